@@ -1,0 +1,69 @@
+"""The command line: ``autograder COMMAND`` or ``python -m autograder COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.course import find_unit, units
+from autograder.errors import CourseError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 if all is well, 1 if something needs a person."""
+    options = _parser().parse_args(arguments)
+    # nbgrader starts `alembic` by name, which lies beside our interpreter.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    try:
+        return options.run(options)
+    except CourseError as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
+    commands = parser.add_subparsers(title="commands", required=True)
+    _add(commands, "build", _build, "build source, release, solutions and references")
+    _add(commands, "validity", _validity, "run all wrong variants and right styles")
+    return parser
+
+
+def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text)
+    command.add_argument(
+        "units", nargs="*", metavar="UNIT", help='like "attention" or "02"; default: all'
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+def _chosen(options: argparse.Namespace) -> list:
+    return [find_unit(name) for name in options.units] or units()
+
+
+def _build(options: argparse.Namespace) -> int:
+    from autograder.build.course import build
+
+    for unit in _chosen(options):
+        changed = build(unit)
+        listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
+        print(f"{unit.label}: {listed or 'up to date'}")
+    return 0
+
+
+def _validity(options: argparse.Namespace) -> int:
+    from autograder.validity import measure, total
+
+    rows = []
+    for unit in _chosen(options):
+        for row in measure(unit.name):
+            rows.append(row)
+            print(row, *(f"    {line}" for line in row.failures), sep="\n", flush=True)
+    whole = total(rows)
+    print(whole)
+    sound = whole.caught == whole.wrong and whole.accepted == whole.right
+    return 0 if sound and whole.named >= 0.95 * whole.wrong else 1

@@ -1,0 +1,66 @@
+"""Where the parts of a course lie, and the few settings it has."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import CourseError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One notebook of the course: ``number`` "02", ``name`` "attention"."""
+
+    number: str
+    name: str
+    root: Path = ROOT
+
+    @property
+    def label(self) -> str:
+        """The assignment's name, "02_attention"; also its folder and notebook."""
+        return f"{self.number}_{self.name}"
+
+    @property
+    def text(self) -> Path:
+        """The hand-written notebook."""
+        return self.root / "notebooks" / f"{self.label}.py"
+
+    @property
+    def source(self) -> Path:
+        """The instructor's notebook, with solutions and hidden tests."""
+        return self.root / "source" / self.label / f"{self.label}.ipynb"
+
+    @property
+    def release(self) -> Path:
+        """The students' notebook."""
+        return self.root / "release" / self.label / f"{self.label}.ipynb"
+
+
+def units(root: Path = ROOT) -> list[Unit]:
+    """All units in teaching order."""
+    texts = sorted((root / "notebooks").glob("[0-9][0-9]_*.py"))
+    return [Unit(*path.stem.split("_", 1), root=root) for path in texts]
+
+
+def find_unit(name: str, root: Path = ROOT) -> Unit:
+    """The unit called "attention", "02" or "02_attention".
+
+    Raises:
+        CourseError: there is no such unit.
+    """
+    known = units(root)
+    for unit in known:
+        if name in (unit.name, unit.number, unit.label):
+            return unit
+    listed = ", ".join(unit.label for unit in known)
+    raise CourseError(f'there is no unit "{name}"; there are {listed}')
+
+
+def settings(root: Path = ROOT) -> dict:
+    """The table ``[tool.autograder]`` of the course's pyproject.toml."""
+    with (root / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["tool"]["autograder"]

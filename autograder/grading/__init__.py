@@ -1,0 +1,1 @@
+"""Grading: what nbgrader is configured with. Trusted; runs no student code."""

@@ -1,0 +1,61 @@
+"""Verdict records: what is kept of a judged check, as plain JSON values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+from autograder.student.exercise import Verdict
+
+
+@dataclass(frozen=True)
+class CaseRecord:
+    """How one case went; ``problem`` is "" when all its drawings passed."""
+
+    name: str
+    title: str
+    problem: str
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class Record:
+    """A judged check: points of ``max_points``, and which mistake cost the others.
+
+    ``decided`` is "outside" (by the judge) or "inside" (an assert in the box).
+    """
+
+    exercise: str
+    points: float
+    max_points: float
+    mistake: str = ""
+    says: str = ""
+    note: str = ""
+    decided: str = "outside"
+    seconds: float = 0.0
+    cases: tuple[CaseRecord, ...] = field(default_factory=tuple)
+
+    def to_json(self) -> dict:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict) -> Record:
+        cases = tuple(CaseRecord(**case) for case in data["cases"])
+        return cls(**{**data, "cases": cases})
+
+
+def of_verdict(verdict: Verdict, seconds: float = 0.0) -> Record:
+    """The record of a verdict, without any of its tensors."""
+    cases: dict[str, CaseRecord] = {}
+    for result in verdict.results:
+        case = result.case
+        wrong = [finding.problem for finding in result.findings if finding.problem]
+        if case.name not in cases or (wrong and not cases[case.name].problem):
+            cases[case.name] = CaseRecord(
+                case.name, case.title, wrong[0] if wrong else "", case.hidden
+            )
+    return Record(
+        verdict.exercise, verdict.points, verdict.max_points,
+        verdict.mistake.name if verdict.mistake else "",
+        verdict.mistake.says if verdict.mistake else "",
+        verdict.note, seconds=seconds, cases=tuple(cases.values()),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Reference solutions: one generated module a unit. Built from notebooks/, never edited."""

@@ -1,0 +1,43 @@
+"""The box's end of a judged check: lets a probe loose on the student's object."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+
+from autograder.student.exercise import RAISED, Answers
+from autograder.student.observe import describe_error, observe
+from autograder.student.probes import find
+from autograder.student.wire import Limits, receive, send
+
+CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
+
+
+def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
+    """Answer the judge's questions on one exercise, until it says that it is done.
+
+    Nothing here is trusted: all it can do is answer, and the judge knows what the
+    answers should be.
+
+    Args:
+        name: the exercise.
+        ticket: returned to the judge, which so tells this call from an interrupted one.
+        get: evaluates the expression that the check was given.
+    """
+    with socket.socket(fileno=os.dup(int(os.environ[CHANNEL]))) as channel:
+        channel.setblocking(True)
+        send(channel, "ready", {"ticket": ticket})
+        while True:
+            kind, inputs = receive(channel, Limits(seconds=60.0))
+            if kind != "ask":
+                return
+            send(channel, "answer", _answer(name, get, inputs))
+
+
+def _answer(name: str, get: Callable[[], object], inputs: Answers) -> Answers:
+    try:
+        answer = get()
+    except Exception as error:
+        return {RAISED: describe_error(error)}
+    return observe(find(name), answer, inputs)

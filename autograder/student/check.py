@@ -1,0 +1,79 @@
+"""The bridge between a notebook and its checks."""
+
+from __future__ import annotations
+
+import difflib
+
+from autograder.student import references
+from autograder.student.compare import judge
+from autograder.student.exercise import RAISED, Exercise, Verdict
+from autograder.student.observe import UNSOLVED, observe
+from autograder.student.probes import find
+
+
+class Check:
+    """``check("unit/exercise", answer)`` compares with the visible references."""
+
+    def __call__(self, name: str, answer: object) -> Verdict:
+        """Check an answer on the visible cases.
+
+        Shows the verdict as a panel where the notebook can, else as text. A wrong
+        answer never raises; a wrong name gives a verdict that lists the close names.
+        """
+        return self._show(self._verdict(name, answer, ("public",)))
+
+    def hidden(self, name: str, answer: object) -> Verdict:
+        """Check on visible and hidden cases together, as grading does."""
+        return self._show(self._verdict(name, answer, ("public", "hidden")))
+
+    def _verdict(self, name: str, answer: object, visibility: tuple) -> Verdict:
+        exercises = [_find(name, kind) for kind in visibility]
+        if exercises[0] is None:
+            return Verdict(str(name), "", 0, 0, note=_close_names(name))
+        cases = [case for exercise in exercises if exercise for case in exercise.cases]
+        probe = find(name)
+        verdict = judge(
+            exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
+        )
+        return without_stub(verdict)
+
+    @staticmethod
+    def _show(verdict: Verdict) -> Verdict:
+        if not _has_panels():
+            print(verdict)
+        return verdict
+
+
+def without_stub(verdict: Verdict) -> Verdict:
+    """An unsolved stub is not a mistake: one friendly line instead of the cases."""
+    stubs = [r for r in verdict.results if r.answers.get(RAISED) == UNSOLVED]
+    if not stubs:
+        return verdict
+    note = f"Not solved yet: {verdict.title}. Replace the stub, then run this again."
+    return Verdict(verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note)
+
+
+def _find(name: str, visibility: str) -> Exercise | None:
+    unit = str(name).split("/")[0]
+    if unit not in references.units(visibility):
+        return None
+    return references.load(unit, visibility).get(name)
+
+
+def _close_names(name: str) -> str:
+    names = [n for unit in references.units() for n in references.load(unit)]
+    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
+    listed = ", ".join(f'"{n}"' for n in close or names)
+    return f'There is no exercise "{name}". Did you mean {listed}?'
+
+
+def _has_panels() -> bool:
+    """Whether we run in a notebook's kernel, which shows a verdict's HTML by itself."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return hasattr(get_ipython(), "kernel")
+
+
+check = Check()

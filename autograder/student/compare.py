@@ -1,0 +1,179 @@
+"""Answers against a reference, in order; and which mistake a wrong one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from autograder.student.exercise import (
+    RAISED,
+    Answers,
+    Case,
+    CaseResult,
+    Exercise,
+    Finding,
+    Mistake,
+    Other,
+    Value,
+    Verdict,
+)
+
+
+def judge(
+    exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
+) -> Verdict:
+    """The verdict on the answers that ``ask`` brings for each case.
+
+    Cases that share a name are drawings of one case: it counts once, and only if all
+    of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
+    """
+    results = tuple(compare(case, ask(case)) for case in cases)
+    names = {result.case.name for result in results}
+    failed = {result.case.name for result in results if not result.passed}
+    points = round(exercise.points * (1 - len(failed) / len(names)), 2)
+    mistake, sure = diagnose(exercise, results) if failed else (None, False)
+    return Verdict(
+        exercise.name, exercise.title, points, exercise.points, results, mistake, sure
+    )
+
+
+def compare(case: Case, answers: Answers) -> CaseResult:
+    """What is found in ``answers``, in the order of the expected names."""
+    if RAISED in answers and RAISED not in case.expected:
+        message = str(answers[RAISED])
+        return CaseResult(case, answers, (Finding("", RAISED, message),))
+    findings = tuple(
+        _finding(name, expected, answers.get(name), case)
+        for name, expected in case.expected.items()
+    )
+    return CaseResult(case, answers, findings)
+
+
+def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
+    problem, message = _problem(expected, actual, case.atol, case.rtol)
+    return Finding(name, problem, message, expected, actual)
+
+
+def _problem(
+    expected: Value, actual: Value | None, atol: float, rtol: float
+) -> tuple[str, str]:
+    if actual is None:
+        return "missing", "was not returned"
+    if isinstance(expected, str) or not isinstance(actual, torch.Tensor):
+        return _text_problem(expected, actual)
+    if expected.shape != actual.shape:
+        return "shape", f"expected shape {_shape(expected)}, yours {_shape(actual)}"
+    if expected.dtype != actual.dtype:
+        return "dtype", f"expected {_dtype(expected)}, yours {_dtype(actual)}"
+    if not same_values(expected, actual, atol, rtol):
+        bad = (~torch.isfinite(actual)) & torch.isfinite(expected)
+        if bad.any():
+            count = int(bad.sum())
+            return "finite", f"{count} of {actual.numel()} numbers are NaN or infinite"
+        return "values", _difference(expected, actual, atol, rtol)
+    return "", ""
+
+
+def _text_problem(expected: Value, actual: Value) -> tuple[str, str]:
+    if type(expected) is not type(actual):
+        return "type", f"expected {_kind(expected)}, yours is {_kind(actual)}"
+    if expected != actual:
+        return "values", f"expected {expected!r}, yours {actual!r}"
+    return "", ""
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Other):
+        return f"of type {value.kind}"
+    return "text" if isinstance(value, str) else "a tensor"
+
+
+def _shape(tensor: torch.Tensor) -> str:
+    return str(tuple(tensor.shape))
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def same_values(
+    expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
+) -> bool:
+    """Whether tensors of equal shape agree; NaN agrees with NaN, for mistakes' sake."""
+    a, b = actual.to(torch.float64), expected.to(torch.float64)
+    return torch.allclose(a, b, atol=atol, rtol=rtol, equal_nan=True)
+
+
+def differing(
+    expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
+) -> torch.Tensor:
+    """Boolean tensor: where two tensors of equal shape disagree."""
+    a, b = actual.to(torch.float64), expected.to(torch.float64)
+    return ~torch.isclose(a, b, atol=atol, rtol=rtol, equal_nan=True)
+
+
+def _difference(
+    expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
+) -> str:
+    wrong = differing(expected, actual, atol, rtol)
+    gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs().nan_to_num()
+    worst = int((gap * wrong).argmax())
+    place = [int(i) for i in torch.unravel_index(torch.tensor(worst), gap.shape)]
+    where = f" at {place}" if place else ""
+    pair = (_number(t.flatten()[worst]) for t in (expected, actual))
+    return (
+        f"{int(wrong.sum())} of {wrong.numel()} numbers differ, most{where}: "
+        "expected {}, yours {}".format(*pair)
+    )
+
+
+def _number(value: torch.Tensor) -> str:
+    item = value.item()
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
+
+
+def diagnose(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> tuple[Mistake | None, bool]:
+    """The named mistake whose answers these are, and whether it explains all of them.
+
+    Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
+    mistake that gives every answer of every case wins; otherwise the one that gives
+    most of the wrong answers, if it gives at least half of them.
+    """
+    shares = {name: _explained(results, name) for name in exercise.mistakes}
+    exact = [name for name, (whole, _) in shares.items() if whole]
+    if exact:
+        return exercise.mistakes[exact[0]], True
+    best = max(shares, key=lambda name: shares[name][1], default=None)
+    if best is None or shares[best][1] < 0.5:
+        return None, False
+    return exercise.mistakes[best], False
+
+
+def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float]:
+    whole, wrong, explained = True, 0, 0
+    for result in results:
+        if not result.case.mistakes:
+            continue
+        predicted = result.case.mistakes.get(mistake, {})
+        for finding in result.findings:
+            key = finding.name or RAISED
+            same = _same_answer(predicted.get(key), result.answers.get(key),
+                                result.case)  # fmt: skip
+            whole &= same
+            wrong += bool(finding.problem)
+            explained += bool(finding.problem) and same
+    return whole, explained / max(wrong, 1)
+
+
+def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
+    if isinstance(predicted, str) and isinstance(actual, str):
+        # Only the first line: the rest of an error points into the student's code.
+        return predicted.split("\n")[0] == actual.split("\n")[0]
+    if not isinstance(predicted, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return predicted == actual
+    if predicted.shape != actual.shape or predicted.dtype != actual.dtype:
+        return False
+    return same_values(predicted, actual, case.atol, case.rtol)

@@ -1,0 +1,48 @@
+"""Demonstrations in a notebook: figures with alt text, and cells that may have to wait."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Callable
+from typing import Any
+
+from autograder.student.observe import UNSOLVED, from_stub, describe_error, quiet
+
+
+def demo(function: Callable[[], Any]) -> Callable[[], Any]:
+    """Run a demonstration at once, as a decorator.
+
+    While an exercise that it needs is unsolved or fails, one plain line stands in its
+    place, so that "Run all" goes on to the end of the notebook.
+    """
+    try:
+        with quiet():
+            function()
+    except Exception as error:
+        unsolved = isinstance(error, NotImplementedError) and from_stub(error)
+        reason = f"an exercise above is {UNSOLVED}" if unsolved else describe_error(error)
+        print(f"({function.__name__.replace('_', ' ')} waits: {reason})")
+    return function
+
+
+def show(figure: Any, alt: str) -> None:
+    """Display a matplotlib figure with a text alternative for who cannot see it.
+
+    JupyterLab ignores alt text in display metadata, hence the HTML ``<img>``. The
+    figure is closed, so that it is not shown twice.
+    """
+    import matplotlib.pyplot as plt
+    from IPython.display import HTML, display
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight")
+    plt.close(figure)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    display(
+        HTML(
+            f'<img alt="{html.escape(alt, quote=True)}" '
+            f'style="max-width:100%;background:#fff" src="data:image/png;base64,{data}">'
+        )
+    )

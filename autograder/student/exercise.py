@@ -1,0 +1,126 @@
+"""The vocabulary of a check: Exercise, Case, Mistake, Finding, Verdict. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+
+@dataclass(frozen=True)
+class Other:
+    """Something that is neither tensor nor text, known by the name of its type only."""
+
+    kind: str
+
+
+# What a probe reports and what a reference holds: named tensors, or named text.
+Value = torch.Tensor | str | Other
+Answers = Mapping[str, Value]
+
+# The one key of the answers of an object that raised or returned something unusable.
+RAISED = "raised"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A classic wrong solution, and what a good teaching assistant says about it."""
+
+    name: str
+    says: str
+    asks: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One drawing of inputs with the answers that are right and those that are wrong.
+
+    ``mistakes`` maps the name of a mistake to the answers its code gives here.
+    ``hidden`` cases are never described beyond their title.
+    """
+
+    name: str
+    title: str
+    hint: str
+    inputs: Answers
+    expected: Answers
+    mistakes: Mapping[str, Answers] = field(default_factory=dict)
+    hidden: bool = False
+    atol: float = 1e-5
+    rtol: float = 1e-4
+    picture: str = "auto"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A graded piece of work: its cases count equally towards ``points``."""
+
+    name: str
+    title: str
+    points: float
+    cases: tuple[Case, ...]
+    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one named answer compares with the reference.
+
+    ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
+    dtype, finite, values that they fail.
+    """
+
+    name: str
+    problem: str
+    message: str = ""
+    expected: Value | None = None
+    actual: Value | None = None
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """A case with the answers that were given and what was found."""
+
+    case: Case
+    answers: Answers
+    findings: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(not finding.problem for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check concludes. Its ``repr`` is the points: nbgrader's partial credit.
+
+    ``note`` replaces the list of cases when nothing could be run ("not solved yet").
+    ``sure`` says that the mistake explains every answer, not only some of them.
+    """
+
+    exercise: str
+    title: str
+    points: float
+    max_points: float
+    results: tuple[CaseResult, ...] = ()
+    mistake: Mistake | None = None
+    sure: bool = False
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.results) and all(result.passed for result in self.results)
+
+    def __repr__(self) -> str:
+        return repr(float(self.points))
+
+    def __str__(self) -> str:
+        from autograder.student.panel import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from autograder.student.panel import as_html
+
+        return as_html(self)

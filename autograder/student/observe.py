@@ -1,0 +1,93 @@
+"""Run a probe on a student's object: quietly, repeatably, and whatever it does."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from autograder.student.exercise import RAISED, Answers, Other, Value
+from autograder.student.probes import Probe, WrongAnswer
+
+UNSOLVED = "not solved yet"
+_OURS = str(Path(__file__).resolve().parent)
+
+
+def observe(probe: Probe, answer: object, inputs: Answers) -> Answers:
+    """What the probe reports of ``answer`` on one case.
+
+    Never raises for what the student's code does: an exception becomes the answer
+    ``{"raised": message}``, and an unsolved stub ``{"raised": "not solved yet"}``.
+    The inputs are copied first, and the student's random state is left as it was.
+    """
+    copies = {
+        name: value.clone() if isinstance(value, torch.Tensor) else value
+        for name, value in inputs.items()
+    }
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        try:
+            return {name: plain(v) for name, v in probe(answer, copies).items()}
+        except WrongAnswer as error:
+            return {RAISED: str(error)}
+        except NotImplementedError as error:
+            return {RAISED: UNSOLVED if from_stub(error) else describe_error(error)}
+        except (Exception, SystemExit) as error:
+            return {RAISED: describe_error(error)}
+
+
+def plain(value: object) -> Value:
+    """A tensor as an ordinary, contiguous CPU tensor; of other things only the kind."""
+    if isinstance(value, str):
+        return str(value)
+    if not isinstance(value, torch.Tensor):
+        return Other(type(value).__name__)
+    value = value.detach().as_subclass(torch.Tensor)
+    if value.layout != torch.strided or value.is_quantized:
+        return Other(f"{value.layout} tensor")
+    return value.to("cpu").contiguous().resolve_conj().resolve_neg().clone()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Send stderr to stdout and drop warnings: nbgrader takes stderr for a failure."""
+    stream = io.StringIO()
+    with contextlib.redirect_stderr(stream), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    if stream.getvalue():
+        print(stream.getvalue(), end="", file=sys.stdout)
+
+
+def from_stub(error: NotImplementedError) -> bool:
+    """Whether the error comes from an exercise's stub rather than from a library."""
+    # torch raises NotImplementedError too, for a module without `forward` say.
+    return not _is_library(traceback.extract_tb(error.__traceback__)[-1].filename)
+
+
+def describe_error(error: BaseException) -> str:
+    """The exception in one line and, below it, the student's own line that raised it."""
+    text = (str(error).strip() or "no message").splitlines()[0]
+    message = f"{type(error).__name__}: {text}"
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not _is_library(frame.filename)
+    ]
+    if not own:
+        return message
+    line = own[-1].line or linecache.getline(own[-1].filename, own[-1].lineno or 0)
+    return f"{message}\nin your line {own[-1].lineno}: {line.strip()}"
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith(_OURS) or any(
+        part in filename for part in ("site-packages", "dist-packages", "lib/python")
+    )

@@ -1,0 +1,139 @@
+"""Expected beside own, as inline SVG: heat maps, "who can see whom", curves.
+
+Tensors are reduced to one matrix (or one line) first, so that no rank can break the
+drawing; callers come here only when the shapes agree.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import torch
+
+from autograder.student.compare import differing
+from autograder.student.exercise import Case, Finding
+
+CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
+BLUE, ORANGE, GREY = "0,114,178", "213,94,0", "128,128,128"
+
+
+def picture(finding: Finding, case: Case) -> str:
+    """The picture that tells most about a wrong tensor, as HTML; "" if none would."""
+    expected, actual = finding.expected, finding.actual
+    if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return ""
+    if expected.dim() == 0 or expected.numel() < 3:
+        return ""
+    wrong = differing(expected, actual, case.atol, case.rtol)
+    if case.picture == "curves" or expected.dim() == 1:
+        return _curves(expected, actual, wrong, finding.name)
+    expected, actual, wrong = _worst_matrix(expected, actual, wrong)
+    if expected.dtype == torch.bool:
+        return _pair(_grid(expected, None), _grid(actual, wrong), finding.name,
+                     "filled = may see (True)")  # fmt: skip
+    return _heat_maps(expected, actual, wrong, finding.name)
+
+
+def _worst_matrix(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The last two dimensions of the tensors where the last one is first True."""
+    wrong = tensors[-1].reshape(-1, *tensors[-1].shape[-2:])
+    first = int(wrong.flatten(1).any(1).int().argmax())
+    return tuple(
+        t.reshape(-1, *t.shape[-2:])[first][:LIMIT, :LIMIT] for t in tensors
+    )
+
+
+def _heat_maps(
+    expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, name: str
+) -> str:
+    finite = expected[torch.isfinite(expected)].abs()
+    scale = float(finite.max()) if finite.numel() else 1.0
+    maps = (_heat(t, scale, mark) for t, mark in ((expected, None), (actual, wrong)))
+    return _pair(*maps, name, "blue = positive, orange = negative, outlined = differs")
+
+
+def _heat(matrix: torch.Tensor, scale: float, wrong: torch.Tensor | None) -> str:
+    def colour(value: float) -> str:
+        if value != value or value in (float("inf"), float("-inf")):
+            return f"rgba({GREY},.9)"
+        shade = min(abs(value) / (scale or 1.0), 1.0)
+        return f"rgba({BLUE if value >= 0 else ORANGE},{0.06 + 0.9 * shade:.2f})"
+
+    return _svg(matrix, colour, wrong)
+
+
+def _grid(matrix: torch.Tensor, wrong: torch.Tensor | None) -> str:
+    return _svg(matrix, lambda v: f"rgba({BLUE},{.85 if v else .05})", wrong)
+
+
+def _svg(matrix: torch.Tensor, colour, wrong: torch.Tensor | None) -> str:
+    rows, columns = matrix.shape
+    cells = []
+    for i in range(rows):
+        for j in range(columns):
+            outline = wrong is not None and bool(wrong[i, j])
+            stroke = f"rgb({ORANGE})" if outline else f"rgba({GREY},.35)"
+            inset = 1.5 if outline else 0.5
+            cells.append(
+                f'<rect x="{j * CELL + inset}" y="{i * CELL + inset}" '
+                f'width="{CELL - 2 * inset}" height="{CELL - 2 * inset}" '
+                f'fill="{colour(float(matrix[i, j]))}" stroke="{stroke}" '
+                f'stroke-width="{2 * inset}"/>'
+            )
+    return _frame(columns * CELL, rows * CELL, "".join(cells))
+
+
+def _frame(width: int, height: int, content: str) -> str:
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'xmlns="http://www.w3.org/2000/svg" role="img">{content}</svg>'
+    )
+
+
+def _pair(expected: str, actual: str, name: str, legend: str) -> str:
+    figures = "".join(
+        f'<figure style="display:inline-block;margin:0 1.5em 0 0">'
+        f'<figcaption style="font-size:12px">{html.escape(title)}</figcaption>'
+        f"{drawing}</figure>"
+        for title, drawing in ((f"expected {name}", expected), (f"your {name}", actual))
+    )
+    return f'{figures}<div style="font-size:12px;opacity:.8">{legend}</div>'
+
+
+def _curves(
+    expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, name: str
+) -> str:
+    """The column (or the whole line) with the first difference, drawn over its rows."""
+    if expected.dim() > 1:
+        expected, actual, wrong = _worst_matrix(expected, actual, wrong)
+        column = int(wrong.any(0).int().argmax())
+        expected, actual = expected[:, column], actual[:, column]
+        name = f"{name}, column {column}"
+    lines = (expected.double().tolist(), actual.double().tolist())
+    numbers = [v for line in lines for v in line if abs(v) < float("inf")] or [0.0]
+    low, high = min(numbers), max(numbers)
+    width, height = 360, 130
+    drawn = _line(lines[0], low, high, BLUE, "") + _line(
+        lines[1], low, high, ORANGE, ' stroke-dasharray="5 3"'
+    )
+    return (
+        _frame(width, height, drawn) + f'<div style="font-size:12px">{html.escape(name)}'
+        f": solid blue = expected, dashed orange = yours "
+        f"(from {low:.3g} to {high:.3g})</div>"
+    )
+
+
+def _line(
+    values: Sequence[float], low: float, high: float, colour: str, dashes: str
+) -> str:
+    span, step = (high - low) or 1.0, 340 / max(len(values) - 1, 1)
+    points = " ".join(
+        f"{10 + i * step:.1f},{120 - 110 * (v - low) / span:.1f}"
+        for i, v in enumerate(values)
+        if abs(v) < float("inf")
+    )
+    return (
+        f'<polyline points="{points}" fill="none" stroke="rgb({colour})" '
+        f'stroke-width="2"{dashes}/>'
+    )

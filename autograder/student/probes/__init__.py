@@ -1,0 +1,100 @@
+"""Probes: a few lines each that call a student's object and report what it did.
+
+A probe reports and never judges: it returns named tensors (or text), and whoever holds
+the reference compares. It runs beside the student's code, so it knows no answers.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers, Value
+
+Probe = Callable[..., Mapping[str, object]]
+_PROBES: dict[str, Probe] = {}
+
+
+class WrongAnswer(Exception):
+    """The student's object cannot be observed; the text says what was expected."""
+
+
+def probe(name: str) -> Callable[[Probe], Probe]:
+    """Register the probe of an exercise; it is called as ``probe(object, inputs)``."""
+
+    def register(function: Probe) -> Probe:
+        _PROBES[name] = function
+        return function
+
+    return register
+
+
+def find(name: str) -> Probe:
+    """The probe of the exercise ``unit/name``.
+
+    Raises:
+        KeyError: there is none.
+    """
+    importlib.import_module(f"{__name__}.{name.split('/')[0]}")
+    return _PROBES[name]
+
+
+def returned(result: object, *names: str) -> tuple:
+    """Unpack what a function returned, or say what it should have returned."""
+    if not isinstance(result, tuple | list) or len(result) != len(names):
+        wanted = ", ".join(names)
+        raise WrongAnswer(f"expected a tuple ({wanted}), got {describe(result)}")
+    return tuple(result)
+
+
+def tensor(result: object, name: str) -> torch.Tensor:
+    """The result itself if it is a tensor, else a plain word on what it is."""
+    if not isinstance(result, torch.Tensor):
+        raise WrongAnswer(f"expected {name} to be a tensor, got {describe(result)}")
+    return result
+
+
+def describe(value: object) -> str:
+    """A value in a few words: its type and, for tensors and tuples, its shape."""
+    if value is None:
+        return "None (is a return statement missing?)"
+    if isinstance(value, torch.Tensor):
+        return f"one tensor of shape {tuple(value.shape)}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
+    """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
+
+    Weights come by name, so that neither the order of creation nor the initialisation
+    that the student chose matters.
+
+    Raises:
+        WrongAnswer: a parameter is missing, or has another shape.
+    """
+    if not isinstance(module, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+    weights = {
+        name.removeprefix("weights."): value
+        for name, value in inputs.items()
+        if name.startswith("weights.")
+    }
+    own = dict(module.named_parameters())
+    for name, value in weights.items():
+        if name not in own:
+            found = ", ".join(f"`{n}`" for n in own) or "no parameters at all"
+            raise WrongAnswer(f"expected a parameter `{name}`, found {found}")
+        if own[name].shape != value.shape:
+            raise WrongAnswer(
+                f"expected `{name}` of shape {tuple(value.shape)}, "
+                f"found {tuple(own[name].shape)}"
+            )
+    with torch.no_grad():
+        for name, value in weights.items():
+            own[name].copy_(value)
+    return module.eval()

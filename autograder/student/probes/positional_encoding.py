@@ -1,0 +1,228 @@
+"""Probes of unit 01, positional encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import (
+    WrongAnswer,
+    describe,
+    load_weights,
+    probe,
+    tensor,
+)
+
+
+@probe("positional_encoding/embed")
+def embed(function, inputs: Answers) -> dict:
+    """The vectors, which rows of the table they pull on, and the table afterwards."""
+    table = inputs["table"].requires_grad_()
+    padding_idx = int(inputs["padding_idx"]) if "padding_idx" in inputs else None
+    vectors = tensor(function(inputs["ids"], table, padding_idx), "the vectors")
+    return {
+        "vectors": vectors,
+        **_gradient("table", vectors, table, inputs["pull"]),
+        "table afterwards": table,
+    }
+
+
+@probe("positional_encoding/shuffle_gap")
+def shuffle_gap(function, inputs: Answers) -> dict:
+    """The gaps of the mixers that are named in ``inputs``, and x afterwards."""
+    x, order = inputs["x"], inputs["order"]
+    gaps = {
+        f"gap of {name}": _number(function(_MIXERS[name], x, order), "the gap")
+        for name in inputs["mixers"].split(", ")
+    }
+    return {**gaps, "x afterwards": x}
+
+
+_MIXERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "the average": lambda x: x.mean(1, keepdim=True).expand_as(x),
+    "the running sum": lambda x: x.cumsum(1),
+    "a mix by similarity": lambda x: (x @ x.mT / 4).softmax(-1) @ x,
+    "the last vector": lambda x: x[:, -1:].expand_as(x),
+    "each vector by itself": lambda x: x.square() - x,
+    "the step from the neighbour": lambda x: x - x.roll(1, dims=1),
+}
+
+
+@probe("positional_encoding/table_by_loops")
+def table_by_loops(function, inputs: Answers) -> dict:
+    """The table for one size."""
+    table = function(int(inputs["max_len"]), int(inputs["d_model"]))
+    return {"table": tensor(table, "the table")}
+
+
+@probe("positional_encoding/sinusoid")
+def sinusoid(function, inputs: Answers) -> dict:
+    """The encoding, the positions afterwards, and what becomes of an odd d_model."""
+    positions, d_model = inputs["positions"], int(inputs["d_model"])
+    encoding = tensor(function(positions, d_model), "the encoding")
+    seen = {"encoding": encoding, "positions afterwards": positions}
+    if "odd d_model" in inputs:
+        odd = int(inputs["odd d_model"])
+        seen["with an odd d_model"] = _outcome(lambda: function(positions, odd))
+    return seen
+
+
+@probe("positional_encoding/module")
+def module(make, inputs: Answers) -> dict:
+    """Outputs for one or two inputs, what trains, and what moves with the module."""
+    built = _module(make(inputs["table"]))
+    x = inputs["x"].requires_grad_()
+    output = tensor(built(x), "the output")
+    seen = {"output": output, "x afterwards": x}
+    if "pull" in inputs:
+        seen |= _gradient("x", output, x, inputs["pull"])
+    if "longer x" in inputs:
+        seen["output for a longer x"] = tensor(built(inputs["longer x"]), "the output")
+    seen["numbers to train"] = torch.tensor(sum(p.numel() for p in built.parameters()))
+    if "move" in inputs:
+        half = inputs["x"].detach().to(torch.bfloat16)
+        seen["dtype after .to(torch.bfloat16)"] = _outcome(
+            lambda: built.to(torch.bfloat16)(half).dtype
+        )
+        seen['device after .to("meta")'] = _outcome(
+            lambda: built.to("meta")(half.to("meta")).device
+        )
+    return seen
+
+
+@probe("positional_encoding/input_layer")
+def input_layer(make, inputs: Answers) -> dict:
+    """Values and gradient in eval mode, and what training mode does to the values."""
+    ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
+    vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
+    layer = _module(
+        make(vocab_size, d_model, _AddRows(inputs["positions"]), DROPOUT, padding_idx)
+    )
+    load_weights(layer, inputs)
+    weights = dict(layer.named_parameters())
+    output = tensor(layer(ids), "the output")
+    table = weights["embedding.weight"]
+    return {
+        "output": output,
+        **_gradient("embedding.weight", output, table, inputs["pull"]),
+        "output of a second call": tensor(layer(ids), "the output"),
+        "parameters": ", ".join(weights),
+        "in training mode": _dropped(output, layer.train()(ids)),
+    }
+
+
+DROPOUT = 0.25
+
+
+class _AddRows(nn.Module):
+    """Positions of one fixed length, to stand in for the student's own module."""
+
+    def __init__(self, rows: torch.Tensor):
+        super().__init__()
+        self.register_buffer("rows", rows)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.rows
+
+
+def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
+    """In words, how the output of training mode differs from that of eval mode."""
+    if calm.shape != trained.shape:
+        return "another shape"
+    kept = trained != 0
+    factor = (trained * calm)[kept].sum() / calm[kept].square().sum()
+    if not torch.allclose(trained[kept], factor * calm[kept], atol=1e-3):
+        return "other numbers"
+    dropped = "no" if kept.all() else "some"
+    return f"{dropped} numbers are zero, the others are {factor:.3f} times as large"
+
+
+@probe("positional_encoding/shift_matrix")
+def shift_matrix(function, inputs: Answers) -> dict:
+    """The matrices of two shifts."""
+    d_model = int(inputs["d_model"])
+    shifts = [int(inputs[name]) for name in ("k", "other k")]
+    return {
+        f"matrix of {name}": tensor(function(k, d_model), "the matrix")
+        for name, k in zip(("the first shift", "the second shift"), shifts, strict=True)
+    }
+
+
+@probe("positional_encoding/learned")
+def learned(make, inputs: Answers) -> dict:
+    """Output, gradients, what trains, and what becomes of a sentence that is too long."""
+    max_len, d_model = inputs["weights.table"].shape
+    built = load_weights(make(d_model, max_len), inputs)
+    x = inputs["x"].requires_grad_()
+    output = tensor(built(x), "the output")
+    weights = dict(built.named_parameters())
+    too_long = x.new_zeros(len(x), max_len + 1, d_model)
+    return {
+        "output": output,
+        **_gradient("table", output, weights["table"], inputs["pull"]),
+        **_gradient("x", output, x, inputs["pull"]),
+        "x afterwards": x,
+        "parameters": ", ".join(weights),
+        "with max_len + 1 vectors": _outcome(lambda: built(too_long)),
+    }
+
+
+@probe("positional_encoding/bug_clinic")
+def bug_clinic(test, inputs: Answers) -> dict:
+    """What the student's test says of a right table and of a wrong one."""
+    return {
+        "the right table": _judged(test, inputs["right"]),
+        "the wrong table": _judged(test, inputs["wrong"]),
+    }
+
+
+def _judged(test: Callable, table: torch.Tensor) -> str:
+    try:
+        result = test(table)
+    except AssertionError:
+        return "rejected"
+    if result is not None:
+        raise WrongAnswer(
+            f"expected the test to raise AssertionError or to return nothing, "
+            f"got {describe(result)}"
+        )
+    return "accepted"
+
+
+def _module(value: object) -> nn.Module:
+    if not isinstance(value, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(value)}")
+    return value
+
+
+def _number(value: object, name: str) -> torch.Tensor:
+    """A plain Python number is as good as a tensor without dimensions."""
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return torch.tensor(float(value))
+    return tensor(value, name)
+
+
+def _gradient(
+    name: str, output: torch.Tensor, leaf: torch.Tensor, pull: torch.Tensor
+) -> dict[str, torch.Tensor]:
+    """Gradient of a weighted sum of the output; zeros where none flows."""
+    if output.shape != pull.shape:
+        return {}
+    found = None
+    if output.requires_grad:
+        (found,) = torch.autograd.grad(
+            (output * pull).sum(), leaf, retain_graph=True, allow_unused=True
+        )
+    return {f"gradient of {name}": torch.zeros_like(leaf) if found is None else found}
+
+
+def _outcome(call: Callable[[], object]) -> str:
+    """What a call comes to, in a word: its value, or the type of its error."""
+    try:
+        value = call()
+    except Exception as error:
+        return type(error).__name__
+    return "no error" if isinstance(value, torch.Tensor) else str(value)

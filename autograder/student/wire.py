@@ -1,0 +1,155 @@
+"""Named tensors and texts over a socket, by value: how box and judge speak.
+
+A message is four bytes (the header's length, big endian), a JSON header, and the raw
+bytes of its tensors one after the other. The reader believes nothing: every size is
+checked before a byte of it is read, and whatever is wrong ends in a WireError.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import select
+import socket
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from autograder.student.exercise import Answers, Other, Value
+
+_DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+        torch.float16, torch.bfloat16, torch.float32, torch.float64,
+    )
+}  # fmt: skip
+
+
+class WireError(Exception):
+    """The other side sent something that is not a message, or nothing in time."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one message may be: bytes of header and tensors, entries, dimensions."""
+
+    header: int = 1 << 18
+    data: int = 1 << 26
+    entries: int = 256
+    rank: int = 8
+    seconds: float = 30.0
+
+
+def send(channel: socket.socket, kind: str, values: Answers | None = None) -> None:
+    """Send one message: a word on what it is, and named values."""
+    values = values or {}
+    entries = [_entry(name, value) for name, value in values.items()]
+    header = json.dumps({"kind": kind, "values": entries}).encode()
+    data = b"".join(_bytes(v) for v in values.values() if isinstance(v, torch.Tensor))
+    channel.sendall(len(header).to_bytes(4, "big") + header + data)
+
+
+def _entry(name: str, value: Value) -> dict:
+    if isinstance(value, str):
+        return {"name": name, "text": value}
+    if isinstance(value, Other):
+        return {"name": name, "other": value.kind}
+    dtype = str(value.dtype).removeprefix("torch.")
+    if dtype not in _DTYPES:
+        return {"name": name, "other": f"{dtype} tensor"}
+    return {"name": name, "dtype": dtype, "shape": list(value.shape)}
+
+
+def _bytes(tensor: torch.Tensor) -> bytes:
+    if str(tensor.dtype).removeprefix("torch.") not in _DTYPES:
+        return b""
+    flat = tensor.contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+
+
+def receive(
+    channel: socket.socket, limits: Limits, stop: socket.socket | None = None
+) -> tuple[str, dict[str, Value]]:
+    """Receive one message: its kind and its values.
+
+    ``stop`` is a socket that ends the wait as soon as there is something to read on it.
+
+    Raises:
+        WireError: malformed, too large, too late, stopped, or the other side is gone.
+    """
+    reader = _Reader(channel, time.monotonic() + limits.seconds, stop)
+    try:
+        length = int.from_bytes(reader.read(4), "big")
+        _require(0 < length <= limits.header, "header too long")
+        header = json.loads(reader.read(length))
+        kind, entries = header["kind"], header["values"]
+        _require(isinstance(kind, str) and isinstance(entries, list), "bad header")
+        _require(len(entries) <= limits.entries, "too many values")
+        sizes = [_size(entry, limits) for entry in entries]
+        _require(sum(sizes) <= limits.data, "too many numbers")
+        return kind, {
+            entry["name"]: _value(entry, reader.read(size))
+            for entry, size in zip(entries, sizes, strict=True)
+        }
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise WireError(f"not a message: {type(error).__name__}") from error
+
+
+def _require(condition: bool, reason: str) -> None:
+    if not condition:
+        raise WireError(reason)
+
+
+def _size(entry: dict, limits: Limits) -> int:
+    """The bytes that a value takes after the header, from its checked description."""
+    _require(isinstance(entry, dict) and isinstance(entry["name"], str), "bad value")
+    if "dtype" not in entry:
+        text = entry["text"] if "text" in entry else entry["other"]
+        _require(isinstance(text, str), "bad text")
+        return 0
+    shape, dtype = entry["shape"], entry["dtype"]
+    _require(isinstance(shape, list) and len(shape) <= limits.rank, "bad shape")
+    # `type(n) is int`: True and False are ints to isinstance.
+    _require(all(type(n) is int and 0 <= n <= limits.data for n in shape), "bad shape")
+    _require(isinstance(dtype, str) and dtype in _DTYPES, "bad dtype")
+    return math.prod(shape) * _DTYPES[dtype].itemsize
+
+
+def _value(entry: dict, data: bytes) -> Value:
+    if "text" in entry:
+        return entry["text"]
+    if "dtype" not in entry:
+        return Other(entry["other"])
+    dtype = _DTYPES[entry["dtype"]]
+    if not data:
+        return torch.zeros(entry["shape"], dtype=dtype)
+    raw = torch.from_numpy(np.frombuffer(bytearray(data), dtype=np.uint8))
+    if dtype == torch.bool:
+        _require(bool((raw <= 1).all()), "a boolean is neither 0 nor 1")
+    return raw.view(dtype).reshape(entry["shape"])
+
+
+@dataclass
+class _Reader:
+    channel: socket.socket
+    deadline: float
+    stop: socket.socket | None
+
+    def read(self, size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            self._wait()
+            part = self.channel.recv(min(size - len(parts), 1 << 20))
+            _require(bool(part), "closed")
+            parts += part
+        return bytes(parts)
+
+    def _wait(self) -> None:
+        watched = [self.channel] if self.stop is None else [self.channel, self.stop]
+        left = self.deadline - time.monotonic()
+        readable = select.select(watched, [], [], max(left, 0.0))[0]
+        _require(bool(readable), "too slow")
+        _require(self.channel in readable, "stopped")

@@ -1,0 +1,67 @@
+"""Mutation testing of the checks: every wrong variant caught, every right style kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from autograder.bank import evaluate
+from autograder.bank.vocabulary import Task
+from autograder.student import references
+from autograder.student.exercise import Exercise
+
+
+@dataclass
+class Row:
+    """What the checks of one exercise make of its variants."""
+
+    name: str
+    wrong: int = 0
+    caught: int = 0
+    named: int = 0
+    right: int = 0
+    accepted: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:<44} wrong caught {self.caught:>3}/{self.wrong:<3} · "
+            f"named {self.named:>3}/{self.wrong:<3} · "
+            f"right accepted {self.accepted:>3}/{self.right}"
+        )
+
+
+def measure(unit: str) -> Iterable[Row]:
+    """One row an exercise of a unit, on the public and the hidden references."""
+    public, hidden = (references.load(unit, kind) for kind in ("public", "hidden"))
+    for task in evaluate.tasks(unit):
+        yield _measure_task(task, [public[task.name], hidden[task.name]])
+
+
+def total(rows: Iterable[Row]) -> Row:
+    """The sum of rows."""
+    rows = list(rows)
+    names = ("wrong", "caught", "named", "right", "accepted")
+    sums = {name: sum(getattr(row, name) for row in rows) for name in names}
+    return Row("total", **sums)
+
+
+def _measure_task(task: Task, drawings: list[Exercise]) -> Row:
+    row = Row(task.name)
+    for wrong in task.wrong:
+        row.wrong += 1
+        found = evaluate.verdict(task, evaluate.build_object(task, wrong), drawings)
+        name = found.mistake.name if found.mistake else None
+        row.caught += not found.passed
+        row.named += name == (wrong.like or wrong.name)
+        if found.passed:
+            row.failures.append(f"wrong {wrong.name} gets full points")
+        elif name != (wrong.like or wrong.name):
+            row.failures.append(f"wrong {wrong.name} is named {name}")
+    for right in task.right:
+        row.right += 1
+        found = evaluate.verdict(task, evaluate.build_object(task, right), drawings)
+        row.accepted += found.passed
+        if not found.passed:
+            row.failures.append(f"right {right.name} is refused: {found}")
+    return row
