@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.course import find_unit, units
+from autograder.build.notebook import write
+from autograder.course import ROOT, find_unit, units
 from autograder.errors import CourseError
 
 
@@ -16,7 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if all is well, 1 if something needs a person."""
     options = _parser().parse_args(arguments)
     # nbgrader starts `alembic` by name, which lies beside our interpreter.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PATH"] = (
+        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     try:
         return options.run(options)
     except CourseError as error:
@@ -29,13 +33,19 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True)
     _add(commands, "build", _build, "build source, release, solutions and references")
     _add(commands, "validity", _validity, "run all wrong variants and right styles")
+    _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
+    _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
+    _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     return parser
 
 
 def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument(
-        "units", nargs="*", metavar="UNIT", help='like "attention" or "02"; default: all'
+        "units",
+        nargs="*",
+        metavar="UNIT",
+        help='like "attention" or "02"; default: all',
     )
     command.set_defaults(run=run)
     return command
@@ -67,3 +77,29 @@ def _validity(options: argparse.Namespace) -> int:
     print(whole)
     sound = whole.caught == whole.wrong and whole.accepted == whole.right
     return 0 if sound and whole.named >= 0.95 * whole.wrong else 1
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from autograder.classroom.demo import run
+
+    run(_chosen(options), ROOT / "demo")
+    return 0
+
+
+def _kit(options: argparse.Namespace) -> int:
+    from autograder.kit import build
+
+    folder = ROOT / "dist" / "student"
+    files = build(_chosen(options), folder)
+    print(f"{folder}: {len(files)} files")
+    return 0
+
+
+def _lab(options: argparse.Namespace) -> int:
+    """Copy the release where it is missing, never over a student's work."""
+    folder = ROOT / "demo" / "student"
+    for unit in _chosen(options):
+        copy = folder / unit.label / unit.release.name
+        if not copy.exists():
+            write(copy, unit.release.read_bytes())
+    return subprocess.run(["jupyter", "lab", folder], check=False).returncode

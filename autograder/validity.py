@@ -1,4 +1,4 @@
-"""Mutation testing of the checks: every wrong variant caught, every right style kept."""
+"""Mutation testing of the checks: wrong variants caught, right styles accepted."""
 
 from __future__ import annotations
 

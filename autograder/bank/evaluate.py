@@ -88,21 +88,42 @@ def exercise(task: Task, points: float, seed: str, hidden: bool) -> Exercise:
     Raises:
         CourseError: the reference solution fails on its own cases.
     """
-    named = [w for w in task.wrong if not w.like]
-    objects = {wrong.name: build_object(task, wrong) for wrong in named}
+    objects = mistaken_objects(task)
     reference = build_object(task)
-    probe = find(task.name)
     cases = tuple(
         Case(
             setting.name, setting.title, setting.hint, inputs,
             expected_answers(task, reference, inputs),
-            {name: observe(probe, o, inputs) for name, o in objects.items()},
-            hidden, setting.atol, setting.rtol, setting.picture,
+            mistaken_answers(task, objects, inputs),
+            hidden, **_like(setting),
         )
         for setting, inputs in drawings(task, seed, hidden)
     )  # fmt: skip
-    mistakes = {w.name: Mistake(w.name, w.says, w.asks) for w in named}
+    mistakes = {w.name: Mistake(w.name, w.says, w.asks) for w in named(task)}
     return Exercise(task.name, task.title, points, cases, mistakes)
+
+
+def _like(setting: Setting) -> dict:
+    names = ("atol", "rtol", "picture", "measure", "scale")
+    return {name: getattr(setting, name) for name in names}
+
+
+def named(task: Task) -> list[Wrong]:
+    """The wrong variants that define a task's named mistakes."""
+    return [wrong for wrong in task.wrong if not wrong.like]
+
+
+def mistaken_objects(task: Task) -> dict[str, object]:
+    """The object that each named mistake makes."""
+    return {wrong.name: build_object(task, wrong) for wrong in named(task)}
+
+
+def mistaken_answers(
+    task: Task, objects: dict[str, object], inputs: Answers
+) -> dict[str, Answers]:
+    """What each named mistake answers, in float32 as a student's code would."""
+    probe = find(task.name)
+    return {name: observe(probe, o, inputs) for name, o in objects.items()}
 
 
 def fresh_cases(task: Task, seed: str) -> list[Case]:
@@ -112,7 +133,7 @@ def fresh_cases(task: Task, seed: str) -> list[Case]:
         Case(
             setting.name, setting.title, setting.hint, inputs,
             expected_answers(task, reference, inputs),
-            {}, True, setting.atol, setting.rtol,
+            {}, True, **_like(setting),
         )
         for setting, inputs in drawings(task, seed, hidden=True)
     ]  # fmt: skip

@@ -58,6 +58,8 @@ class Setting:
         hint: what it usually means when this fails, shown if no mistake is recognised.
         hidden_only: never shown to students, not even its drawing.
         picture: "auto", or "curves" for quantities that run along rows.
+        measure, scale: for answers that are better or worse (see measures.py): the
+            measure's name, and (value, share of the points) in rising order.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Setting:
     atol: float = 1e-5
     rtol: float = 1e-4
     picture: str = "auto"
+    measure: str = ""
+    scale: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)

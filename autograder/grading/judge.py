@@ -13,24 +13,26 @@ import hashlib
 import hmac
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.bank import evaluate
+from autograder.bank.vocabulary import Task
 from autograder.errors import CourseError
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
 from autograder.student.check import without_stub
-from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Answers, Case, Exercise, Verdict
+from autograder.student.compare import diagnose, judge
+from autograder.student.exercise import RAISED, Answers, Case, Verdict
 from autograder.student.panel import as_html
 from autograder.student.wire import Limits, WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
-_CONTROL = 65536  # bytes of one control message at most
 
 
 class Judge:
@@ -54,25 +56,21 @@ class Judge:
             "exercise": exercise, "ticket": ticket, "seed": seed.hexdigest(),
             "seconds": self._answer_seconds,
         }  # fmt: skip
-        data = json.dumps(request).encode()
-        socket.send_fds(self._control, [data], [channel.fileno()])
+        _put(self._control, request, [channel.fileno()])
 
     def verdict(self, patience: float) -> tuple[Record, str] | None:
         """The record and the panel, or None if they take longer (seconds)."""
-        self._control.settimeout(patience)
-        try:
-            data = self._control.recv(1 << 24)
-        except TimeoutError:
+        if not select.select([self._control], [], [], patience)[0]:
             return None
-        if not data:
+        reply, _ = _get(self._control)
+        if reply is None:
             self.close()
             raise CourseError("the judge process died; run autograde again")
-        reply = json.loads(data)
         return Record.from_json(reply["record"]), reply["panel"]
 
     def over(self) -> None:
         """Tell the judge that the cell has ended: no answer will come any more."""
-        self._control.send(b"{}")
+        _put(self._control, {})
 
     def close(self) -> None:
         """End the judge process."""
@@ -85,9 +83,7 @@ class Judge:
     def _start(self) -> None:
         if self._process:
             return
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)
+        ours, theirs = socket.socketpair()
         self._control = ours
         self._process = subprocess.Popen(
             [sys.executable, "-m", "autograder.grading.judge", str(theirs.fileno())],
@@ -98,50 +94,79 @@ class Judge:
         theirs.close()
 
 
+def _put(
+    control: socket.socket, message: dict, descriptors: Sequence[int] = ()
+) -> None:
+    data = json.dumps(message).encode()
+    socket.send_fds(control, [len(data).to_bytes(4, "big")], descriptors)
+    control.sendall(data)
+
+
+def _get(control: socket.socket) -> tuple[dict | None, list[int]]:
+    """The next control message, None at the end; both ends of it are ours."""
+    head, descriptors, _, _ = socket.recv_fds(control, 4, 1)
+    if len(head) < 4:
+        return None, descriptors
+    data = control.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
+    return json.loads(data), descriptors
+
+
 def main() -> None:
     """Serve the grading process until it closes the control socket."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    while True:
-        data, descriptors, _, _ = socket.recv_fds(control, _CONTROL, 1)
-        if not data:
-            return
-        request = json.loads(data)
+    while (message := _get(control))[0] is not None:
+        request, descriptors = message
         if request:  # {} is a late "over" of a request that had ended already
             with socket.socket(fileno=descriptors[0]) as channel:
-                control.send(_reply(request, channel, control))
+                _put(control, _reply(request, channel, control))
 
 
-def _reply(request: dict, channel: socket.socket, stop: socket.socket) -> bytes:
+def _reply(request: dict, channel: socket.socket, stop: socket.socket) -> dict:
     started = time.monotonic()
     verdict = decide(request, channel, stop)
     record = of_verdict(verdict, round(time.monotonic() - started, 3))
-    return json.dumps({"record": record.to_json(), "panel": as_html(verdict)}).encode()
+    return {"record": record.to_json(), "panel": as_html(verdict)}
 
 
 def decide(
     request: dict, channel: socket.socket, stop: socket.socket | None = None
 ) -> Verdict:
-    """Question the box on one exercise: stored visible, stored hidden, fresh cases."""
+    """Question the box on one exercise, on the visible cases and on fresh ones.
+
+    The stored hidden cases stay here: whatever enters the box could be printed by the
+    student's code, and fresh inputs are of no use to anybody afterwards.
+    """
     name = request["exercise"]
-    exercise, cases = _cases(name, request["seed"])
+    unit = name.split("/")[0]
+    exercise = _visible(unit)[name]
+    task = {task.name: task for task in evaluate.tasks(unit)}[name]
+    cases = [*exercise.cases, *evaluate.fresh_cases(task, request["seed"])]
     box = _Box(channel, stop, Limits(seconds=request["seconds"]))
     box.await_ready(request["ticket"])
-    verdict = without_stub(judge(exercise, cases, box.ask))
+    verdict = judge(exercise, cases, box.ask)
     box.done()
     if not box.heard:
         return replace(verdict, results=(), note="The check did not run.", points=0.0)
-    return verdict
+    return without_stub(verdict if verdict.passed else _diagnosed(verdict, task))
 
 
-def _cases(name: str, seed: str) -> tuple[Exercise, list[Case]]:
-    unit = name.split("/")[0]
-    stored = [_stored(unit, kind)[name] for kind in ("public", "hidden")]
-    task = {task.name: task for task in evaluate.tasks(unit)}[name]
-    fresh = evaluate.fresh_cases(task, seed)
-    return stored[0], [*stored[0].cases, *stored[1].cases, *fresh]
+def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
+    """The verdict with its mistake named: the fresh cases get to know mistakes, too."""
+    objects = evaluate.mistaken_objects(task)
+    results = [
+        r if r.case.mistakes else replace(
+            r, case=replace(
+                r.case,
+                mistakes=evaluate.mistaken_answers(task, objects, r.case.inputs),
+            ),
+        )
+        for r in verdict.results
+    ]  # fmt: skip
+    mistake, sure = diagnose(_visible(task.name.split("/")[0])[task.name], results)
+    return replace(verdict, mistake=mistake, sure=sure)
 
 
-_stored = functools.cache(references.load)
+_visible = functools.cache(references.load)
 
 
 class _Box:

@@ -18,6 +18,7 @@ from autograder.student.exercise import (
     Value,
     Verdict,
 )
+from autograder.student.measures import credit, value_of
 
 
 def judge(
@@ -29,9 +30,12 @@ def judge(
     of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
     """
     results = tuple(compare(case, ask(case)) for case in cases)
-    names = {result.case.name for result in results}
-    failed = {result.case.name for result in results if not result.passed}
-    points = round(exercise.points * (1 - len(failed) / len(names)), 2)
+    credits: dict[str, float] = {}
+    for result in results:
+        name = result.case.name
+        credits[name] = min(result.credit, credits.get(name, 1.0))
+    points = round(exercise.points * sum(credits.values()) / len(credits), 2)
+    failed = any(not result.passed for result in results)
     mistake, sure = diagnose(exercise, results) if failed else (None, False)
     return Verdict(
         exercise.name, exercise.title, points, exercise.points, results, mistake, sure
@@ -41,13 +45,26 @@ def judge(
 def compare(case: Case, answers: Answers) -> CaseResult:
     """What is found in ``answers``, in the order of the expected names."""
     if RAISED in answers and RAISED not in case.expected:
-        message = str(answers[RAISED])
-        return CaseResult(case, answers, (Finding("", RAISED, message),))
+        message = _short(str(answers[RAISED]))
+        return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
+    if case.measure:
+        return _measured(case, answers)
     findings = tuple(
         _finding(name, expected, answers.get(name), case)
         for name, expected in case.expected.items()
     )
-    return CaseResult(case, answers, findings)
+    right = all(not finding.problem for finding in findings)
+    return CaseResult(case, answers, findings, float(right))
+
+
+def _measured(case: Case, answers: Answers) -> CaseResult:
+    value = value_of(case.measure, case.expected, answers)
+    share = credit(value, case.scale)
+    wanted = next(reached for reached, part in case.scale if part >= 1.0)
+    name = case.measure.replace("_", " ")
+    message = f"{value:.4g}; all points from {wanted:.4g} on"
+    finding = Finding(name, "" if share >= 1.0 else "values", message)
+    return CaseResult(case, answers, (finding,), min(share, 1.0))
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
@@ -79,8 +96,16 @@ def _text_problem(expected: Value, actual: Value) -> tuple[str, str]:
     if type(expected) is not type(actual):
         return "type", f"expected {_kind(expected)}, yours is {_kind(actual)}"
     if expected != actual:
-        return "values", f"expected {expected!r}, yours {actual!r}"
+        return (
+            "values",
+            f"expected {_short(repr(expected))}, yours {_short(repr(actual))}",
+        )
     return "", ""
+
+
+def _short(text: str) -> str:
+    """At most 600 characters: what a student's code says may be long."""
+    return text if len(text) <= 600 else f"{text[:600]} ..."
 
 
 def _kind(value: Value) -> str:
@@ -101,14 +126,15 @@ def same_values(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> bool:
     """Whether tensors of equal shape agree; NaN agrees with NaN, for mistakes' sake."""
-    a, b = actual.to(torch.float64), expected.to(torch.float64)
-    return torch.allclose(a, b, atol=atol, rtol=rtol, equal_nan=True)
+    return not differing(expected, actual, atol, rtol).any()
 
 
 def differing(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> torch.Tensor:
-    """Boolean tensor: where two tensors of equal shape disagree."""
+    """Boolean tensor: where two tensors of equal shape disagree; integers exactly."""
+    if not expected.is_floating_point():
+        return expected != actual
     a, b = actual.to(torch.float64), expected.to(torch.float64)
     return ~torch.isclose(a, b, atol=atol, rtol=rtol, equal_nan=True)
 
@@ -159,7 +185,7 @@ def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float
             continue
         predicted = result.case.mistakes.get(mistake, {})
         for finding in result.findings:
-            key = finding.name or RAISED
+            key = RAISED if finding.problem == RAISED else finding.name
             same = _same_answer(predicted.get(key), result.answers.get(key),
                                 result.case)  # fmt: skip
             whole &= same

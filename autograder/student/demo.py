@@ -1,4 +1,4 @@
-"""Demonstrations in a notebook: figures with alt text, and cells that may have to wait."""
+"""Demonstrations in a notebook: they may have to wait; figures get alt text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from autograder.student.observe import UNSOLVED, from_stub, describe_error, quiet
+from autograder.student.observe import UNSOLVED, describe_error, from_stub, quiet
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
@@ -22,7 +22,9 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
             function()
     except Exception as error:
         unsolved = isinstance(error, NotImplementedError) and from_stub(error)
-        reason = f"an exercise above is {UNSOLVED}" if unsolved else describe_error(error)
+        reason = (
+            f"an exercise above is {UNSOLVED}" if unsolved else describe_error(error)
+        )
         print(f"({function.__name__.replace('_', ' ')} waits: {reason})")
     return function
 
@@ -43,6 +45,7 @@ def show(figure: Any, alt: str) -> None:
     display(
         HTML(
             f'<img alt="{html.escape(alt, quote=True)}" '
-            f'style="max-width:100%;background:#fff" src="data:image/png;base64,{data}">'
+            'style="max-width:100%;background:#fff" '
+            f'src="data:image/png;base64,{data}">'
         )
     )

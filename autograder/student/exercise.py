@@ -37,7 +37,8 @@ class Case:
     """One drawing of inputs with the answers that are right and those that are wrong.
 
     ``mistakes`` maps the name of a mistake to the answers its code gives here.
-    ``hidden`` cases are never described beyond their title.
+    ``hidden`` cases are never described beyond their title. A case with a ``measure``
+    earns a share of its points by ``scale`` (see measures.py) instead of all or none.
     """
 
     name: str
@@ -50,6 +51,8 @@ class Case:
     atol: float = 1e-5
     rtol: float = 1e-4
     picture: str = "auto"
+    measure: str = ""
+    scale: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,15 +83,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case with the answers that were given and what was found."""
+    """A case with the answers that were given, what was found, and the share earned."""
 
     case: Case
     answers: Answers
     findings: tuple[Finding, ...]
+    credit: float
 
     @property
     def passed(self) -> bool:
-        return all(not finding.problem for finding in self.findings)
+        return self.credit >= 1.0
 
 
 @dataclass(frozen=True)

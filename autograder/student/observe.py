@@ -73,7 +73,7 @@ def from_stub(error: NotImplementedError) -> bool:
 
 
 def describe_error(error: BaseException) -> str:
-    """The exception in one line and, below it, the student's own line that raised it."""
+    """The exception in one line and, below it, the student's own line that raised."""
     text = (str(error).strip() or "no message").splitlines()[0]
     message = f"{type(error).__name__}: {text}"
     own = [

@@ -39,9 +39,7 @@ def _worst_matrix(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The last two dimensions of the tensors where the last one is first True."""
     wrong = tensors[-1].reshape(-1, *tensors[-1].shape[-2:])
     first = int(wrong.flatten(1).any(1).int().argmax())
-    return tuple(
-        t.reshape(-1, *t.shape[-2:])[first][:LIMIT, :LIMIT] for t in tensors
-    )
+    return tuple(t.reshape(-1, *t.shape[-2:])[first][:LIMIT, :LIMIT] for t in tensors)
 
 
 def _heat_maps(
@@ -64,7 +62,7 @@ def _heat(matrix: torch.Tensor, scale: float, wrong: torch.Tensor | None) -> str
 
 
 def _grid(matrix: torch.Tensor, wrong: torch.Tensor | None) -> str:
-    return _svg(matrix, lambda v: f"rgba({BLUE},{.85 if v else .05})", wrong)
+    return _svg(matrix, lambda v: f"rgba({BLUE},{0.85 if v else 0.05})", wrong)
 
 
 def _svg(matrix: torch.Tensor, colour, wrong: torch.Tensor | None) -> str:
@@ -118,7 +116,8 @@ def _curves(
         lines[1], low, high, ORANGE, ' stroke-dasharray="5 3"'
     )
     return (
-        _frame(width, height, drawn) + f'<div style="font-size:12px">{html.escape(name)}'
+        _frame(width, height, drawn)
+        + f'<div style="font-size:12px">{html.escape(name)}'
         f": solid blue = expected, dashed orange = yours "
         f"(from {low:.3g} to {high:.3g})</div>"
     )

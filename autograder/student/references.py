@@ -44,7 +44,8 @@ def _pack_exercise(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict
             {
                 "name": case.name, "title": case.title, "hint": case.hint,
                 "hidden": case.hidden, "atol": case.atol, "rtol": case.rtol,
-                "picture": case.picture, "texts": texts,
+                "picture": case.picture, "measure": case.measure,
+                "scale": case.scale, "texts": texts,
                 "order": {role: list(a) for role, a in roles.items()},
             }
         )  # fmt: skip
@@ -79,7 +80,8 @@ def _read_exercise(entry: dict, file: safe_open) -> Exercise:
     cases = tuple(
         Case(
             **{k: case[k] for k in ("name", "title", "hint", "hidden", "atol", "rtol",
-                                    "picture")},
+                                    "picture", "measure")},
+            scale=tuple(map(tuple, case["scale"])),
             inputs=answers(case, "inputs"),
             expected=answers(case, "expected"),
             mistakes={

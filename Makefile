@@ -1,0 +1,47 @@
+# The course's front door: `make help` lists what can be asked for.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow build lab kit validity benchmark clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
+	awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+	{ echo "This course needs Python 3.11, 3.12 or 3.13; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## release, sample class, autograde, feedback, class table (in demo/)
+	autograder demo $(UNIT)
+
+test: $(READY)  ## the tests (CI runs the same)
+	python -m pytest -m "not slow"
+
+test-slow: $(READY)  ## the tests that take minutes
+	python -m pytest -m slow
+
+build: $(READY)  ## source/, release/ and references from notebooks/
+	autograder build $(UNIT)
+
+validity: $(READY)  ## run every wrong variant and right style through the checks
+	autograder validity $(UNIT)
+
+lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)
+	autograder lab $(UNIT)
+
+kit: $(READY)  ## the student repository, ready to push (in dist/student/)
+	autograder kit $(UNIT)
+
+benchmark: $(READY)  ## measure grading against plain nbgrader and the floor
+	python benchmarks/grading.py
+
+clean:  ## remove the environment and everything that can be made again
+	rm -rf $(VENV) build dist demo .pytest_cache .ruff_cache *.egg-info

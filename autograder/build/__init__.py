@@ -1,0 +1,1 @@
+"""From the hand-written notebooks to source, release, solutions and references."""

@@ -1,0 +1,262 @@
+"""Read a hand-written notebook strictly; write it as nbgrader's source notebook."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import jupytext
+import nbformat
+
+from autograder.course import Unit, settings
+from autograder.errors import CourseError
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+ROLES = ("exercise", "check", "written")
+_JUPYTEXT = ("lines_to_next_cell", "lines_to_end_of_cell_marker")
+KERNEL = {
+    "display_name": "Python 3 (ipykernel)",
+    "language": "python",
+    "name": "python3",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the hand-written form. ``role`` is "", or one of ROLES."""
+
+    kind: str
+    text: str
+    where: str
+    role: str = ""
+    name: str = ""
+    points: float = 0.0
+
+    @property
+    def grade_id(self) -> str:
+        base = self.name.replace("/", "-")
+        return f"{base}-answer" if self.role == "exercise" else base
+
+
+def read(unit: Unit) -> list[Cell]:
+    """The cells of ``notebooks/NN_unit.py``.
+
+    Raises:
+        CourseError: with file and line, for unknown or mistyped metadata, duplicate
+            names, a check without exercise, markers that are missing, points that do
+            not sum to 100.
+    """
+    text = unit.text.read_text(encoding="utf-8")
+    lines = [
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if re.match(r"# %%( |$)", line)
+    ]
+    notebook = jupytext.reads(text, fmt="py:percent")
+    if len(lines) != len(notebook.cells):
+        raise CourseError(
+            f"{unit.text.name}:1: text before the first `# %%`, or a malformed marker"
+        )
+    cells = [
+        _cell(raw, f"{unit.text.name}:{line}", unit)
+        for raw, line in zip(notebook.cells, lines, strict=True)
+    ]
+    _check_whole(cells, unit)
+    return cells
+
+
+def _cell(raw: nbformat.NotebookNode, where: str, unit: Unit) -> Cell:
+    metadata = {k: v for k, v in raw.metadata.items() if k not in _JUPYTEXT}
+    roles = [role for role in ROLES if role in metadata]
+    unknown = set(metadata) - {*ROLES, "points"}
+    if unknown or len(roles) > 1:
+        listed = ", ".join(sorted(unknown) or roles)
+        raise CourseError(
+            f"{where}: cannot read the cell's metadata ({listed}); write one of "
+            'exercise="unit/name", check="unit/name" points=N, written="unit/name" '
+            "points=N"
+        )
+    role = roles[0] if roles else ""
+    cell = Cell(
+        raw.cell_type, raw.source, where, role,
+        str(metadata.get(role, "")), _points(metadata, role, where),
+    )  # fmt: skip
+    _check_cell(cell, unit)
+    return cell
+
+
+def _points(metadata: dict, role: str, where: str) -> float:
+    graded = role in ("check", "written")
+    if graded != ("points" in metadata):
+        raise CourseError(f"{where}: points belong to check and written cells, only")
+    points = metadata.get("points", 0)
+    if not isinstance(points, int | float) or isinstance(points, bool) or points < 0:
+        raise CourseError(f"{where}: points must be a number, not {points!r}")
+    return float(points)
+
+
+def _check_cell(cell: Cell, unit: Unit) -> None:
+    if cell.role and not re.fullmatch(rf"{unit.name}/[a-z0-9_]+", cell.name):
+        raise CourseError(
+            f'{cell.where}: "{cell.name}" should read "{unit.name}/lower_case_name"'
+        )
+    if (cell.kind == "markdown") != (cell.role == "written") and cell.role:
+        raise CourseError(f"{cell.where}: a {cell.role} cell cannot be {cell.kind}")
+    marked = BEGIN in cell.text or END in cell.text
+    if cell.role == "exercise" and cell.text.count(BEGIN) != cell.text.count(END):
+        raise CourseError(f"{cell.where}: {BEGIN} and {END} do not pair up")
+    if (cell.role == "exercise" and not marked) or (marked and not cell.role):
+        raise CourseError(
+            f"{cell.where}: {BEGIN} belongs in exercises, in each of them"
+        )
+    if cell.role == "check":
+        target(cell)
+
+
+def target(cell: Cell) -> str:
+    """The name that a check cell checks.
+
+    Raises:
+        CourseError: the cell is not a check followed by the same check, hidden.
+    """
+    shown, _, rest = cell.text.partition(BEGIN_HIDDEN)
+    hidden, closed, after = rest.partition(END_HIDDEN)
+    try:
+        pair = [ast.parse(part).body for part in (shown, hidden)]
+        calls = [body[0].value for body in pair if len(body) == 1]
+        forms = [ast.unparse(call.func) for call in calls]
+        arguments = [[ast.unparse(a) for a in call.args] for call in calls]
+    except (SyntaxError, AttributeError):
+        forms, arguments = [], []
+    good = forms == ["check", "check.hidden"] and arguments[0] == arguments[1]
+    good = good and len(arguments[0]) == 2 and closed and not after.strip()
+    if not good or arguments[0][0] != repr(cell.name):
+        raise CourseError(
+            f'{cell.where}: a check cell holds check("{cell.name}", target) and then, '
+            f"between {BEGIN_HIDDEN} and {END_HIDDEN}, the same with check.hidden"
+        )
+    return arguments[0][1]
+
+
+def _check_whole(cells: list[Cell], unit: Unit) -> None:
+    counts = Counter((cell.grade_id) for cell in cells if cell.role)
+    for cell in cells:
+        if cell.role and counts[cell.grade_id] > 1:
+            raise CourseError(f'{cell.where}: "{cell.name}" is used twice')
+    exercises = [cell.name for cell in cells if cell.role == "exercise"]
+    checks = {cell.name: cell for cell in cells if cell.role == "check"}
+    for cell in cells:
+        lonely = cell.role == "exercise" and cell.name not in checks
+        if lonely or (cell.role == "check" and cell.name not in exercises):
+            raise CourseError(f'{cell.where}: "{cell.name}" lacks its other half')
+    total = sum(cell.points for cell in cells)
+    if abs(total - 100) > 1e-9:
+        raise CourseError(f"{unit.text.name}:1: points sum to {total:g}, not to 100")
+
+
+def without_markers(text: str) -> str:
+    """A solution cell as plain code."""
+    kept = [line for line in text.splitlines() if line.strip() not in (BEGIN, END)]
+    return "\n".join(kept)
+
+
+def to_source(unit: Unit, cells: list[Cell]) -> str:
+    """The nbgrader source notebook as text, equal for equal input."""
+    built = [nbformat.v4.new_markdown_cell(badge(unit)), _kit_cell(unit)]
+    built += [_nbformat_cell(cell) for cell in cells]
+    for cell, identifier in zip(built, _ids(built), strict=True):
+        cell["id"] = identifier
+    notebook = nbformat.v4.new_notebook(
+        cells=built,
+        metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}},
+    )
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
+    make = {
+        "markdown": nbformat.v4.new_markdown_cell,
+        "code": nbformat.v4.new_code_cell,
+    }[cell.kind]
+    built = make(cell.text)
+    if cell.role:
+        built.metadata["nbgrader"] = {
+            "grade": cell.role != "exercise",
+            "grade_id": cell.grade_id,
+            "locked": cell.role == "check",
+            "schema_version": 3,
+            "solution": cell.role != "check",
+            "task": False,
+        }
+        if cell.role != "exercise":
+            built.metadata["nbgrader"]["points"] = cell.points
+    return built
+
+
+def _ids(cells: list[nbformat.NotebookNode]) -> list[str]:
+    """Steady cell ids: the grade id, else the last heading and a count below it."""
+    heading, count, ids = "top", 0, []
+    for cell in cells:
+        found = (
+            re.match(r"#+ (.+)", cell.source) if cell.cell_type == "markdown" else None
+        )
+        if found:
+            heading, count = re.sub(r"[^a-z0-9]+", "-", found[1].lower()).strip("-"), 0
+        count += 1
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        ids.append(grade_id or f"{heading[:56].strip('-')}-{count}")
+    seen: Counter = Counter()
+    unique = []
+    for identifier in ids:
+        seen[identifier] += 1
+        again = seen[identifier] > 1
+        unique.append(f"{identifier}-again{seen[identifier]}" if again else identifier)
+    return unique
+
+
+def badge(unit: Unit) -> str:
+    """The Markdown badge that opens a unit's release notebook in Colab."""
+    where = "https://colab.research.google.com"
+    path = "{owner}/{repository}/blob/{branch}".format(**settings(unit.root)["colab"])
+    return (
+        f"[![Open in Colab]({where}/assets/colab-badge.svg)]"
+        f"({where}/github/{path}/notebooks/{unit.label}.ipynb)"
+    )
+
+
+def _kit_cell(unit: Unit) -> nbformat.NotebookNode:
+    colab = settings(unit.root)["colab"]
+    wheel = (
+        "https://raw.githubusercontent.com/{owner}/{repository}/{branch}/{wheel}"
+    ).format(wheel=wheel_name(), **colab)
+    return nbformat.v4.new_code_cell(
+        "# In Colab, this installs the course's checks. Elsewhere it does nothing.\n"
+        "import sys\n\n"
+        'if "google.colab" in sys.modules:\n'
+        f'    get_ipython().run_line_magic("pip", "install -q {wheel}")'
+    )
+
+
+def wheel_name() -> str:
+    """The file name of the student kit's wheel."""
+    from autograder import __version__
+
+    return f"autograder-{__version__}-py3-none-any.whl"
+
+
+def write(path: Path, data: str | bytes) -> bool:
+    """Replace a file as a whole, if its content differs; whether it did."""
+    data = data.encode() if isinstance(data, str) else data
+    if path.is_file() and path.read_bytes() == data:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.replace(path)
+    return True

@@ -1,0 +1,145 @@
+"""A sample class: submissions of every kind that a real class hands in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import nbformat
+
+from autograder.bank import evaluate
+from autograder.bank.vocabulary import Task
+from autograder.build.notebook import write
+from autograder.course import Unit
+
+Answers = dict[str, str]  # exercise name -> the code of its cell
+
+_NOISE = """
+import sys, warnings
+warnings.warn("lr_scheduler.step() was called before optimizer.step()")
+for step in range(3):
+    print(f"\\r{step + 1}/3 batches", end="", file=sys.stderr)
+
+def _noisily(function):
+    def noisy(*arguments, **options):
+        warnings.warn("this overload is deprecated")
+        print("progress: 100%", file=sys.stderr)
+        return function(*arguments, **options)
+    return noisy
+"""
+
+
+def submissions(unit: Unit) -> dict[str, bytes]:
+    """Notebooks as handed in, by student."""
+    release = nbformat.read(unit.release, as_version=4)
+    tasks = evaluate.tasks(unit.name)
+    solved = {task.name: evaluate.solution_source(task) for task in tasks}
+    made = {student: _fill(release, a) for student, a in _answers(tasks, solved)}
+    made["niels"] = _saved_by_colab(_fill(release, solved))
+    made["rosalind"] = _copied_cell(_fill(release, solved), tasks[0])
+    return {
+        student: (nbformat.writes(notebook) + "\n").encode()
+        for student, notebook in sorted(made.items())
+    }
+
+
+def _answers(tasks: Sequence[Task], solved: Answers) -> Iterable[tuple[str, Answers]]:
+    yield "ada", solved
+    for turn, student in enumerate(("emmy", "grace", "katherine")):
+        yield student, _styles(tasks, solved, turn)
+    names = ("alan", "blaise", "claude", "dorothy", "erwin")
+    for turn, student in enumerate(names):
+        yield student, _mistakes(tasks, solved, turn, len(names))
+    middle = tasks[len(tasks) // 2].name
+    yield "felix", {}
+    yield "henri", solved | {middle: solved[middle] + "\n    return ((("}
+    yield (
+        "isaac",
+        solved | {middle: "import os\n\n" + solved[middle] + "\n\nos._exit(1)"},
+    )
+    yield "maryam", _noisy(tasks, solved)
+
+
+def _styles(tasks: Sequence[Task], solved: Answers, turn: int) -> Answers:
+    """Every exercise right, in the turn-th other style where there are some."""
+    answers = dict(solved)
+    for task in tasks:
+        if task.right:
+            style = task.right[turn % len(task.right)]
+            answers[task.name] = style.source or evaluate.edited(task, style)
+    return answers
+
+
+def _mistakes(tasks: Sequence[Task], solved: Answers, turn: int, turns: int) -> Answers:
+    """Every other exercise with a named mistake, another one for each turn."""
+    answers = dict(solved)
+    for index, task in enumerate(tasks):
+        wrong = evaluate.named(task)
+        if wrong and (index + turn) % 2 == 0:
+            chosen = wrong[(turn * len(wrong)) // turns]
+            answers[task.name] = chosen.source or evaluate.edited(task, chosen)
+    return answers
+
+
+def _noisy(tasks: Sequence[Task], solved: Answers) -> Answers:
+    """Right answers that warn and draw progress bars on stderr, honestly."""
+    answers, first = dict(solved), tasks[0]
+    answers[first.name] = f"{_NOISE}\n{solved[first.name]}\n"
+    for task in tasks:
+        if solved[task.name].startswith("def "):
+            answers[task.name] += f"\n{task.target} = _noisily({task.target})"
+    return answers
+
+
+def _fill(release: nbformat.NotebookNode, answers: Answers) -> nbformat.NotebookNode:
+    notebook = nbformat.from_dict(json.loads(nbformat.writes(release)))
+    by_id = {f"{name.replace('/', '-')}-answer": s for name, s in answers.items()}
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in by_id:
+            cell.source = by_id[grade_id]
+    return notebook
+
+
+def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """As Colab saves it: format 4.0, no cell ids, its own metadata, a name in each."""
+    notebook.nbformat_minor = 0
+    for index, cell in enumerate(notebook.cells):
+        cell.pop("id", None)
+        cell.metadata["id"] = f"colab{index:07d}"
+        if cell.cell_type == "code":
+            cell.metadata["colab"] = {"base_uri": "https://localhost:8080/"}
+            cell.metadata["executionInfo"] = {
+                "elapsed": 12, "status": "ok",
+                "user": {"displayName": "Niels B", "userId": "0123456789"},
+            }  # fmt: skip
+    notebook.metadata = nbformat.from_dict(
+        {
+            "colab": {"provenance": []},
+            "kernelspec": {"name": "python3", "display_name": "Python 3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    return notebook
+
+
+def _copied_cell(notebook: nbformat.NotebookNode, task: Task) -> nbformat.NotebookNode:
+    """With one answer cell copied, nbgrader metadata and all, as JupyterLab does it."""
+    wanted = f"{task.name.replace('/', '-')}-answer"
+    for index, cell in enumerate(notebook.cells):
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:
+            copy = nbformat.from_dict(json.loads(json.dumps(cell)))
+            copy["id"] = f"{cell['id'][:50]}-copied"
+            notebook.cells.insert(index + 1, copy)
+            break
+    return notebook
+
+
+def hand_in(unit: Unit, root: Path, progress: Callable = lambda names: names) -> int:
+    """Write the sample class's submissions below ``root``; how many there are."""
+    made = submissions(unit)
+    for student, data in progress(made.items()):
+        folder = root / "submitted" / student / unit.label
+        write(folder / f"{unit.label}.ipynb", data)
+    return len(made)

@@ -1,0 +1,238 @@
+"""Run a submission's cells in the box, and have its checks decided by the judge."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import Execute
+from nbgrader.utils import is_grade
+from traitlets import Bool, Dict, Float, Integer, List, Unicode
+
+from autograder.grading.judge import Judge
+from autograder.grading.record import Record
+from autograder.student.exercise import Verdict
+from autograder.student.panel import as_html
+
+VERDICT = "autograder"  # output metadata that marks what the trusted side put there
+_GRACE = 1.0  # seconds a verdict may take once its cell has ended
+_PATIENCE = 120.0  # seconds after which a judge counts as lost
+
+
+@dataclass(frozen=True)
+class Check:
+    """A judged check: the exercise, and the expression that is checked."""
+
+    exercise: str
+    expression: str
+
+
+def judged_check(cell: NotebookNode) -> Check | None:
+    """The check that a trusted grade cell consists of; None if it is something else."""
+    if cell.cell_type != "code" or not is_grade(cell):
+        return None
+    try:
+        statements = ast.parse(cell.source).body
+    except SyntaxError:
+        return None
+    found = [_check_call(statement) for statement in statements]
+    if not found or None in found or len({check for check in found}) != 1:
+        return None
+    return found[0]
+
+
+def _check_call(statement: ast.stmt) -> Check | None:
+    match statement:
+        case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer], [])):
+            if ast.unparse(func) in ("check", "check.hidden"):
+                return Check(name, ast.unparse(answer))
+    return None
+
+
+class JudgedExecute(Execute):
+    """nbgrader's Execute with the kernel in a box and the verdicts from outside it."""
+
+    notebook_seconds = Float(900.0, help="Wall-clock limit of a notebook.").tag(
+        config=True
+    )
+    memory_mb = Integer(2048, help="Memory of a submission.").tag(config=True)
+    disk_mb = Integer(256, help="What a submission may write, in all.").tag(config=True)
+    file_mb = Integer(64, help="What it may write to one file.").tag(config=True)
+    processes = Integer(128, help="Processes and threads at once.").tag(config=True)
+    open_files = Integer(512, help="Open files at once.").tag(config=True)
+    output_kb = Integer(
+        1024, help="Output kept of a cell; the rest is dropped as it arrives."
+    ).tag(config=True)
+    answer_seconds = Float(
+        20.0, help="How long a checked object may take on one case."
+    ).tag(config=True)
+    allow_unconfined = Bool(
+        False, help="Grade even where no confinement works on this machine."
+    ).tag(config=True)
+    level = Unicode("", help="Force a level of confinement; default: strongest.").tag(
+        config=True
+    )
+    unit_limits = Dict(
+        help='Other limits for a unit: {"05_sequence_reversal": {"timeout": 300}}'
+    ).tag(config=True)
+    readable = List(Unicode(), help="More paths that a box may read.").tag(config=True)
+
+    _judge: Judge | None = None
+
+    def preprocess(self, nb: NotebookNode, resources: dict, km=None):
+        """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells."""
+        self._apply_unit_limits(resources["nbgrader"]["assignment"])
+        os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
+        self._key = submission_key(nb)
+        self._dead, self._spent = "", {}
+        nb.metadata[VERDICT] = {"checks": {}}
+        nb, resources = super().preprocess(nb, resources, km)
+        return nb, resources
+
+    def _apply_unit_limits(self, assignment: str) -> None:
+        for name, value in self.unit_limits.get(assignment, {}).items():
+            setattr(self, name, value)
+
+    def _policy(self, resources: dict) -> dict:
+        names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
+                 "notebook_seconds", "allow_unconfined", "level")  # fmt: skip
+        earlier = earlier_solutions(resources["nbgrader"]["assignment"])
+        return {name: getattr(self, name) for name in names} | {
+            "readable": [*self.readable, *earlier]
+        }
+
+    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int):
+        """Run one cell; a judged check is replaced by our question, then restored."""
+        if cell.cell_type != "code":
+            return cell, resources
+        if check := judged_check(cell):
+            self._run_check(cell, check, index)
+        else:
+            self._run(cell, index)
+        return cell, resources
+
+    def _run(self, cell: NotebookNode, index: int) -> None:
+        """Execute a cell; a kernel that died leaves a reason in those after it."""
+        if not self._dead:
+            try:
+                self.execute_cell(cell, index, store_history=True)
+                return
+            except DeadKernelError:
+                self._dead = self._reason()
+        cell.outputs = [
+            new_output(
+                "error", ename="Stopped", evalue=self._dead, traceback=[self._dead]
+            )
+        ]
+
+    def _reason(self) -> str:
+        usage = getattr(self.km.provisioner, "usage", None) or {}
+        reason = usage.get("reason", "its process ended")
+        return f"The notebook stopped here: {reason}."
+
+    def _run_check(self, cell: NotebookNode, check: Check, index: int) -> None:
+        points = float(cell.metadata.nbgrader.points)
+        if self._dead:
+            verdict = Verdict(check.exercise, "", 0.0, points, note=self._dead)
+            record = Record(check.exercise, 0.0, points, note=self._dead)
+            self._keep(cell, record, as_html(verdict))
+            return
+        ticket, source = secrets.token_hex(8), cell.source
+        channel = self.km.provisioner.judge_socket
+        self.judge.ask(check.exercise, ticket, self._key, channel)
+        cell.source = (
+            "__import__('autograder.student.agent', fromlist=['serve'])"
+            f".serve({check.exercise!r}, {ticket!r}, lambda: ({check.expression}))"
+        )
+        try:
+            self._run(cell, index)
+        finally:
+            cell.source = source
+        self._keep(cell, *self._await_verdict())
+
+    def _await_verdict(self) -> tuple[Record, str]:
+        found = self.judge.verdict(_GRACE)
+        if found is None:
+            self.judge.over()
+            found = self.judge.verdict(_PATIENCE)
+        if found is None:
+            raise RuntimeError("the judge does not answer")
+        return found
+
+    def _keep(self, cell: NotebookNode, record: Record, panel: str) -> None:
+        """Put a verdict in place of whatever the box printed under the check."""
+        points = min(record.points, float(cell.metadata.nbgrader.points))
+        data = {"text/plain": repr(points), "text/html": panel}
+        cell.outputs = [
+            new_output("execute_result", data, metadata={VERDICT: "verdict"})
+        ]
+        self.nb.metadata[VERDICT]["checks"][cell.metadata.nbgrader.grade_id] = (
+            record.to_json()
+        )
+
+    @property
+    def judge(self) -> Judge:
+        """The judge process, one for all notebooks that this process grades."""
+        if JudgedExecute._judge is None:
+            root = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
+            JudgedExecute._judge = Judge(course_secret(root), self.answer_seconds)
+        return JudgedExecute._judge
+
+    def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):
+        """Take an output message, unless its cell has printed its share already."""
+        if msg["msg_type"] in ("stream", "display_data", "execute_result", "error"):
+            before = self._spent.get(cell_index, 0)
+            self._spent[cell_index] = before + _size(msg["content"])
+            if before > self.output_kb * 1024:
+                return None
+            if self._spent[cell_index] > self.output_kb * 1024:
+                text = f"[output cut after {self.output_kb} kB]\n"
+                cell.outputs.append(new_output("stream", name="stdout", text=text))
+                return None
+        return super().process_message(msg, cell, cell_index)
+
+
+def _size(content: object) -> int:
+    """About how many bytes a message's content takes."""
+    if isinstance(content, dict):
+        return sum(_size(value) for value in content.values())
+    if isinstance(content, list | tuple):
+        return sum(_size(value) for value in content)
+    return len(content) if isinstance(content, str | bytes) else 8
+
+
+def submission_key(nb: NotebookNode) -> str:
+    """A digest of a submission's code: its fresh inputs depend on it and the secret."""
+    text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def earlier_solutions(assignment: str) -> list[str]:
+    """The reference modules that a notebook may import: those of units before."""
+    from autograder.course import ROOT, units
+
+    folder = ROOT / "autograder" / "solutions"
+    names = ["__init__", *(u.name for u in units() if u.label < assignment)]
+    return [str(folder / f"{name}.py") for name in names]
+
+
+def course_secret(root: Path) -> bytes:
+    """The course's secret, made at its first use; it never leaves this machine."""
+    path = root / ".autograder" / "secret"
+    if not path.is_file():
+        path.parent.mkdir(exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return course_secret(root)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+    return path.read_bytes()

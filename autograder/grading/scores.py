@@ -1,0 +1,62 @@
+"""Write scores to the gradebook: from verdict records, else by nbgrader's own rule."""
+
+from __future__ import annotations
+
+import math
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.utils import determine_grade, is_solution
+
+from autograder.grading.execute import VERDICT
+from autograder.grading.record import Record
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """nbgrader's SaveAutoGrades, which believes no output of a judged check."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict):
+        self._records = nb.metadata[VERDICT]["checks"]
+        return super().preprocess(nb, resources)
+
+    def _add_score(self, cell: NotebookNode, resources: dict) -> None:
+        grade_id = cell.metadata.nbgrader.grade_id
+        grade = self.gradebook.find_grade(
+            grade_id, self.notebook_id, self.assignment_id, self.student_id
+        )
+        grade.auto_score = self._score(cell)
+        grade.needs_manual_grade = (
+            grade.manual_score is not None or grade.auto_score is None
+        )
+        self.gradebook.db.commit()
+
+    def _score(self, cell: NotebookNode) -> float | None:
+        grade_id = cell.metadata.nbgrader.grade_id
+        if grade_id in self._records:
+            return Record.from_json(self._records[grade_id]).points
+        score = inside_score(cell)
+        if score is not None and not is_solution(cell):
+            points = float(cell.metadata.nbgrader.points)
+            record = Record(grade_id, score, points, decided="inside")
+            self._records[grade_id] = record.to_json()
+        return score
+
+
+def inside_score(cell: NotebookNode) -> float | None:
+    """nbgrader's rule for a cell of plain asserts, mended where it is unjust or loose.
+
+    What is printed on stderr costs nothing; a partial credit that is no number, too
+    large or negative earns nothing, where nbgrader gives full points or stops.
+    """
+    kept = [o for o in cell.outputs if o.get("name") != "stderr"]
+    partial = next((o for o in kept if o.output_type == "execute_result"), None)
+    if partial is not None and not any(o.output_type == "error" for o in kept):
+        points = float(cell.metadata.nbgrader.points)
+        try:
+            value = float(partial.data.get("text/plain", ""))
+        except (TypeError, ValueError):
+            value = None
+        if value is not None and not (math.isfinite(value) and 0 <= value <= points):
+            return 0.0
+    plain = NotebookNode(**{**cell, "outputs": kept})
+    return determine_grade(plain, None)[0]

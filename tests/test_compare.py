@@ -1,0 +1,89 @@
+"""Answers are compared in order, and a wrong one is given its name."""
+
+import torch
+
+from autograder.student.compare import compare, judge
+from autograder.student.exercise import RAISED, Case, Other
+from tests.conftest import row
+
+
+def answering(function):
+    return lambda case: {"twice": function(case.inputs["x"])}
+
+
+def problem(expected, actual, **options):
+    case = Case("c", "c", "", {}, {"a": expected}, **options)
+    return compare(case, {} if actual is None else {"a": actual}).findings[0].problem
+
+
+def test_right_answers_earn_all_points(doubling):
+    verdict = judge(doubling, doubling.cases, answering(lambda x: x + x))
+    assert verdict.points == 10 and verdict.passed and verdict.mistake is None
+
+
+def test_a_known_mistake_is_named_for_sure(doubling):
+    verdict = judge(doubling, doubling.cases, answering(lambda x: x + x + x))
+    assert (verdict.points, verdict.mistake.name, verdict.sure) == (0, "tripled", True)
+
+
+def test_an_unknown_mistake_is_not_named(doubling):
+    verdict = judge(doubling, doubling.cases, answering(lambda x: 7 * x))
+    assert verdict.points == 0 and verdict.mistake is None
+
+
+def test_half_of_the_cases_earn_half_of_the_points(doubling):
+    verdict = judge(doubling, doubling.cases, answering(lambda x: 2 * x.abs()))
+    assert verdict.points == 5
+
+
+def test_drawings_of_one_case_count_once_and_only_together(doubling):
+    case = doubling.cases[0]
+    again = Case(case.name, case.title, "", {"x": row(7.0)}, {"twice": row(14.0)})
+    learnt = {"twice": case.expected["twice"]}
+    verdict = judge(doubling, [case, again], lambda _: learnt)
+    assert verdict.points == 0
+    assert judge(doubling, [case, again], answering(lambda x: 2 * x)).points == 10
+
+
+def test_problems_are_found_in_order_of_type_shape_dtype_finite_values():
+    wanted = row(1, 2)
+    assert problem(wanted, None) == "missing"
+    assert problem(wanted, "text") == "type"
+    assert problem(wanted, Other("float")) == "type"
+    assert problem(wanted, row(1, 2, 3).double()) == "shape"
+    assert problem(wanted, row(9, float("nan")).double()) == "dtype"
+    assert problem(wanted, row(9, float("nan"))) == "finite"
+    assert problem(wanted, row(1, float("inf"))) == "finite"
+    assert problem(wanted, row(1, 2.01)) == "values"
+    assert problem(wanted, row(1, 2.000001)) == ""
+
+
+def test_booleans_and_integers_are_compared_exactly():
+    assert problem(torch.tensor([True, False]), torch.tensor([True, True])) == "values"
+    big = 2**40
+    assert problem(torch.tensor([big]), torch.tensor([big + 1])) == "values"
+
+
+def test_an_error_is_the_only_finding(doubling):
+    verdict = judge(doubling, doubling.cases, lambda _: {RAISED: "ValueError: no"})
+    assert [f.problem for r in verdict.results for f in r.findings] == [RAISED] * 2
+
+
+def test_a_measured_case_earns_a_share():
+    scale = ((0.5, 0.0), (1.0, 1.0))
+    wanted = {"rows": torch.arange(8).reshape(4, 2)}
+    case = Case("m", "m", "", {}, wanted, measure="exact_match", scale=scale)
+    given = wanted["rows"].clone()
+    assert compare(case, {"rows": given}).credit == 1
+    given[0] = 99
+    assert compare(case, {"rows": given}).credit == 0.5
+    given[1] = 99
+    assert compare(case, {"rows": given}).credit == 0
+    assert compare(case, {"rows": Other("list")}).credit == 0
+    assert compare(case, {}).credit == 0
+
+
+def test_long_texts_of_students_are_cut():
+    case = Case("c", "c", "", {}, {"a": "short"})
+    assert len(compare(case, {"a": "x" * 10**6}).findings[0].message) < 1000
+    assert len(compare(case, {RAISED: "x" * 10**6}).findings[0].message) < 1000
