@@ -87,11 +87,14 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _kit(options: argparse.Namespace) -> int:
-    from autograder.kit import build
+    from autograder import kit
 
+    last = _chosen(options)[-1] if options.units else kit.first_unit()
     folder = ROOT / "dist" / "student"
-    files = build(_chosen(options), folder)
-    print(f"{folder}: {len(files)} files")
+    kit.build(last, folder)
+    shown = ", ".join(unit.label for unit in kit.shown_units(last))
+    solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
+    print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
     return 0
 
 

@@ -1,4 +1,9 @@
-"""The student kit: a repository to publish, without a solution or hidden reference."""
+"""The student kit: a repository to publish, for the term as far as it has come.
+
+The kit of a unit holds the notebooks up to it. Where that unit builds on earlier ones,
+the reference solutions of those ship, too, so that no mistake is punished twice: hand
+it out once their deadlines have passed. Nothing hidden is ever inside.
+"""
 
 from __future__ import annotations
 
@@ -59,52 +64,69 @@ Fill in the cells that say `raise NotImplementedError`, and run the check below 
 """
 
 
-def build(chosen: Sequence[Unit], folder: Path) -> list[Path]:
-    """Make the student repository for the chosen units; replaces ``folder`` whole.
+def needs_solutions(unit: Unit) -> bool:
+    """Whether a unit's notebook builds on the reference solutions of earlier units."""
+    return "earlier(" in unit.text.read_text(encoding="utf-8")
 
-    The solutions of the units before the last chosen one ship, for later notebooks to
-    build on; those of the chosen last one and after do not.
+
+def first_unit(root: Path = ROOT) -> Unit:
+    """The last unit that can be handed out before any solution is."""
+    known = units(root)
+    position = next(
+        (i for i, unit in enumerate(known) if needs_solutions(unit)), len(known)
+    )
+    return known[position - 1]
+
+
+def shown_units(last: Unit) -> list[Unit]:
+    """The units whose notebooks are in the kit of unit ``last``."""
+    return [unit for unit in units(last.root) if unit.label <= last.label]
+
+
+def solved_units(last: Unit) -> list[Unit]:
+    """The units whose solutions are in the kit of unit ``last``: those it builds on."""
+    before = [unit for unit in shown_units(last) if unit.label < last.label]
+    return before if needs_solutions(last) else []
+
+
+def build(last: Unit, folder: Path) -> list[Path]:
+    """Make the student repository up to a unit; replaces ``folder`` whole.
 
     Raises:
         CourseError: the wheel cannot be built.
     """
-    last = max(unit.label for unit in chosen)
-    earlier = [unit for unit in units() if unit.label < last]
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
-    for unit in chosen:
-        copy = part / "notebooks" / unit.release.name
-        write(copy, unit.release.read_bytes())
-    (part / wheel_name()).write_bytes(_wheel(earlier, chosen))
-    write(part / "README.md", _readme(chosen))
+    for unit in shown_units(last):
+        write(part / "notebooks" / unit.release.name, unit.release.read_bytes())
+    write(part / wheel_name(), _wheel(last))
+    write(part / "README.md", _readme(shown_units(last)))
     write(part / "environment.yml", _environment())
     shutil.rmtree(folder, ignore_errors=True)
     part.replace(folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def contents(earlier: Sequence[Unit], chosen: Sequence[Unit]) -> list[str]:
-    """The files of the package that ship, relative to it."""
+def contents(last: Unit) -> list[str]:
+    """The files of the package that ship with unit ``last``, relative to it."""
     package = ROOT / "autograder"
-    names = [*SHIPPED, *(f"solutions/{unit.name}.py" for unit in earlier)]
+    names = [*SHIPPED, *(f"solutions/{unit.name}.py" for unit in solved_units(last))]
     found = []
     for name in names:
         path = package / name
         found += sorted(path.rglob("*")) if path.is_dir() else [path]
-    shown = {unit.name for unit in (*earlier, *chosen)}
+    later = {unit.name for unit in units(last.root) if unit.label > last.label}
     return [
         str(path.relative_to(package))
         for path in found
-        if path.is_file()
-        and "__pycache__" not in path.parts
-        and (path.suffix != ".safetensors" or path.stem in shown)
+        if path.is_file() and "__pycache__" not in path.parts and path.stem not in later
     ]
 
 
-def _wheel(earlier: Sequence[Unit], chosen: Sequence[Unit]) -> bytes:
+def _wheel(last: Unit) -> bytes:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file in contents(earlier, chosen):
+        for file in contents(last):
             write(
                 folder / "autograder" / file, (ROOT / "autograder" / file).read_bytes()
             )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 
+from autograder.bank import evaluate
+from autograder.bank.vocabulary import Right, Setting, Task, Wrong
 from autograder.student.exercise import Case, Exercise, Mistake
+from autograder.student.probes import probe, tensor
 
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -32,3 +36,24 @@ def doubling() -> Exercise:
     )  # fmt: skip
     mistake = Mistake("tripled", "You tripled with `3 * x`.", "How many are two?")
     return Exercise("tiny/double", "Doubling", 10.0, cases, {"tripled": mistake})
+
+
+@pytest.fixture
+def tiny_task(monkeypatch) -> Task:
+    """The task "double each number" with everything that a unit of its own would have."""
+    solutions = ModuleType("autograder.solutions.tiny")
+    source = "def double(x):\n    return 2 * x\n"
+    evaluate.run_source(source, vars(solutions), "<solutions of tiny>")
+    monkeypatch.setitem(sys.modules, solutions.__name__, solutions)
+    monkeypatch.setitem(
+        sys.modules, "autograder.student.probes.tiny", ModuleType("probes")
+    )
+
+    @probe("tiny/double")
+    def double(function, inputs):
+        return {"twice": tensor(function(inputs["x"]), "twice")}
+
+    setting = Setting("plain", "a vector", lambda draw: {"x": draw.tensor(3)}, "Twice?")
+    wrong = Wrong("tripled", "You tripled.", "How many?", edits=(("2 *", "3 *"),))
+    right = Right("added", source="def double(x):\n    return x + x")
+    return Task("tiny/double", "Doubling", "double", (setting,), (wrong,), (right,))

@@ -50,9 +50,15 @@ def test_tensors_arrive_as_they_were(ends, dtype, shape):
 
 
 def test_texts_and_other_things_arrive(ends):
-    send(ends[0], "k", {"a": "zwölf ✓", "b": Other("float"), "c": torch.ones(2).cfloat()})
+    send(
+        ends[0], "k", {"a": "zwölf ✓", "b": Other("float"), "c": torch.ones(2).cfloat()}
+    )
     values = receive(ends[1], QUICK)[1]
-    assert values == {"a": "zwölf ✓", "b": Other("float"), "c": Other("complex64 tensor")}
+    assert values == {
+        "a": "zwölf ✓",
+        "b": Other("float"),
+        "c": Other("complex64 tensor"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -113,14 +119,21 @@ def test_a_stop_ends_the_wait(ends):
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from(["name", "dtype", "shape", "text", "x"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["name", "dtype", "shape", "text", "x"]), inner
+        )
+    ),
     max_leaves=12,
 )
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.binary(max_size=200) | st.builds(lambda v: frame({"kind": "k", "values": v}), JSON))
+@given(
+    st.binary(max_size=200)
+    | st.builds(lambda v: frame({"kind": "k", "values": v}), JSON)
+)
 def test_the_reader_survives_anything(raw):
     try:
         kind, values = read(raw)

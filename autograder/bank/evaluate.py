@@ -121,9 +121,18 @@ def mistaken_objects(task: Task) -> dict[str, object]:
 def mistaken_answers(
     task: Task, objects: dict[str, object], inputs: Answers
 ) -> dict[str, Answers]:
-    """What each named mistake answers, in float32 as a student's code would."""
+    """What each named mistake answers, in float32 as a student's code would.
+
+    Of errors only the first line is kept: the second one is a line of the solution.
+    """
     probe = find(task.name)
-    return {name: observe(probe, o, inputs) for name, o in objects.items()}
+    found = {name: observe(probe, o, inputs) for name, o in objects.items()}
+    return {
+        name: {RAISED: str(answers[RAISED]).split("\n")[0]}
+        if RAISED in answers
+        else answers
+        for name, answers in found.items()
+    }
 
 
 def fresh_cases(task: Task, seed: str) -> list[Case]:

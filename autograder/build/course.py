@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.bank import evaluate
+from autograder.bank.vocabulary import Task
 from autograder.build import notebook, references, release, solutions
 from autograder.course import Unit
 from autograder.errors import CourseError
@@ -31,7 +32,10 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     built = references.build(unit, cells)
     released = release.generate(unit, source)
     release.refuse_leaks(cells, released)
-    _refuse_wrong_scores(unit, built, released)
+    stubs = _stubs(released)
+    for index, task in enumerate(evaluate.tasks(unit.name)):
+        drawings = [exercises[index] for exercises in built.values()]
+        refuse_wrong_scores(task, drawings, stubs[task.name])
     files = references.save(unit, built)
     return {
         module: code,
@@ -53,22 +57,28 @@ def _reload(unit: Unit) -> None:
         importlib.reload(sys.modules[name])
 
 
-def _refuse_wrong_scores(
-    unit: Unit, built: dict[str, list[Exercise]], released: str
-) -> None:
-    """The solution must score every point, and the blank release none."""
-    stubs = {
-        cell.metadata.nbgrader.grade_id: cell.source
+def _stubs(released: str) -> dict[str, str]:
+    """The release's stub of each exercise, by the exercise's name."""
+    return {
+        cell.metadata.nbgrader.grade_id.removesuffix("-answer").replace("-", "/", 1): (
+            cell.source
+        )
         for cell in nbformat.reads(released, as_version=4).cells
-        if "nbgrader" in cell.metadata and cell.metadata.nbgrader.solution
+        if cell.metadata.get("nbgrader", {}).get("solution")
     }
-    for index, task in enumerate(evaluate.tasks(unit.name)):
-        drawings = [exercises[index] for exercises in built.values()]
-        full = evaluate.verdict(task, evaluate.build_object(task), drawings)
-        if not full.passed:
-            raise CourseError(f"{unit.text.name}: its solution fails {full}")
-        module = sys.modules[f"autograder.solutions.{unit.name}"]
-        stub = stubs[task.name.replace("/", "-") + "-answer"]
-        blank = evaluate.run_source(stub, dict(vars(module)), "<release>")
-        if evaluate.verdict(task, blank[task.target], drawings).points:
-            raise CourseError(f"{unit.text.name}: the blank {task.name} scores points")
+
+
+def refuse_wrong_scores(task: Task, drawings: list[Exercise], stub: str) -> None:
+    """The solution must score every point, and the released stub none.
+
+    Raises:
+        CourseError: one of them does not.
+    """
+    full = evaluate.verdict(task, evaluate.build_object(task), drawings)
+    if not full.passed:
+        raise CourseError(f"{task.name}: the solution does not score all points: {full}")
+    module = sys.modules[f"autograder.solutions.{task.name.split('/')[0]}"]
+    blank = evaluate.run_source(stub, dict(vars(module)), "<release>")[task.target]
+    points = evaluate.verdict(task, blank, drawings).points
+    if points:
+        raise CourseError(f"{task.name}: the blank release scores {points:g} points")

@@ -182,8 +182,9 @@ class JudgedExecute(Execute):
     def judge(self) -> Judge:
         """The judge process, one for all notebooks that this process grades."""
         if JudgedExecute._judge is None:
-            root = Path(self.parent.coursedir.root) if self.parent else Path.cwd()
-            JudgedExecute._judge = Judge(course_secret(root), self.answer_seconds)
+            # nbgrader's converters run in the course's root.
+            secret = course_secret(Path.cwd())
+            JudgedExecute._judge = Judge(secret, self.answer_seconds)
         return JudgedExecute._judge
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):

@@ -48,6 +48,8 @@ def inside_score(cell: NotebookNode) -> float | None:
     What is printed on stderr costs nothing; a partial credit that is no number, too
     large or negative earns nothing, where nbgrader gives full points or stops.
     """
+    if cell.cell_type != "code":
+        return determine_grade(cell, None)[0]
     kept = [o for o in cell.outputs if o.get("name") != "stderr"]
     partial = next((o for o in kept if o.output_type == "execute_result"), None)
     if partial is not None and not any(o.output_type == "error" for o in kept):

@@ -8,12 +8,14 @@ are inline because notebooks and feedback pages drop style sheets of outputs.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 
 from autograder.student.exercise import CaseResult, Finding, Verdict
 from autograder.student.pictures import picture
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
+SHOWN = 2  # findings of a case that are told in full
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
@@ -30,18 +32,22 @@ def as_text(verdict: Verdict) -> str:
 
 
 def as_html(verdict: Verdict) -> str:
-    """The verdict as a self-contained HTML fragment without scripts."""
+    """The verdict as a self-contained HTML fragment without scripts.
+
+    The first case that fails is open, with a picture; the others unfold.
+    """
     if not verdict.results:
-        return _box(ORANGE, f"<div>{html.escape(verdict.note)}</div>")
-    colour = BLUE if verdict.passed else ORANGE
-    mistake = _mistake_html(verdict)
-    rows = "".join(_row(result, verdict) for result in _grouped(verdict))
+        return _box(ORANGE, f"<div>{_inline(verdict.note)}</div>")
+    results = _grouped(verdict)
+    first = next((r.case.name for r in results if not r.passed), None)
+    rows = "".join(_row(r, verdict, r.case.name == first) for r in results)
     head = (
         f'<div style="display:flex;justify-content:space-between;gap:1em">'
-        f"<strong>{html.escape(verdict.title)}</strong>"
+        f"<strong>{_inline(verdict.title)}</strong>"
         f"<strong>{_points(verdict)}</strong></div>"
     )
-    return _box(colour, head + mistake + rows)
+    colour = BLUE if verdict.passed else ORANGE
+    return _box(colour, head + _mistake_html(verdict) + rows)
 
 
 def _box(colour: str, content: str) -> str:
@@ -67,14 +73,17 @@ def _mistake_html(verdict: Verdict) -> str:
     lines = _mistake_lines(verdict)
     if not lines:
         return ""
-    says, asks = (_code(html.escape(line)) for line in lines)
-    return f'<p style="margin:.5em 0"><strong>{says}</strong><br><em>{asks}</em></p>'
+    says, asks = map(_inline, lines)
+    return f'<p style="margin:.5em 0"><strong>{says}</strong><br>{asks}</p>'
 
 
-def _code(text: str) -> str:
-    """Backquoted parts of an escaped sentence, as code."""
-    parts = text.split("`")
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
+def _inline(text: str) -> str:
+    """A sentence as HTML: `code` and *emphasis*, everything else escaped."""
+    parts = html.escape(text).split("`")
+    for i, part in enumerate(parts):
+        emphasised = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+        parts[i] = f"<code>{part}</code>" if i % 2 else emphasised
+    return "".join(parts)
 
 
 def _grouped(verdict: Verdict) -> list[CaseResult]:
@@ -91,17 +100,22 @@ def _title(result: CaseResult) -> str:
     return result.case.title + (" (hidden)" if result.case.hidden else "")
 
 
-def _row(result: CaseResult, verdict: Verdict) -> str:
+def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
     colour, mark = (BLUE, "✓") if result.passed else (ORANGE, "✗")
+    head = (
+        f'<span style="color:{colour};font-weight:bold;display:inline-block;'
+        f'width:1.6em">{mark}</span>{_inline(_title(result))}'
+    )
+    if result.passed:
+        return f'<div style="margin:.2em 0">{head}</div>'
     details = "".join(
-        f'<div style="margin-left:1.6em;white-space:pre-wrap">'
-        f"{_code(html.escape(line))}</div>"
+        f'<div style="margin-left:1.6em;white-space:pre-wrap">{_inline(line)}</div>'
         for line in _details(result, verdict)
     )
     return (
-        f'<div style="margin:.2em 0"><span style="color:{colour};font-weight:bold;'
-        f'display:inline-block;width:1.6em">{mark}</span>'
-        f"{html.escape(_title(result))}{details}{_picture(result)}</div>"
+        f'<details style="margin:.2em 0"{" open" if unfolded else ""}>'
+        f'<summary style="cursor:pointer">{head}</summary>'
+        f"{details}{_picture(result)}</details>"
     )
 
 
@@ -110,7 +124,10 @@ def _details(result: CaseResult, verdict: Verdict) -> list[str]:
     wrong = [finding for finding in result.findings if finding.problem]
     if not wrong:
         return []
-    lines = list(_finding_lines(wrong, result.case.hidden))
+    lines = list(_finding_lines(wrong[:SHOWN], result.case.hidden))
+    if len(wrong) > SHOWN:
+        also = ", ".join(finding.name for finding in wrong[SHOWN:])
+        lines.append(f"and so do: {also}")
     if verdict.mistake is None and result.case.hint:
         lines.append(result.case.hint)
     return lines

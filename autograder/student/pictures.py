@@ -7,7 +7,8 @@ drawing; callers come here only when the shapes agree.
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -30,9 +31,8 @@ def picture(finding: Finding, case: Case) -> str:
         return _curves(expected, actual, wrong, finding.name)
     expected, actual, wrong = _worst_matrix(expected, actual, wrong)
     if expected.dtype == torch.bool:
-        return _pair(_grid(expected, None), _grid(actual, wrong), finding.name,
-                     "filled = may see (True)")  # fmt: skip
-    return _heat_maps(expected, actual, wrong, finding.name)
+        return _who_sees_whom(expected, actual, wrong, finding.name)
+    return _heat_maps(expected.double(), actual.double(), finding.name)
 
 
 def _worst_matrix(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -42,44 +42,68 @@ def _worst_matrix(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return tuple(t.reshape(-1, *t.shape[-2:])[first][:LIMIT, :LIMIT] for t in tensors)
 
 
-def _heat_maps(
+def _who_sees_whom(
     expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, name: str
 ) -> str:
+    def fill(value: float) -> str:
+        return f"rgba({BLUE},{0.85 if value else 0.05})"
+
+    drawings = (_cells(expected, fill, None), _cells(actual, fill, wrong))
+    titles = (f"expected {name}", f"your {name}")
+    return _side_by_side(
+        titles, drawings, "filled = True (may see), outlined = differs"
+    )
+
+
+def _heat_maps(expected: torch.Tensor, actual: torch.Tensor, name: str) -> str:
     finite = expected[torch.isfinite(expected)].abs()
-    scale = float(finite.max()) if finite.numel() else 1.0
-    maps = (_heat(t, scale, mark) for t, mark in ((expected, None), (actual, wrong)))
-    return _pair(*maps, name, "blue = positive, orange = negative, outlined = differs")
+    scale = (float(finite.max()) if finite.numel() else 0.0) or 1.0
 
-
-def _heat(matrix: torch.Tensor, scale: float, wrong: torch.Tensor | None) -> str:
-    def colour(value: float) -> str:
-        if value != value or value in (float("inf"), float("-inf")):
+    def fill(value: float) -> str:
+        if not math.isfinite(value):
             return f"rgba({GREY},.9)"
-        shade = min(abs(value) / (scale or 1.0), 1.0)
-        return f"rgba({BLUE if value >= 0 else ORANGE},{0.06 + 0.9 * shade:.2f})"
+        shade = 0.06 + 0.8 * min(abs(value) / scale, 1.0)
+        return f"rgba({BLUE if value >= 0 else ORANGE},{shade:.2f})"
 
-    return _svg(matrix, colour, wrong)
+    maps = (expected, actual, actual - expected)
+    titles = (f"expected {name}", f"your {name}", "difference")
+    drawings = [_cells(matrix, fill, None) for matrix in maps]
+    return _side_by_side(titles, drawings, "blue = positive, orange = negative")
 
 
-def _grid(matrix: torch.Tensor, wrong: torch.Tensor | None) -> str:
-    return _svg(matrix, lambda v: f"rgba({BLUE},{0.85 if v else 0.05})", wrong)
-
-
-def _svg(matrix: torch.Tensor, colour, wrong: torch.Tensor | None) -> str:
+def _cells(
+    matrix: torch.Tensor, fill: Callable[[float], str], wrong: torch.Tensor | None
+) -> str:
+    """A matrix as coloured cells, with numbers in them while there is room."""
     rows, columns = matrix.shape
-    cells = []
+    roomy = columns <= 6 and matrix.is_floating_point()
+    width = 2 * CELL if roomy else CELL
+    drawn = []
     for i in range(rows):
         for j in range(columns):
-            outline = wrong is not None and bool(wrong[i, j])
-            stroke = f"rgb({ORANGE})" if outline else f"rgba({GREY},.35)"
-            inset = 1.5 if outline else 0.5
-            cells.append(
-                f'<rect x="{j * CELL + inset}" y="{i * CELL + inset}" '
-                f'width="{CELL - 2 * inset}" height="{CELL - 2 * inset}" '
-                f'fill="{colour(float(matrix[i, j]))}" stroke="{stroke}" '
-                f'stroke-width="{2 * inset}"/>'
-            )
-    return _frame(columns * CELL, rows * CELL, "".join(cells))
+            value = float(matrix[i, j])
+            outlined = wrong is not None and bool(wrong[i, j])
+            drawn.append(_cell(j * width, i * CELL, width, fill(value), outlined))
+            if roomy:
+                drawn.append(_number(j * width + width / 2, i * CELL + 13, value))
+    return _frame(columns * width, rows * CELL, "".join(drawn))
+
+
+def _cell(x: int, y: int, width: int, fill: str, outlined: bool) -> str:
+    stroke = f"rgb({ORANGE})" if outlined else f"rgba({GREY},.35)"
+    inset = 1.5 if outlined else 0.5
+    return (
+        f'<rect x="{x + inset}" y="{y + inset}" width="{width - 2 * inset}" '
+        f'height="{CELL - 2 * inset}" fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{2 * inset}"/>'
+    )
+
+
+def _number(x: float, y: float, value: float) -> str:
+    return (
+        f'<text x="{x}" y="{y}" text-anchor="middle" font-size="10" '
+        f'fill="currentColor">{value:.2f}</text>'
+    )
 
 
 def _frame(width: int, height: int, content: str) -> str:
@@ -89,12 +113,12 @@ def _frame(width: int, height: int, content: str) -> str:
     )
 
 
-def _pair(expected: str, actual: str, name: str, legend: str) -> str:
+def _side_by_side(titles: Sequence[str], drawings: Sequence[str], legend: str) -> str:
     figures = "".join(
-        f'<figure style="display:inline-block;margin:0 1.5em 0 0">'
+        f'<figure style="display:inline-block;margin:0 1.5em 0 0;vertical-align:top">'
         f'<figcaption style="font-size:12px">{html.escape(title)}</figcaption>'
         f"{drawing}</figure>"
-        for title, drawing in ((f"expected {name}", expected), (f"your {name}", actual))
+        for title, drawing in zip(titles, drawings, strict=True)
     )
     return f'{figures}<div style="font-size:12px;opacity:.8">{legend}</div>'
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers, Value
+from autograder.student.exercise import Value
 
 Probe = Callable[..., Mapping[str, object]]
 _PROBES: dict[str, Probe] = {}

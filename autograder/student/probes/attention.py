@@ -1,0 +1,215 @@
+"""Probes of unit 02, attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import (
+    WrongAnswer,
+    describe,
+    load_weights,
+    probe,
+    returned,
+    tensor,
+)
+
+
+@probe("attention/scores")
+@probe("attention/scaled_scores")
+def scores(function, inputs: Answers) -> dict:
+    """The scores of queries and keys, and both inputs afterwards."""
+    q, k = inputs["q"], inputs["k"]
+    found = tensor(function(q, k), "the scores")
+    return {"scores": found, "q afterwards": q, "k afterwards": k}
+
+
+@probe("attention/softmax")
+def softmax(function, inputs: Answers) -> dict:
+    """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
+    x = inputs["x"]
+    seen = {"weights": tensor(function(x), "the weights"), "x afterwards": x}
+    return seen | _gradients(lambda x: function(x), [x], inputs, ["x"])
+
+
+@probe("attention/padding_mask")
+def padding_mask(function, inputs: Answers) -> dict:
+    """The mask, and the ids afterwards; with the default pad_id if none is given."""
+    ids, pad_id = inputs["ids"], inputs.get("pad_id")
+    mask = function(ids) if pad_id is None else function(ids, int(pad_id))
+    return {"mask": tensor(mask, "the mask"), "ids afterwards": ids}
+
+
+@probe("attention/causal_mask")
+def causal_mask(function, inputs: Answers) -> dict:
+    """The masks of several lengths."""
+    lengths = [int(length) for length in inputs["lengths"]]
+    return {f"mask of {n}": tensor(function(n), "the mask") for n in lengths}
+
+
+@probe("attention/combine_masks")
+def combine_masks(function, inputs: Answers) -> dict:
+    """Both masks combined, each one with None, None with None; both afterwards."""
+    first, second = inputs["first"], inputs["second"]
+    pairs = {
+        "both": (first, second),
+        "the first and None": (first, None),
+        "None and the second": (None, second),
+        "None and None": (None, None),
+    }
+    asked = inputs["ask"].split(", ")
+    seen = {name: _mask_or_none(function(*pairs[name])) for name in asked}
+    return seen | {"first afterwards": first, "second afterwards": second}
+
+
+def _mask_or_none(result: object) -> torch.Tensor | str:
+    if result is None or isinstance(result, torch.Tensor):
+        return "None" if result is None else result
+    raise WrongAnswer(f"expected a mask or None, got {describe(result)}")
+
+
+@probe("attention/scaled_dot_product")
+def scaled_dot_product(attention, inputs: Answers) -> dict:
+    """Output and weights, the same once more, inputs afterwards, and gradients."""
+    names, mask = ["q", "k", "v"], inputs.get("mask")
+    tensors = [inputs[name] for name in names]
+    seen = _output_and_weights(attention(*tensors, mask))
+    again = _output_and_weights(attention(*tensors, mask))
+    seen |= {f"{name}, second call": value for name, value in again.items()}
+    seen |= {f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs}
+    return seen | _gradients(
+        lambda *leaves: attention(*leaves, mask)[0], tensors, inputs, names
+    )
+
+
+@probe("attention/self_attention")
+def self_attention(module_class, inputs: Answers) -> dict:
+    """Parameters, both results, who sees whom, the input afterwards, a gradient."""
+    d_k, d_model = inputs["weights.w_q.weight"].shape
+    d_v = len(inputs["weights.w_v.bias"])
+    module = load_weights(module_class(d_model, d_k, d_v), inputs)
+    return _observe_module(module, [inputs["x"]], ["x"], inputs)
+
+
+@probe("attention/cross_attention")
+def cross_attention(module_class, inputs: Answers) -> dict:
+    """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
+    d_k, d_model = inputs["weights.w_q.weight"].shape
+    d_v, d_memory = inputs["weights.w_v.weight"].shape
+    module = load_weights(module_class(d_model, d_memory, d_k, d_v), inputs)
+    sequences = [inputs["x"], inputs["memory"]]
+    return _observe_module(module, sequences, ["x", "memory"], inputs)
+
+
+def _observe_module(
+    module: nn.Module, sequences: list, names: list[str], inputs: Answers
+) -> dict:
+    """What a module makes of its sequences; the last of them holds the keys."""
+    mask = inputs.get("mask")
+
+    def output(*changed: torch.Tensor) -> torch.Tensor:
+        return tensor(
+            returned(module(*changed, mask), "output", "weights")[0], "output"
+        )
+
+    seen = {"parameters": _parameters(module)}
+    seen |= _output_and_weights(module(*sequences, mask))
+    if "mask" in inputs:
+        seen["who sees whom"] = _who_sees_whom(output, sequences)
+    seen |= {f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)}
+    return seen | _gradients(output, sequences, inputs, names)
+
+
+def _output_and_weights(result: object) -> dict:
+    output, weights = returned(result, "output", "weights")
+    return {
+        "output": tensor(output, "output"),
+        "weights": tensor(weights, "the weights"),
+    }
+
+
+def _parameters(module: nn.Module) -> str:
+    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
+
+
+def _who_sees_whom(function: Callable, sequences: list) -> torch.Tensor:
+    """(B, Lq, Lk): does output i move when position j of the last sequence changes?"""
+    with torch.no_grad():
+        before, columns = function(*sequences), []
+        *others, asked = sequences
+        for j in range(asked.size(1)):
+            changed = asked.clone()
+            changed[:, j] += 1
+            moved = function(*others, changed) - before
+            columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
+    return torch.stack(columns, dim=-1)
+
+
+def _gradients(
+    function: Callable, tensors: Sequence, inputs: Answers, names: Sequence[str]
+) -> dict:
+    """Gradients of the result weighted with ``inputs["pull"]``; no path means zero."""
+    if "pull" not in inputs:
+        return {}
+    leaves = [value.clone().requires_grad_() for value in tensors]
+    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
+    result = function(*(leaf.clone() for leaf in leaves))
+    if not result.requires_grad or result.shape != inputs["pull"].shape:
+        found = [torch.zeros_like(leaf) for leaf in leaves]
+    else:
+        pulled = (result * inputs["pull"]).sum()
+        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
+        found = [torch.zeros_like(x) if g is None else g
+                 for g, x in zip(found, leaves, strict=True)]  # fmt: skip
+    return {f"gradient of {n}": g for n, g in zip(names, found, strict=True)}
+
+
+@probe("attention/who_sees_whom")
+def who_sees_whom(function, inputs: Answers) -> dict:
+    """What the student's probe finds of a layer that we know, and x afterwards."""
+    x = inputs["x"]
+    found = tensor(function(_layer(inputs), x), "the matrix")
+    return {"who sees whom": found, "x afterwards": x}
+
+
+@probe("attention/equivariance_gap")
+def equivariance_gap(function, inputs: Answers) -> dict:
+    """The gaps of attention without positions and of another layer; x afterwards."""
+    x, order = inputs["x"], inputs["order"]
+    bare = function(lambda x: F.scaled_dot_product_attention(x, x, x), x, order)
+    other = function(_layer(inputs), x, order)
+    return {
+        "gap of attention without positions": _number(bare, x.dtype),
+        f"gap of {inputs['layer']}": _number(other, x.dtype),
+        "x afterwards": x,
+    }
+
+
+def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
+    if not isinstance(gap, torch.Tensor | Real):
+        raise WrongAnswer(f"expected the gap as one number, got {describe(gap)}")
+    return torch.as_tensor(gap, dtype=dtype)
+
+
+def _layer(inputs: Answers) -> Callable:
+    """The layer from (L, d) to (L, d) that the text ``inputs["layer"]`` names."""
+    table = inputs["table"]
+    layers = {
+        # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1].
+        "a mixture of positions": lambda x: torch.einsum(
+            "cij,jc->ic", table, x.roll(1, dims=-1)
+        ),
+        "masked attention": lambda x: F.scaled_dot_product_attention(
+            x, x, x, attn_mask=table
+        ),
+        "attention with positions": lambda x: F.scaled_dot_product_attention(
+            x + table, x + table, x + table
+        ),
+    }
+    return layers[inputs["layer"]]

@@ -1,0 +1,184 @@
+"""The build is strict, and what is committed is what it gives."""
+
+import shutil
+from dataclasses import replace
+
+import nbformat
+import pytest
+import torch
+
+from autograder.bank import evaluate
+from autograder.bank.vocabulary import Setting, Task, Wrong
+from autograder.build import notebook, references, release, solutions
+from autograder.build.course import products, refuse_wrong_scores
+from autograder.course import ROOT, Unit, units
+from autograder.errors import CourseError
+
+GOOD = '''\
+# %% [markdown]
+# # 9 · Tiny
+
+# %%
+import math
+import matplotlib.pyplot as plt
+from autograder import check
+
+# %% exercise="tiny/double"
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    doubled_number = math.fsum([x, x])
+    return doubled_number
+    ### END SOLUTION
+
+# %% check="tiny/double" points=95
+check("tiny/double", double)
+### BEGIN HIDDEN TESTS
+check.hidden("tiny/double", double)
+### END HIDDEN TESTS
+
+# %% [markdown] written="tiny/why" points=5
+# *Your answer here*
+'''
+
+
+def tiny(tmp_path, text: str = GOOD) -> Unit:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    (tmp_path / "notebooks").mkdir(exist_ok=True)
+    unit = Unit("99", "tiny", tmp_path)
+    unit.text.write_text(text, encoding="utf-8")
+    return unit
+
+
+def refused(tmp_path, old: str, new: str) -> str:
+    assert GOOD.count(old) >= 1
+    with pytest.raises(CourseError) as caught:
+        notebook.read(tiny(tmp_path, GOOD.replace(old, new)))
+    return str(caught.value)
+
+
+def test_a_good_notebook_becomes_a_valid_source(tmp_path):
+    unit = tiny(tmp_path)
+    cells = notebook.read(unit)
+    source = nbformat.reads(notebook.to_source(unit, cells), as_version=4)
+    graded = [c.metadata.nbgrader for c in source.cells if "nbgrader" in c.metadata]
+    ids = [c.grade_id for c in graded]
+    assert ids == ["tiny-double-answer", "tiny-double", "tiny-why"]
+    assert sum(c.get("points", 0) for c in graded) == 100
+    assert not any("jupytext" in str(c.metadata) for c in source.cells)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('exercise="tiny/double"', "exercise=tiny/double", ":9: cannot read"),
+        ('exercise="tiny/double"', 'exercize="tiny/double"', ":9: cannot read"),
+        ('exercise="tiny/double"', 'exercise="other/double"', ':9: "other/double"'),
+        ("points=95", "points='many'", ":17: points must be a number"),
+        ("points=95", "", ":17: points belong"),
+        ("points=95", "points=90", ":1: points sum to 95"),
+        ("    ### END SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
+        ("    ### BEGIN SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
+        (
+            'check.hidden("tiny/double", double)',
+            "assert double(1) == 2",
+            ":17: a check",
+        ),
+        (
+            'check.hidden("tiny/double", double)',
+            'check.hidden("tiny/double", d)',
+            ":17:",
+        ),
+        ("### END HIDDEN TESTS\n", "", ":17: a check cell"),
+        ('written="tiny/why"', 'written="tiny/double"', "used twice"),
+        ("# %% [markdown]\n", "lost = 1\n\n# %% [markdown]\n", ":1: text before"),
+        ('check="tiny/double"', 'check="tiny/treble"', ":17: a check cell"),
+    ],
+)
+def test_faults_are_refused_with_file_and_line(tmp_path, old, new, says):
+    text = refused(tmp_path, old, new)
+    assert text.startswith("99_tiny.py:") and says in text
+
+
+def test_an_exercise_without_check_is_refused(tmp_path):
+    with pytest.raises(CourseError, match="lacks its other half"):
+        text = GOOD.replace("double", "lone")
+        body = text[text.index("# %% exercise") : text.index("# %% check")]
+        notebook.read(tiny(tmp_path, GOOD + body))
+
+
+def test_an_exercise_without_cases_is_refused(tmp_path, monkeypatch):
+    unit = tiny(tmp_path)
+    monkeypatch.setattr(evaluate, "tasks", lambda name: ())
+    with pytest.raises(CourseError, match=r"99_tiny.py:17: tiny/double has no cases"):
+        references.build(unit, notebook.read(unit))
+
+
+def test_the_release_has_neither_solutions_nor_hidden_tests(tmp_path):
+    unit = tiny(tmp_path)
+    cells = notebook.read(unit)
+    released = release.generate(unit, notebook.to_source(unit, cells))
+    release.refuse_leaks(cells, released)
+    assert "raise NotImplementedError" in released
+    assert "hidden" not in released and "fsum" not in released
+
+
+def test_a_solution_that_leaks_into_prose_is_refused(tmp_path):
+    leak = "# # 9 · Tiny\n#\n# Try `doubled_number = math.fsum([x, x])`.\n"
+    unit = tiny(tmp_path, GOOD.replace("# # 9 · Tiny\n", leak))
+    cells = notebook.read(unit)
+    released = release.generate(unit, notebook.to_source(unit, cells))
+    with pytest.raises(CourseError, match=r"99_tiny.py:11: the release shows"):
+        release.refuse_leaks(cells, released)
+
+
+def test_the_module_of_solutions_keeps_needed_imports_only(tmp_path):
+    code = solutions.module_text("99_tiny", notebook.read(tiny(tmp_path)))
+    assert "import math" in code and "matplotlib" not in code and "###" not in code
+    assert evaluate.run_source(code, {}, "<tiny>")["double"](4) == 8
+
+
+STUB = "def double(x):\n    raise NotImplementedError"
+
+
+def drawn(task: Task) -> list:
+    return [evaluate.exercise(task, 10.0, "public", hidden=False)]
+
+
+def test_a_blank_release_that_scores_is_refused(tiny_task):
+    refuse_wrong_scores(tiny_task, drawn(tiny_task), STUB)
+    with pytest.raises(CourseError, match="blank release scores 10 points"):
+        refuse_wrong_scores(
+            tiny_task, drawn(tiny_task), "def double(x):\n    return x+x"
+        )
+
+
+def test_a_solution_that_misses_a_point_is_refused(tiny_task):
+    exercise = drawn(tiny_task)[0]
+    spoilt = replace(exercise.cases[0], expected={"twice": torch.ones(3)})
+    with pytest.raises(CourseError, match="does not score all points"):
+        refuse_wrong_scores(tiny_task, [replace(exercise, cases=(spoilt,))], STUB)
+
+
+def test_an_edit_that_no_longer_fits_the_solution_is_refused(tiny_task):
+    wrong = Wrong("stale", "s", "a", edits=(("no such text", ""),))
+    with pytest.raises(CourseError, match="occurs 0 times"):
+        evaluate.build_object(tiny_task, wrong)
+
+
+def test_drawings_are_reproducible_and_differ_by_seed():
+    setting = Setting("s", "s", lambda draw: {"x": draw.tensor(3, 4)}, "")
+    task = Task("tiny/double", "", "double", (setting,), (), ())
+    first, again, other = (
+        next(iter(evaluate.drawings(task, seed, True)))[1]["x"] for seed in "aab"
+    )
+    assert first.equal(again) and not first.equal(other)
+    assert (first * 64).frac().abs().sum() == 0
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_what_is_committed_is_what_the_build_gives(unit):
+    for path, data in products(unit).items():
+        data = data.encode() if isinstance(data, str) else data
+        assert path.read_bytes() == data, f"{path.name} is stale; run `make build`"

@@ -1,0 +1,94 @@
+"""The student kit works alone and holds nothing that a student should not see."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import PurePath
+
+import nbformat
+import pytest
+
+from autograder import kit
+from autograder.build import notebook, release
+from autograder.course import ROOT, units
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kit") / "student"
+    kit.build(kit.first_unit(), folder)
+    return folder
+
+
+def texts(folder):
+    """Every file of the kit, those in its wheel too, as text."""
+    for path in folder.rglob("*"):
+        if path.suffix == ".whl":
+            with zipfile.ZipFile(path) as wheel:
+                for name in wheel.namelist():
+                    yield name, wheel.read(name).decode(errors="replace")
+        elif path.is_file():
+            yield path.name, path.read_text(encoding="utf-8")
+
+
+def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
+    names = {path.name for path in built.rglob("*") if path.is_file()}
+    notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
+    assert len(notebooks) >= 2
+    assert names == notebooks | {"README.md", "environment.yml", notebook.wheel_name()}
+
+
+def test_the_kit_to_start_a_term_with_holds_no_solution(built):
+    names = [name for name, _ in texts(built) if "/solutions/" in name]
+    assert names == ["autograder/solutions/__init__.py"]
+
+
+def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built):
+    names = [name for name, _ in texts(built)]
+    for word in ("hidden", "bank", "build", "grading", "kernel", "classroom"):
+        assert not [n for n in names if word in n.split("/")], word
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit):
+    files = [PurePath(name) for name in kit.contents(unit)]
+    found = {f.stem for f in files if f.parts[0] == "solutions"} - {"__init__"}
+    before = {u.name for u in units() if u.label < unit.label}
+    assert found == (before if kit.needs_solutions(unit) else set())
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
+    package = ROOT / "autograder"
+    shipped = [(package / name).read_bytes() for name in kit.contents(unit)]
+    everything = b"\n".join([*shipped, unit.release.read_bytes()]).decode(
+        errors="replace"
+    )
+    for cell in notebook.read(unit):
+        for line in release.solution_lines(cell):
+            assert line not in everything, line
+
+
+def test_it_works_alone(built, tmp_path):
+    """Installed from its wheel, a check finds its references and names a mistake."""
+    target = tmp_path / "site"
+    wheel = built / notebook.wheel_name()
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--target", target, wheel], check=True, stdout=sys.stderr)
+    code = (
+        f"import sys; sys.path.insert(0, {str(target)!r})\n"
+        "import autograder; assert autograder.__file__.startswith(sys.path[0])\n"
+        "autograder.check('attention/causal_mask', lambda n: None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "0 of" in done.stdout, done.stdout + done.stderr
+
+
+def test_release_notebooks_start_with_badge_and_kit_cell(built):
+    for unit in kit.shown_units(kit.first_unit()):
+        book = nbformat.read(built / "notebooks" / f"{unit.label}.ipynb", as_version=4)
+        assert book.cells[0].source == notebook.badge(unit)
+        assert '"google.colab" in sys.modules' in book.cells[1].source
+        assert notebook.wheel_name() in book.cells[1].source
