@@ -143,13 +143,14 @@ def _difference(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> str:
     wrong = differing(expected, actual, atol, rtol)
+    if expected.dim() == 0:
+        return f"expected {_number(expected)}, yours {_number(actual)}"
     gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs().nan_to_num()
     worst = int((gap * wrong).argmax())
     place = [int(i) for i in torch.unravel_index(torch.tensor(worst), gap.shape)]
-    where = f" at {place}" if place else ""
     pair = (_number(t.flatten()[worst]) for t in (expected, actual))
     return (
-        f"{int(wrong.sum())} of {wrong.numel()} numbers differ, most{where}: "
+        f"{int(wrong.sum())} of {wrong.numel()} numbers differ, most at {place}: "
         "expected {}, yours {}".format(*pair)
     )
 
@@ -166,32 +167,37 @@ def diagnose(
 
     Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
     mistake that gives every answer of every case wins; otherwise the one that gives
-    most of the wrong answers, if it gives at least half of them.
+    most of the wrong answers, if it gives at least half of them, and not errors only:
+    unrelated code often fails with the same words.
     """
-    shares = {name: _explained(results, name) for name in exercise.mistakes}
-    exact = [name for name, (whole, _) in shares.items() if whole]
-    if exact:
-        return exercise.mistakes[exact[0]], True
-    best = max(shares, key=lambda name: shares[name][1], default=None)
-    if best is None or shares[best][1] < 0.5:
-        return None, False
-    return exercise.mistakes[best], False
+    known = [result for result in results if result.case.mistakes]
+    best, share = None, 0.5
+    for name, mistake in exercise.mistakes.items():
+        whole, explained = _explained(known, name)
+        if whole:
+            return mistake, True
+        if explained > share or (explained == share and best is None):
+            best, share = mistake, explained
+    return best, False
 
 
 def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float]:
-    whole, wrong, explained = True, 0, 0
+    """Whether a mistake gives all answers, and what share of the wrong ones it gives."""
+    whole, wrong, explained, numbers = True, 0, 0, False
     for result in results:
-        if not result.case.mistakes:
-            continue
         predicted = result.case.mistakes.get(mistake, {})
         for finding in result.findings:
+            if not finding.problem and not whole:
+                continue  # it can only speak against `whole`
             key = RAISED if finding.problem == RAISED else finding.name
-            same = _same_answer(predicted.get(key), result.answers.get(key),
-                                result.case)  # fmt: skip
+            same = _same_answer(
+                predicted.get(key), result.answers.get(key), result.case
+            )
             whole &= same
             wrong += bool(finding.problem)
             explained += bool(finding.problem) and same
-    return whole, explained / max(wrong, 1)
+            numbers |= bool(finding.problem) and same and key != RAISED
+    return whole, explained / wrong if numbers and wrong else 0.0
 
 
 def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:

@@ -16,6 +16,8 @@ from autograder.student.probes import (
     tensor,
 )
 
+DROPOUT = 0.25  # the share that the input layer is asked to drop
+
 
 @probe("positional_encoding/embed")
 def embed(function, inputs: Answers) -> dict:
@@ -74,7 +76,7 @@ def sinusoid(function, inputs: Answers) -> dict:
 def module(make, inputs: Answers) -> dict:
     """Outputs for one or two inputs, what trains, and what moves with the module."""
     built = _module(make(inputs["table"]))
-    x = inputs["x"].requires_grad_()
+    x = inputs["x"].requires_grad_("pull" in inputs)
     output = tensor(built(x), "the output")
     seen = {"output": output, "x afterwards": x}
     if "pull" in inputs:
@@ -114,9 +116,6 @@ def input_layer(make, inputs: Answers) -> dict:
     }
 
 
-DROPOUT = 0.25
-
-
 class _AddRows(nn.Module):
     """Positions of one fixed length, to stand in for the student's own module."""
 
@@ -133,11 +132,11 @@ def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
     if calm.shape != trained.shape:
         return "another shape"
     kept = trained != 0
+    zeros = "no numbers are zero" if kept.all() else "some numbers are zero"
     factor = (trained * calm)[kept].sum() / calm[kept].square().sum()
     if not torch.allclose(trained[kept], factor * calm[kept], atol=1e-3):
-        return "other numbers"
-    dropped = "no" if kept.all() else "some"
-    return f"{dropped} numbers are zero, the others are {factor:.3f} times as large"
+        return f"{zeros}, the others changed unevenly"
+    return f"{zeros}, the others are {factor:.3f} times as large"
 
 
 @probe("positional_encoding/shift_matrix")
@@ -153,17 +152,16 @@ def shift_matrix(function, inputs: Answers) -> dict:
 
 @probe("positional_encoding/learned")
 def learned(make, inputs: Answers) -> dict:
-    """Output, gradients, what trains, and what becomes of a sentence that is too long."""
+    """Output, gradient, what trains, and what becomes of too long a sentence."""
     max_len, d_model = inputs["weights.table"].shape
     built = load_weights(make(d_model, max_len), inputs)
-    x = inputs["x"].requires_grad_()
+    x = inputs["x"]
     output = tensor(built(x), "the output")
     weights = dict(built.named_parameters())
     too_long = x.new_zeros(len(x), max_len + 1, d_model)
     return {
         "output": output,
         **_gradient("table", output, weights["table"], inputs["pull"]),
-        **_gradient("x", output, x, inputs["pull"]),
         "x afterwards": x,
         "parameters": ", ".join(weights),
         "with max_len + 1 vectors": _outcome(lambda: built(too_long)),
@@ -172,11 +170,8 @@ def learned(make, inputs: Answers) -> dict:
 
 @probe("positional_encoding/bug_clinic")
 def bug_clinic(test, inputs: Answers) -> dict:
-    """What the student's test says of a right table and of a wrong one."""
-    return {
-        "the right table": _judged(test, inputs["right"]),
-        "the wrong table": _judged(test, inputs["wrong"]),
-    }
+    """What the student's test says of a right table and of wrong ones."""
+    return {f"the {name}": _judged(test, table) for name, table in inputs.items()}
 
 
 def _judged(test: Callable, table: torch.Tensor) -> str:

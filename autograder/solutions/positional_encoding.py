@@ -1,0 +1,203 @@
+"""Built from notebooks/01_positional_encoding.py by `make build`; do not edit."""
+
+from torch import nn
+import math
+import torch
+
+
+def embed(
+    ids: torch.Tensor, table: torch.Tensor, padding_idx: int | None = None
+) -> torch.Tensor:
+    """Look up the vectors of tokens.
+
+    Args:
+        ids: (B, L), int64, row numbers of the table.
+        table: (vocab_size, d_model). It must not be changed.
+        padding_idx: the token whose vector is zero, whatever its row holds; no gradient
+            may reach that row. None: there is no such token.
+
+    Returns:
+        (B, L, d_model)
+    """
+    vectors = table[ids]  # (B, L, d_model)
+    if padding_idx is None:
+        return vectors
+    is_padding = (ids == padding_idx).unsqueeze(-1)  # (B, L, 1)
+    return vectors.masked_fill(is_padding, 0.0)
+
+
+def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    """How far "shuffle, then mix" is from "mix, then shuffle".
+
+    Args:
+        mix: a function from (B, L, d_model) to (B, L, d_model).
+        x: (B, L, d_model), a batch of sentences. It must not be changed.
+        order: (L,), int64, a permutation: place n of the shuffled sentence gets the
+            vector that stood at place order[n], in every sentence of the batch.
+
+    Returns:
+        (), the largest absolute difference between the two, over all numbers.
+    """
+    shuffled_before = mix(x[:, order])  # (B, L, d_model)
+    shuffled_after = mix(x)[:, order]  # (B, L, d_model)
+    return (shuffled_before - shuffled_after).abs().max()  # ()
+
+
+def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
+    """The sinusoid table of the paper (section 3.5), number by number.
+
+    Args:
+        max_len: how many positions; they are 0, 1, ..., max_len - 1.
+        d_model: how many columns, an even number.
+
+    Returns:
+        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
+    """
+    table = torch.zeros(max_len, d_model)
+    for pos in range(max_len):
+        for i in range(d_model // 2):
+            angle = pos / 10000 ** (2 * i / d_model)
+            table[pos, 2 * i] = math.sin(angle)
+            table[pos, 2 * i + 1] = math.cos(angle)
+    return table
+
+
+def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
+    """The sinusoid encoding of any positions (paper, section 3.5), without loops.
+
+    Args:
+        positions: (...), any shape, int64 or float32, also fractions and negative
+            numbers. It must not be changed.
+        d_model: how many numbers encode one position.
+
+    Returns:
+        (..., d_model), float32: sines in even columns, cosines in odd ones.
+
+    Raises:
+        ValueError: d_model is odd.
+    """
+    if d_model % 2:
+        raise ValueError(f"d_model must be even, not {d_model}")
+    exponents = torch.arange(0, d_model, 2) / d_model  # (d_model/2,)
+    angles = positions.unsqueeze(-1) / 10000**exponents  # (..., d_model/2)
+    pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)  # (..., d_model/2, 2)
+    return pairs.flatten(-2)  # (..., d_model)
+
+
+class PositionalEncoding(nn.Module):
+    """Adds a fixed table of positions to a batch of sentences, and nothing else."""
+
+    def __init__(self, table: torch.Tensor):
+        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``."""
+        super().__init__()
+        self.register_buffer("pe", table)  # (max_len, d_model)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Add row n of the table to position n of each sentence.
+
+        Args:
+            x: (B, L, d_model) with L <= max_len. It must not be changed.
+
+        Returns:
+            (B, L, d_model), with the dtype and on the device of the module.
+        """
+        return x + self.pe[: x.size(1)]  # (B, L, d_model)
+
+
+class InputLayer(nn.Module):
+    """The input of a Transformer: scaled embeddings plus positions, then dropout.
+
+    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model), and those of
+    the module ``positions`` if it has any.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        positions: nn.Module,
+        dropout: float = 0.1,
+        padding_idx: int = 0,
+    ):
+        """Make an ``nn.Embedding`` called ``embedding``, and what else is needed.
+
+        Args:
+            vocab_size: how many tokens there are.
+            d_model: how many numbers stand for one token.
+            positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
+            dropout: the share of numbers that is set to zero in training mode.
+            padding_idx: the token that means nothing and is not trained.
+        """
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)
+        self.positions = positions
+        self.dropout = nn.Dropout(dropout)
+        self.scale = math.sqrt(d_model)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """From ids (B, L), int64, to vectors (B, L, d_model)."""
+        x = self.embedding(ids) * self.scale  # (B, L, d_model)
+        return self.dropout(self.positions(x))  # (B, L, d_model)
+
+
+def shift_matrix(k: int, d_model: int) -> torch.Tensor:
+    """The matrix that moves the encoding of any position by k steps.
+
+    Args:
+        k: steps to move, also zero or negative.
+        d_model: how many numbers encode a position, an even number.
+
+    Returns:
+        (d_model, d_model), float32: M with M @ PE(pos) = PE(pos + k) for every pos,
+        where PE(pos) is a column of sines and cosines in turn (see ``sinusoid``).
+    """
+    angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
+    sin, cos = angles.sin(), angles.cos()
+    blocks = torch.stack((cos, sin, -sin, cos), dim=-1)  # (d_model/2, 4)
+    return torch.block_diag(*blocks.view(-1, 2, 2))  # (d_model, d_model)
+
+
+class LearnedPositions(nn.Module):
+    """Adds a trained vector for each position. Its parameter is called ``table``."""
+
+    def __init__(self, d_model: int, max_len: int):
+        """Make the ``nn.Parameter`` ``table``, (max_len, d_model), small at random."""
+        super().__init__()
+        self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Add row n of the table to position n of each sentence.
+
+        Args:
+            x: (B, L, d_model). It must not be changed.
+
+        Returns:
+            (B, L, d_model)
+
+        Raises:
+            ValueError: L is larger than max_len.
+        """
+        length, max_len = x.size(1), self.table.size(0)
+        if length > max_len:
+            raise ValueError(f"{length} positions, but the table has {max_len}")
+        return x + self.table[:length]  # (B, L, d_model)
+
+
+def assert_sinusoidal(table: torch.Tensor) -> None:
+    """Pass quietly if a table is the sinusoid table of its size.
+
+    Args:
+        table: (max_len, d_model), float32; max_len at least 2, d_model even. The rows
+            are the positions 0, 1, ..., max_len - 1.
+
+    Raises:
+        AssertionError: some number is off by more than 0.01, or is NaN. Where all are
+            right to 0.0001 there must be none; in between either will do.
+    """
+    max_len, d_model = table.shape
+    sines, cosines = table.double().view(max_len, -1, 2).unbind(-1)
+    hands = torch.complex(cosines, sines)  # (max_len, d_model/2)
+    speeds = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
+    angles = torch.arange(max_len).unsqueeze(1) * speeds  # (max_len, d_model/2)
+    turned_back = hands * torch.polar(torch.ones_like(angles), -angles)
+    assert ((turned_back - 1).abs() < 1e-3).all(), "a hand is not where it should be"

@@ -1,0 +1,87 @@
+"""Every notebook runs from top to bottom: solved, and as a student first meets it."""
+
+import ast
+import time
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.course import units
+from autograder.student.references import load
+
+SECONDS = {"03": 90, "04": 90, "05": 120, "06": 300}  # on one core, with solutions
+
+
+def run(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")
+    notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=600, resources=resources).execute()
+    return notebook
+
+
+def shown(notebook, exercise):
+    """The outputs under an exercise's check: (points, panel)."""
+    grade_id = exercise.replace("/", "-")
+    cell = next(
+        cell for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )  # fmt: skip
+    assert [o.output_type for o in cell.outputs] == ["execute_result"], cell.outputs
+    data = cell.outputs[0].data
+    return float(data["text/plain"]), data["text/html"]
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_with_solutions_it_runs_in_time_and_gets_all_points(
+    unit, tmp_path, monkeypatch
+):
+    started = time.process_time()
+    children = time.clock_gettime(time.CLOCK_MONOTONIC)
+    notebook = run(unit.source, tmp_path, monkeypatch)
+    assert time.process_time() - started < 30
+    limit = SECONDS.get(unit.number, 60)
+    # Twice the budget: other tests may be using the cores.
+    assert time.clock_gettime(time.CLOCK_MONOTONIC) - children < 2 * limit
+    for name, exercise in load(unit.name).items():
+        assert shown(notebook, name)[0] == exercise.points, name
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_blank_it_runs_without_a_traceback_and_gets_no_point(
+    unit, tmp_path, monkeypatch
+):
+    notebook = run(unit.release, tmp_path, monkeypatch)
+    for name in load(unit.name):
+        points, panel = shown(notebook, name)
+        assert points == 0 and "Not solved yet" in panel, name
+    outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
+    assert not [o for o in outputs if o.output_type == "error"]
+    assert not [o for o in outputs if o.get("name") == "stderr"]
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_every_figure_has_a_text_alternative(unit):
+    notebook = nbformat.read(unit.release, as_version=4)
+    shows = [
+        node
+        for cell in notebook.cells if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "show"
+    ]  # fmt: skip
+    assert len(shows) >= 3
+    for node in shows:
+        assert "alt" in [keyword.arg for keyword in node.keywords], ast.unparse(node)
+    assert not any("plt.show(" in cell.source for cell in notebook.cells)
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_every_exercise_has_three_hints_and_a_budget(unit):
+    notebook = nbformat.read(unit.release, as_version=4)
+    prose = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    exercises = len(load(unit.name))
+    assert prose.count("<summary>Hint 1") >= exercises
+    assert prose.count("<summary>Hint 3") >= exercises
+    assert prose.count("difficulty") >= exercises and prose.count(" min") >= exercises
