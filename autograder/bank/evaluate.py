@@ -85,6 +85,9 @@ def drawings(task: Task, seed: str, hidden: bool) -> Iterable[tuple[Setting, Ans
 def exercise(task: Task, points: float, seed: str, hidden: bool) -> Exercise:
     """One drawing of all cases of a task, with right and wrong answers.
 
+    A hidden drawing knows the mistakes where no visible one can: mistakes are named by
+    the visible cases, which every check runs, too.
+
     Raises:
         CourseError: the reference solution fails on its own cases.
     """
@@ -94,7 +97,9 @@ def exercise(task: Task, points: float, seed: str, hidden: bool) -> Exercise:
         Case(
             setting.name, setting.title, setting.hint, inputs,
             expected_answers(task, reference, inputs),
-            mistaken_answers(task, objects, inputs),
+            mistaken_answers(task, objects, inputs)
+            if setting.hidden_only or not hidden
+            else {},
             hidden, **_like(setting),
         )
         for setting, inputs in drawings(task, seed, hidden)

@@ -57,7 +57,7 @@ def _find(name: str, visibility: str) -> Exercise | None:
     unit = str(name).split("/")[0]
     if unit not in references.units(visibility):
         return None
-    return references.load(unit, visibility).get(name)
+    return references.load(unit, visibility, name).get(name)
 
 
 def _close_names(name: str) -> str:

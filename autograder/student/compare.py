@@ -182,7 +182,7 @@ def diagnose(
 
 
 def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float]:
-    """Whether a mistake gives all answers, and what share of the wrong ones it gives."""
+    """Whether a mistake gives all answers; its share of the wrong ones."""
     whole, wrong, explained, numbers = True, 0, 0, False
     for result in results:
         predicted = result.case.mistakes.get(mistake, {})

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import save
 
-from autograder.student.exercise import Answers, Case, Exercise, Mistake
+from autograder.student.exercise import Answers, Case, Exercise, Mistake, Other, Value
 
+_ANSWERS = ("inputs", "expected", "mistakes")
+_PLAIN = [field.name for field in fields(Case) if field.name not in _ANSWERS]
 FOLDER = Path(__file__).resolve().parent.parent / "references"
 
 
@@ -21,6 +23,7 @@ def pack(exercises: Iterable[Exercise]) -> bytes:
 
     Tensors are stored under ``unit/exercise/case/role/name``; everything else is JSON
     under one metadata key (with several, their order in the file would be arbitrary).
+    Of a mistake's answers, those that agree with the reference are not stored again.
     """
     tensors: dict[str, torch.Tensor] = {}
     index = [_pack_exercise(exercise, tensors) for exercise in exercises]
@@ -31,32 +34,55 @@ def pack(exercises: Iterable[Exercise]) -> bytes:
 def _pack_exercise(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict:
     cases = []
     for case in exercise.cases:
-        roles = {"inputs": case.inputs, "expected": case.expected}
-        roles |= {f"mistake:{name}": a for name, a in case.mistakes.items()}
-        texts: dict[str, dict[str, str]] = {}
-        for role, answers in roles.items():
-            texts[role] = {k: v for k, v in answers.items() if isinstance(v, str)}
-            for name, value in answers.items():
-                if isinstance(value, torch.Tensor):
-                    key = f"{exercise.name}/{case.name}/{role}/{name}"
-                    tensors[key] = value.detach().contiguous().clone()
-        cases.append(
-            {
-                "name": case.name, "title": case.title, "hint": case.hint,
-                "hidden": case.hidden, "atol": case.atol, "rtol": case.rtol,
-                "picture": case.picture, "measure": case.measure,
-                "scale": case.scale, "texts": texts,
-                "order": {role: list(a) for role, a in roles.items()},
-            }
-        )  # fmt: skip
+        packed = {name: getattr(case, name) for name in _PLAIN}
+        prefix = f"{exercise.name}/{case.name}/"
+        packed["roles"] = {
+            role: _pack_answers(answers, case, f"{prefix}{role}/", tensors)
+            for role, answers in _roles(case).items()
+        }
+        cases.append(packed)
     return {
         "name": exercise.name, "title": exercise.title, "points": exercise.points,
         "cases": cases, "mistakes": [asdict(m) for m in exercise.mistakes.values()],
     }  # fmt: skip
 
 
-def read(path: Path) -> dict[str, Exercise]:
-    """The exercises of one reference file by name.
+def _roles(case: Case) -> dict[str, Answers]:
+    roles = {"inputs": case.inputs, "expected": case.expected}
+    return roles | {f"mistake:{name}": a for name, a in case.mistakes.items()}
+
+
+def _pack_answers(
+    answers: Answers, case: Case, prefix: str, tensors: dict[str, torch.Tensor]
+) -> list[list]:
+    """Per answer its name, how it is kept, and its text."""
+    packed = []
+    for name, value in answers.items():
+        if "mistake:" in prefix and _agrees(case.expected.get(name), value, case):
+            packed.append([name, "as expected", ""])
+        elif isinstance(value, torch.Tensor):
+            tensors[prefix + name] = value.detach().contiguous().clone()
+            packed.append([name, "tensor", ""])
+        elif isinstance(value, str):
+            packed.append([name, "text", value])
+        else:
+            packed.append([name, "other", value.kind])
+    return packed
+
+
+def _agrees(expected: Value | None, value: Value, case: Case) -> bool:
+    """Whether two answers agree far within the case's tolerance."""
+    if not isinstance(expected, torch.Tensor) or not isinstance(value, torch.Tensor):
+        return expected == value
+    if expected.shape != value.shape or expected.dtype != value.dtype:
+        return False
+    if not expected.is_floating_point():
+        return torch.equal(expected, value)
+    return torch.allclose(expected, value, atol=case.atol / 4, rtol=case.rtol / 4)
+
+
+def read(path: Path, only: str = "") -> dict[str, Exercise]:
+    """The exercises of one reference file by name, or only the named one.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -65,34 +91,44 @@ def read(path: Path) -> dict[str, Exercise]:
         raise FileNotFoundError(f"no reference file {path.name} in {path.parent}")
     with safe_open(path, framework="pt") as file:
         index = json.loads(file.metadata()["exercises"])
-        return {entry["name"]: _read_exercise(entry, file) for entry in index}
+        return {
+            entry["name"]: _read_exercise(entry, file)
+            for entry in index
+            if only in ("", entry["name"])
+        }
 
 
 def _read_exercise(entry: dict, file: safe_open) -> Exercise:
-    def answers(case: dict, role: str) -> Answers:
-        texts = case["texts"][role]
-        prefix = f"{entry['name']}/{case['name']}/{role}/"
-        return {
-            name: texts[name] if name in texts else file.get_tensor(prefix + name)
-            for name in case["order"][role]
-        }
-
     cases = tuple(
-        Case(
-            **{k: case[k] for k in ("name", "title", "hint", "hidden", "atol", "rtol",
-                                    "picture", "measure")},
-            scale=tuple(map(tuple, case["scale"])),
-            inputs=answers(case, "inputs"),
-            expected=answers(case, "expected"),
-            mistakes={
-                role.removeprefix("mistake:"): answers(case, role)
-                for role in case["order"] if role.startswith("mistake:")
-            },
-        )
-        for case in entry["cases"]
-    )  # fmt: skip
+        _read_case(packed, f"{entry['name']}/{packed['name']}/", file)
+        for packed in entry["cases"]
+    )
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(entry["name"], entry["title"], entry["points"], cases, mistakes)
+
+
+def _read_case(packed: dict, prefix: str, file: safe_open) -> Case:
+    plain = {name: packed[name] for name in _PLAIN}
+    plain["scale"] = tuple(map(tuple, plain["scale"]))
+    roles: dict[str, Answers] = {}
+    for role, kept in packed["roles"].items():
+        roles[role] = {
+            name: _read_answer(name, how, text, f"{prefix}{role}/", roles, file)
+            for name, how, text in kept
+        }
+    inputs, expected = roles.pop("inputs"), roles.pop("expected")
+    mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
+    return Case(inputs=inputs, expected=expected, mistakes=mistakes, **plain)
+
+
+def _read_answer(
+    name: str, how: str, text: str, prefix: str, roles: dict, file: safe_open
+) -> Value:
+    if how == "as expected":
+        return roles["expected"][name]
+    if how == "tensor":
+        return file.get_tensor(prefix + name)
+    return text if how == "text" else Other(text)
 
 
 def units(visibility: str = "public") -> list[str]:
@@ -100,6 +136,6 @@ def units(visibility: str = "public") -> list[str]:
     return sorted(p.stem for p in (FOLDER / visibility).glob("*.safetensors"))
 
 
-def load(unit: str, visibility: str = "public") -> dict[str, Exercise]:
+def load(unit: str, visibility: str = "public", only: str = "") -> dict[str, Exercise]:
     """The exercises of a unit ("attention") from the public or hidden references."""
-    return read(FOLDER / visibility / f"{unit}.safetensors")
+    return read(FOLDER / visibility / f"{unit}.safetensors", only)
