@@ -92,9 +92,13 @@ class JudgedExecute(Execute):
         self._apply_unit_limits(resources["nbgrader"]["assignment"])
         os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
         self._key = submission_key(nb)
-        self._dead, self._spent = "", {}
-        nb.metadata[VERDICT] = {"checks": {}}
+        self._dead, self._spent, self._box = "", {}, None
+        nb.metadata.setdefault(VERDICT, {})["checks"] = {}
         nb, resources = super().preprocess(nb, resources, km)
+        nb.metadata[VERDICT]["box"] = {
+            "level": getattr(self._box, "level", "none"),
+            **(getattr(self._box, "usage", None) or {}),
+        }
         return nb, resources
 
     def _apply_unit_limits(self, assignment: str) -> None:
@@ -111,6 +115,7 @@ class JudgedExecute(Execute):
 
     def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int):
         """Run one cell; a judged check is replaced by our question, then restored."""
+        self._box = self.km.provisioner
         if cell.cell_type != "code":
             return cell, resources
         if check := judged_check(cell):
@@ -134,7 +139,7 @@ class JudgedExecute(Execute):
         ]
 
     def _reason(self) -> str:
-        usage = getattr(self.km.provisioner, "usage", None) or {}
+        usage = getattr(self._box, "usage", None) or {}
         reason = usage.get("reason", "its process ended")
         return f"The notebook stopped here: {reason}."
 
@@ -146,7 +151,7 @@ class JudgedExecute(Execute):
             self._keep(cell, record, as_html(verdict))
             return
         ticket, source = secrets.token_hex(8), cell.source
-        channel = self.km.provisioner.judge_socket
+        channel = self._box.judge_socket
         self.judge.ask(check.exercise, ticket, self._key, channel)
         cell.source = (
             "__import__('autograder.student.agent', fromlist=['serve'])"

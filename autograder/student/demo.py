@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,12 +22,19 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
         with quiet():
             function()
     except Exception as error:
+        _close_figures()
         unsolved = isinstance(error, NotImplementedError) and from_stub(error)
         reason = (
             f"an exercise above is {UNSOLVED}" if unsolved else describe_error(error)
         )
         print(f"({function.__name__.replace('_', ' ')} waits: {reason})")
     return function
+
+
+def _close_figures() -> None:
+    """Close half-drawn figures, which the inline backend would show without alt text."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def show(figure: Any, alt: str) -> None:

@@ -75,10 +75,13 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
 
 @probe("attention/scaled_dot_product")
 def scaled_dot_product(attention, inputs: Answers) -> dict:
-    """Output and weights, the same once more, inputs afterwards, and gradients."""
+    """Who sees whom, both results, the same once more, inputs afterwards, gradients."""
     names, mask = ["q", "k", "v"], inputs.get("mask")
     tensors = [inputs[name] for name in names]
     seen = _output_and_weights(attention(*tensors, mask))
+    if mask is not None:
+        # First, since the first wrong answer is the one that is drawn.
+        seen = {"who sees whom": seen["weights"] > 1e-6} | seen
     again = _output_and_weights(attention(*tensors, mask))
     seen |= {f"{name}, second call": value for name, value in again.items()}
     seen |= {f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs}
@@ -118,9 +121,10 @@ def _observe_module(
         )
 
     seen = {"parameters": _parameters(module)}
-    seen |= _output_and_weights(module(*sequences, mask))
-    if "mask" in inputs:
+    results = _output_and_weights(module(*sequences, mask))
+    if results["output"].dim() == 3:
         seen["who sees whom"] = _who_sees_whom(output, sequences)
+    seen |= results
     seen |= {f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)}
     return seen | _gradients(output, sequences, inputs, names)
 
@@ -147,7 +151,7 @@ def _who_sees_whom(function: Callable, sequences: list) -> torch.Tensor:
             changed = asked.clone()
             changed[:, j] += 1
             moved = function(*others, changed) - before
-            columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
+            columns.append((moved.abs() > 1e-6).any(-1))
     return torch.stack(columns, dim=-1)
 
 
@@ -180,15 +184,23 @@ def who_sees_whom(function, inputs: Answers) -> dict:
 
 @probe("attention/equivariance_gap")
 def equivariance_gap(function, inputs: Answers) -> dict:
-    """The gaps of attention without positions and of another layer; x afterwards."""
-    x, order = inputs["x"], inputs["order"]
-    bare = function(lambda x: F.scaled_dot_product_attention(x, x, x), x, order)
-    other = function(_layer(inputs), x, order)
-    return {
-        "gap of attention without positions": _number(bare, x.dtype),
-        f"gap of {inputs['layer']}": _number(other, x.dtype),
-        "x afterwards": x,
+    """The gaps of attention without positions and of another layer; x afterwards.
+
+    The other layer comes with either sign: its gaps are equal if signs do not matter.
+    """
+    x, order, other = inputs["x"], inputs["order"], _layer(inputs)
+    layers = {
+        "attention without positions": lambda x: F.scaled_dot_product_attention(
+            x, x, x
+        ),
+        inputs["layer"]: other,
+        f"minus {inputs['layer']}": lambda x: -other(x),
     }
+    gaps = {
+        f"gap of {name}": _number(function(layer, x, order), x.dtype)
+        for name, layer in layers.items()
+    }
+    return gaps | {"x afterwards": x}
 
 
 def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
