@@ -1,6 +1,12 @@
-"""nbgrader's settings for this course."""
+"""nbgrader's settings for this course.
+
+Every limit can be set here; `nbgrader autograde --help-all` lists them with their
+meaning (JudgedExecute, CourseAutograde).
+"""
 
 import os
+
+from autograder.grading import converter
 
 c = get_config()  # noqa: F821
 
@@ -11,14 +17,27 @@ c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code 
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
-# Grading: kernels in boxes, verdicts from the judge.
+# Grading: submissions are repaired or refused one by one, run in boxes, and judged
+# outside of them; scores come from the judge's records.
+converter.install()
 os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-box"
 c.Autograde.autograde_preprocessors = [
-    "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "autograder.grading.execute.JudgedExecute",
+    "autograder.grading.feedback.CleanOutputs",
     "autograder.grading.scores.SaveVerdicts",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-c.ExecutePreprocessor.shutdown_kernel = "immediate"
-c.ExecutePreprocessor.raise_on_iopub_timeout = False
+c.JudgedExecute.timeout = 60  # seconds a cell
+c.JudgedExecute.notebook_seconds = 600
+c.JudgedExecute.shutdown_kernel = "immediate"
+c.JudgedExecute.raise_on_iopub_timeout = False
+
+# Feedback: scores and panels; no hidden test, no script, nothing from the network.
+c.GenerateFeedback.preprocessors = [
+    "autograder.grading.feedback.Scores",
+    "autograder.grading.feedback.CleanOutputs",
+    "autograder.grading.feedback.HideTests",
+    "autograder.grading.feedback.TrimTracebacks",
+]
+c.GenerateFeedback.exporter_class = "autograder.grading.feedback.FeedbackExporter"

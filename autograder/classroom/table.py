@@ -36,7 +36,7 @@ def _row(path: Path) -> Row:
     metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
     kept = metadata.get("autograder", {})
     records = [Record.from_json(entry) for entry in kept.get("checks", {}).values()]
-    remarks = tuple(repair["sentence"] for repair in kept.get("repairs", ()))
+    remarks = tuple(repair["says"] for repair in kept.get("repairs", ()))
     return Row(path.parts[-3], {r.exercise: r for r in records}, remarks)
 
 

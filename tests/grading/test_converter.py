@@ -1,0 +1,476 @@
+"""``nbgrader autograde``: never stopped by a submission, never losing one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    SaveAutoGrades,
+)
+from traitlets.config import Config
+
+from autograder.errors import CourseError
+from autograder.grading import converter
+from autograder.grading.intake import Refused
+from tests.grading import tiny_course as tiny
+from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory):
+    """The tiny course as an instructor has it before anybody handed in."""
+    root = tmp_path_factory.mktemp("course")
+    tiny.make_course(root)
+    return root
+
+
+@pytest.fixture
+def course(pristine, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(pristine, root)
+    assert converter.install()
+    return root
+
+
+def settings(**more) -> Config:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [
+        RunHere, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata,
+    ]  # fmt: skip
+    config.Autograde.update(more)
+    return config
+
+
+def autograde(root, student="*", force=False, **more) -> dict:
+    RunHere.seen.clear()
+    return run_nbgrader(
+        root, "autograde", UNIT, student, force=force, config=settings(**more)
+    )
+
+
+def graded_students() -> list[str]:
+    """Whose notebooks were run by the last call."""
+    return [student for student, _ in RunHere.seen]
+
+
+def good(root, **answers) -> bytes:
+    return tiny.data(tiny.solved(tiny.read(root, "release"), **answers))
+
+
+def gradebook(root) -> dict:
+    """All that the gradebook says of the unit, without its random keys."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        return {
+            s.student_id: (
+                s.timestamp,
+                {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade)
+                 for n in s.notebooks for g in n.grades},
+                {c.name: c.auto_comment for n in s.notebooks for c in n.comments},
+                [n.late_submission_penalty for n in s.notebooks],
+            )
+            for s in book.assignment_submissions(UNIT)
+        }  # fmt: skip
+
+
+def points(root) -> dict[str, list[float | None]]:
+    return {
+        student: [score for score, *_ in grades.values()]
+        for student, (_, grades, *_) in gradebook(root).items()
+    }
+
+
+# --- all go through ------------------------------------------------------------------
+
+
+def test_answers_are_graded_and_words_wait_for_a_teacher(course):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course, double="def double(x):\n    return x"))
+    assert autograde(course)["success"]
+    assert points(course) == {"ada": [2.0, 4.0, None], "bob": [0.0, 4.0, None]}
+
+
+def test_broken_submissions_end_in_zero_with_a_reason_and_stop_nobody(course):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "cut", good(course)[:500])
+    hand_in(course, "empty", b"")
+    hand_in(course, "huge", b"[" * 3_000_000)
+    hand_in(course, "none", b"hello", "notes.txt")
+    (course / "submitted" / "link").mkdir()
+    (course / "submitted" / "link" / UNIT).symlink_to(course / "source")
+    os.mkfifo(hand_in(course, "pipe", b"", "x.txt") / f"{UNIT}.ipynb")
+    hand_in(course, "zoe", good(course))
+    result = autograde(course, largest_notebook=2_000_000)
+    assert not result["success"]  # somebody should look
+    zero = [0.0, 0.0, 0.0]
+    assert points(course) == {
+        "ada": [2.0, 4.0, None], "zoe": [2.0, 4.0, None], "cut": zero, "empty": zero,
+        "huge": zero, "none": zero, "link": zero, "pipe": zero,
+    }  # fmt: skip
+    assert "Needs a person: cut: refused: the notebook cannot be read" in result["log"]
+    known = tiny.read(course, "autograded", "none").metadata.autograder
+    assert known.refused == "there is no notebook in the submission"
+    comments = gradebook(course)["none"][2]
+    assert "there is no notebook" in comments["numbers-why"]
+
+
+def test_a_copied_cell_a_new_name_and_an_old_schema_cost_nothing(course):
+    copied = tiny.solved(tiny.read(course, "release"))
+    copied.cells.append(tiny.cell(copied, "numbers-double-answer"))
+    hand_in(course, "ada", tiny.data(copied))
+    hand_in(course, "bob", good(course), f"Copy of {UNIT} (1).ipynb")
+    old = tiny.solved(tiny.read(course, "release"))
+    for cell in old.cells:
+        cell.metadata.get("nbgrader", {}).update(schema_version=1)
+    hand_in(course, "cyd", tiny.data(old))
+    result = autograde(course)
+    assert result["success"]
+    assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
+    assert "ada: graded; put right: Your copied cell" in result["log"]
+    assert "was taken as" in result["log"]
+
+
+def test_a_fault_of_ours_keeps_the_old_result_and_is_tried_again(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    autograde(course)
+    hand_in(course, "ada", good(course, double="def double(x):\n    return 0"))
+    hand_in(course, "bob", good(course))
+    run = RunHere.preprocess
+
+    def fail(self, nb, resources):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(RunHere, "preprocess", fail)
+    result = autograde(course)
+    assert not result["success"] and "the same command tries again" in result["log"]
+    assert points(course) == {"ada": [2.0, 4.0, None], "bob": [0.0, 0.0, 0.0]}
+    monkeypatch.setattr(RunHere, "preprocess", run)
+    assert autograde(course)["success"]
+    assert points(course) == {"ada": [0.0, 4.0, None], "bob": [2.0, 4.0, None]}
+
+
+def test_a_submission_that_breaks_the_recording_stops_nobody(course, monkeypatch):
+    def odd(self, nb, resources):
+        if resources["nbgrader"]["student"] == "bob":
+            odd = nbformat.v4.new_output("execute_result", {"text/html": "x"})
+            tiny.cell(nb, "numbers-double").outputs = [odd]
+        return nb, resources
+
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    monkeypatch.setattr(RunHere, "preprocess", odd)
+    result = autograde(course)
+    assert "Needs a person: bob: failed" in result["log"]
+    full, zero = [2.0, 4.0, None], [0.0, 0.0, 0.0]
+    assert points(course) == {"ada": full, "bob": zero, "cyd": full}
+
+
+def test_a_folder_that_cannot_be_written_stops_nobody(course, monkeypatch):
+    for student in ("ada", "bob"):
+        hand_in(course, student, good(course))
+    (course / "autograded").mkdir()
+    (course / "autograded" / "ada").write_text("in the way")
+    assert "ada: failed: nothing new was recorded" in autograde(course)["log"]
+    assert points(course) == {"bob": [2.0, 4.0, None]}
+
+
+def test_a_preprocessor_can_refuse_a_submission(course, monkeypatch):
+    def refuse(self, nb, resources):
+        raise Refused("it used up all memory")
+
+    hand_in(course, "ada", good(course))
+    monkeypatch.setattr(RunHere, "preprocess", refuse)
+    assert "refused: it used up all memory" in autograde(course)["log"]
+    assert points(course) == {"ada": [0.0, 0.0, 0.0]}
+
+
+# --- running again -------------------------------------------------------------------
+
+
+def test_a_second_run_grades_nothing_and_still_tells_of_the_refused(course):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bad", b"{")
+    autograde(course)
+    before = gradebook(course)
+    result = autograde(course)
+    assert graded_students() == [] and gradebook(course) == before
+    assert not result["success"] and "1 up to date, 1 refused" in result["log"]
+
+
+def test_force_student_and_exclusion_choose_who_is_graded(course):
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    autograde(course, student="b*")
+    assert graded_students() == ["bob"]
+    autograde(course)
+    assert graded_students() == ["ada", "cyd"]
+    autograde(course, student="ada", force=True)
+    assert graded_students() == ["ada"]
+
+
+def test_a_changed_submission_or_a_restored_gradebook_is_graded_again(course):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course))
+    shutil.copy(course / "gradebook.db", course / "backup.db")
+    autograde(course)
+    hand_in(course, "ada", good(course, double="def double(x):\n    return 0"))
+    autograde(course)
+    assert graded_students() == ["ada"]
+    shutil.copy(course / "backup.db", course / "gradebook.db")
+    autograde(course)
+    assert graded_students() == ["ada", "bob"]
+    assert points(course) == {"ada": [0.0, 4.0, None], "bob": [2.0, 4.0, None]}
+
+
+def test_scores_given_by_hand_survive_grading_again(course):
+    hand_in(course, "ada", good(course))
+    autograde(course)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        grade = book.find_grade("numbers-why", UNIT, UNIT, "ada")
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        book.db.commit()
+    autograde(course)
+    assert graded_students() == []
+    autograde(course, force=True)
+    assert gradebook(course)["ada"][1]["numbers-why"] == (None, 3.0, True)
+
+
+class _Moments:
+    """Kills this process at the n-th moment that matters."""
+
+    def __init__(self, fatal: int):
+        self.left = fatal
+
+    def pass_(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, function):
+        def wrapped(*arguments, **options):
+            self.pass_()
+            result = function(*arguments, **options)
+            self.pass_()
+            return result
+
+        return wrapped
+
+
+def _killed_run(course, fatal: int) -> bool:
+    """Grade in a forked process that is killed at a moment; whether it was."""
+    child = os.fork()
+    if child == 0:
+        moments = _Moments(fatal)
+        for owner, name in (
+            (converter._Session, "flush"), (converter._Session, "finish"),
+            (converter, "_replace"), (converter, "grade"),
+        ):  # fmt: skip
+            setattr(owner, name, moments.around(getattr(owner, name)))
+        autograde(course)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] != 0
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_a_plain_run_ends_in_the_same_gradebook(course, tmp_path):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course)[:300])
+    undisturbed = tmp_path / "undisturbed"
+    shutil.copytree(course, undisturbed)
+    autograde(undisturbed)
+    expected, fatal, killed = gradebook(undisturbed), 1, True
+    while killed:
+        root = tmp_path / f"killed-{fatal}"
+        shutil.copytree(course, root)
+        killed = _killed_run(root, fatal)
+        autograde(root)
+        assert gradebook(root) == expected, fatal
+        left = [p.name for p in root.rglob("*.part")]
+        left += list((root / ".autograder" / "work").iterdir())
+        assert left == [], fatal
+        shutil.rmtree(root)
+        fatal += 3
+    assert fatal > 20
+
+
+def test_a_killed_regrade_leaves_the_old_result_whole(course, tmp_path):
+    hand_in(course, "ada", good(course))
+    autograde(course)
+    old = gradebook(course), tiny.read(course, "autograded", "ada")
+    hand_in(course, "ada", good(course, double="def double(x):\n    return 0"))
+    assert _killed_run(course, 2)
+    assert (gradebook(course), tiny.read(course, "autograded", "ada")) == old
+
+
+def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course))
+    grade = converter.grade
+
+    def interrupted(task):
+        if task.student == "bob":
+            raise KeyboardInterrupt
+        return grade(task)
+
+    monkeypatch.setattr(converter, "grade", interrupted)
+    result = autograde(course)
+    assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
+    assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
+# --- the gradebook -------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_locked_gradebook_is_waited_for(course):
+    hand_in(course, "ada", good(course))
+    other = sqlite3.connect(
+        course / "gradebook.db", isolation_level=None, check_same_thread=False
+    )
+    other.execute("BEGIN EXCLUSIVE")
+    threading.Timer(7, other.execute, ["ROLLBACK"]).start()
+    result = autograde(course)
+    assert result["success"] and "waiting for it" in result["log"]
+    assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
+@pytest.mark.slow
+def test_a_gradebook_locked_for_too_long_ends_in_a_plain_message(course):
+    hand_in(course, "ada", good(course))
+    other = sqlite3.connect(course / "gradebook.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    result = autograde(course, patience=1.0)
+    other.execute("ROLLBACK")
+    assert not result["success"] and "close what else uses it" in result["log"]
+    assert "Traceback" not in result["log"]
+
+
+def test_a_unit_that_the_gradebook_does_not_know_is_told_at_once(course):
+    path = course / "source" / UNIT / f"{UNIT}.ipynb"
+    source = nbformat.read(path, as_version=4)
+    tiny.cell(source, "numbers-double").metadata.nbgrader.points = 3
+    nbformat.write(source, path)
+    hand_in(course, "ada", good(course))
+    assert "run: nbgrader generate_assignment" in autograde(course)["log"]
+    assert graded_students() == []
+
+
+def test_no_submissions_are_told(course):
+    assert "there are no submissions" in autograde(course)["log"]
+
+
+def test_nothing_of_a_submission_is_written_before_all_of_it(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    finish = converter._Session.finish
+
+    def look_first(session):
+        assert points(course) == {}
+        finish(session)
+
+    monkeypatch.setattr(converter._Session, "finish", look_first)
+    assert autograde(course)["success"]
+
+
+def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if autograde(course)["success"] else 1)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
+
+
+# --- what is handed on ---------------------------------------------------------------
+
+
+def test_grading_one_submission_is_a_function_without_gradebook(course):
+    text = {
+        step: (course / step / UNIT / f"{UNIT}.ipynb").read_text()
+        for step in ("source", "release")
+    }
+    task = converter.Task(
+        "ada", UNIT, UNIT, text["source"], text["release"], good(course),
+        {"data/x.txt": b"1"}, str(course / "work"), preprocessors=(RunHere,),
+    )  # fmt: skip
+    (course / "gradebook.db").unlink()
+    graded = converter.grade(task)
+    assert not graded.refused and len(graded.notebook.cells) == 7
+    assert not (course / "work").exists()
+
+
+def test_files_of_the_student_lie_beside_the_run_under_those_of_the_course(
+    course, monkeypatch
+):
+    (course / "source" / UNIT / "data.csv").write_text("course")
+    folder = hand_in(course, "ada", good(course))
+    (folder / "data.csv").write_text("student")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "helper.py").write_text("x = 1")
+    found = {}
+
+    def look(self, nb, resources):
+        here = converter.Path(resources["metadata"]["path"])
+        found.update({p.name: p.read_text() for p in here.rglob("*.*")})
+        return nb, resources
+
+    monkeypatch.setattr(RunHere, "preprocess", look)
+    autograde(course)
+    assert found["data.csv"] == "course" and found["helper.py"] == "x = 1"
+    assert [p.name for p in (course / "autograded/ada" / UNIT).iterdir()] == [
+        f"{UNIT}.ipynb"
+    ]
+
+
+def test_the_time_comes_from_the_collection_and_lateness_from_it(course):
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment(UNIT, duedate="2020-01-01 00:00:00 UTC")
+    folder = hand_in(course, "ada", good(course))
+    (folder / "timestamp.txt").write_text("2019-12-31 23:00:00 UTC")
+    folder = hand_in(course, "bob", good(course))
+    (folder / "timestamp.txt").write_text("9999-12-31 23:00:00 UTC")
+    hand_in(course, "cyd", good(course))
+    autograde(course)
+    stamps = {student: entry[0] for student, entry in gradebook(course).items()}
+    assert stamps["ada"].year == 2019 and stamps["cyd"] is None
+    assert abs(stamps["bob"].timestamp() - time.time()) < 3 * 24 * 3600
+
+
+def test_installing_twice_leaves_one_converter_and_an_unknown_nbgrader_alone(
+    monkeypatch, capsys
+):
+    from nbgrader.apps import autogradeapp
+
+    converter.install()
+    converter.install()
+    assert autogradeapp.Autograde is converter.CourseAutograde
+    assert converter.CourseAutograde.__mro__[1] is converter.Autograde
+    monkeypatch.setattr(autogradeapp, "Autograde", converter.Autograde)
+    monkeypatch.setattr(converter.importlib.metadata, "version", lambda _: "0.10.1")
+    assert not converter.install()
+    assert autogradeapp.Autograde is converter.Autograde
+    assert "nbgrader 0.10.1 is not known" in capsys.readouterr().err
+
+
+def test_course_errors_are_nbgraders_errors(course):
+    shutil.rmtree(course / "release")
+    hand_in(course, "ada", good_without_release())
+    result = autograde(course)
+    assert "NbGraderException" in result["error"]
+    assert CourseError.__name__ not in result["log"]
+
+
+def good_without_release() -> bytes:
+    return tiny.data(tiny.source_notebook())

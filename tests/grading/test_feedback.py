@@ -1,0 +1,353 @@
+"""What students read: their scores and panels, and nobody's scripts or secrets."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import time
+from html.parser import HTMLParser
+
+import pytest
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode, v4
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata
+from nbgrader.preprocessors import SaveAutoGrades as Save
+from traitlets.config import Config
+
+from autograder.grading import converter, feedback
+from autograder.student.exercise import Verdict
+from autograder.student.panel import as_html
+from tests.grading import tiny_course as tiny
+from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+
+PANEL = as_html(Verdict("numbers/double", "Doubling", 2.0, 2.0, note="a panel")) + (
+    '<svg width="9" height="9" viewBox="0 0 9 9"><rect width="4" height="4"/></svg>'
+)
+PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+FEEDBACK = "autograder.grading.feedback."
+
+
+class Stranger(Preprocessor):
+    """Puts outputs of a student, and a verdict of ours, into the executed notebook."""
+
+    enabled = True
+    outputs: list = []  # noqa: RUF012
+
+    def preprocess(self, nb, resources):
+        answer = tiny.cell(nb, "numbers-double-answer")
+        answer.outputs = [NotebookNode(output) for output in Stranger.outputs]
+        marked = v4.new_output(
+            "execute_result", {"text/html": PANEL, "text/plain": "2.0"},
+            metadata={"autograder": "verdict"},
+        )  # fmt: skip
+        tiny.cell(nb, "numbers-double").outputs = [marked]
+        nb.metadata["autograder"] = {
+            "checks": {"numbers-double": {"decided": "outside"}}
+        }
+        return nb, resources
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory):
+    root = tmp_path_factory.mktemp("course")
+    tiny.make_course(root)
+    converter.install()
+    return root
+
+
+@pytest.fixture
+def course(pristine, tmp_path):
+    Stranger.outputs = []
+    return shutil.copytree(pristine, tmp_path / "course")
+
+
+def page(root, submission, outputs=(), student="ada") -> str:
+    """The feedback page of one submission, by way of nbgrader's own steps."""
+    content = submission if isinstance(submission, bytes) else tiny.data(submission)
+    hand_in(root, student, content)
+    Stranger.outputs = list(outputs)
+    config = Config()
+    config.Autograde.autograde_preprocessors = [
+        RunHere, Stranger, f"{FEEDBACK}CleanOutputs",
+        Save, AssignLatePenalties, CheckCellMetadata,
+    ]  # fmt: skip
+    result = run_nbgrader(root, "autograde", UNIT, student, config=config)
+    assert "Traceback" not in result.get("log", result.get("error")), result
+    return feedback_page(root, student)
+
+
+def feedback_page(root, student="ada") -> str:
+    config = Config()
+    config.GenerateFeedback.exporter_class = f"{FEEDBACK}FeedbackExporter"
+    names = ("Scores", "CleanOutputs", "HideTests", "TrimTracebacks")
+    config.GenerateFeedback.preprocessors = [FEEDBACK + name for name in names]
+    result = run_nbgrader(root, "generate_feedback", UNIT, student, config=config)
+    assert result["success"], result
+    return (root / "feedback" / student / UNIT / f"{UNIT}.html").read_text()
+
+
+def solved(root, **answers):
+    return tiny.solved(tiny.read(root, "release"), **answers)
+
+
+def display(**data) -> dict:
+    named = {kind.replace("__", "+").replace("_", "/"): v for kind, v in data.items()}
+    return v4.new_output("display_data", named)
+
+
+class _Reader(HTMLParser):
+    """Collects what a browser would run or fetch."""
+
+    def __init__(self):
+        super().__init__()
+        self.dangers: list[str] = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("script", "iframe", "object", "embed", "link", "base", "form"):
+            self.dangers.append(tag)
+        for name, value in attributes:
+            value = (value or "").strip().lower()
+            if name.startswith("on") or name in ("srcset", "formaction", "background"):
+                self.dangers.append(name)
+            if name in ("src", "data", "poster") and not value.startswith(
+                "data:image/"
+            ):
+                self.dangers.append(value)
+            if name == "href" and not value.startswith(("http", "mailto:", "#")):
+                self.dangers.append(value)
+            if name == "style" and "url(" in value:
+                self.dangers.append(value)
+
+
+def dangers(html: str) -> list[str]:
+    reader = _Reader()
+    reader.feed(html)
+    return reader.dangers
+
+
+# --- what it says --------------------------------------------------------------------
+
+
+def test_a_page_shows_scores_and_says_what_is_not_graded_yet(course):
+    html = page(course, solved(course))
+    assert "2 of 2 points" in html and "not graded yet (of 4)" in html
+    assert "4 of these points are not graded yet" in html
+
+
+def test_a_written_answer_shows_its_points_once_it_is_graded(course):
+    page(course, solved(course))
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        book.find_grade("numbers-why", UNIT, UNIT, "ada").manual_score = 3.5
+        book.find_comment(
+            "numbers-why", UNIT, UNIT, "ada"
+        ).manual_comment = "Nice: $x^2$ <script>alert(1)</script>"
+        book.db.commit()
+    html = feedback_page(course)
+    assert "3.5 of 4 points" in html and "not graded yet" not in html
+    assert "Comment:" in html and "<msup>" in html and dangers(html) == []
+
+
+def test_repairs_and_lateness_stand_at_the_top(course):
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment(UNIT, duedate="2020-01-01 00:00:00 UTC")
+    submission = solved(course)
+    submission.cells.append(tiny.cell(submission, "numbers-double-answer"))
+    folder = hand_in(course, "ada", b"")
+    (folder / "timestamp.txt").write_text("2020-01-01 02:05:00 UTC")
+    html = page(course, submission)
+    top = html[: html.index("<table>")]
+    assert "Handed in 2 hours 5 minutes late" in top
+    assert "Your copied cell of numbers-double was ignored." in top
+
+
+def test_a_refused_submission_gets_a_page_with_the_reason(course):
+    html = page(course, b'{"cells": [')
+    assert "could not be graded:" in html and "perhaps it was cut off" in html
+    assert "0 of 10 points" in html
+
+
+def test_the_verdict_panel_survives_with_its_style_and_drawing(course):
+    html = page(course, solved(course))
+    assert "a panel" in html and "border-left:5px solid" in html
+    assert re.search(r"<svg[^>]*viewbox", html, re.IGNORECASE) and "<rect" in html
+
+
+def test_details_fold_without_script_and_pages_fetch_nothing(course):
+    words = "<details><summary>Hint</summary>\n\ninside\n\n</details>"
+    html = page(course, solved(course, words=words))
+    assert "<details>" in html and "<summary>Hint</summary>" in html
+    assert "default-src 'none'" in html
+    assert "prefers-color-scheme: dark" in html
+    assert dangers(html) == []
+
+
+def test_pictures_in_answers_are_part_of_the_page(course):
+    submission = solved(course, words="![mine](attachment:a.png)")
+    tiny.cell(submission, "numbers-why").attachments = {"a.png": {"image/png": PIXEL}}
+    outputs = [display(image_png=PIXEL, text_plain="<Figure>")]
+    html = page(course, submission, outputs)
+    assert html.count(f"data:image/png;base64,{PIXEL}") == 2
+
+
+# --- equations -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tex", "holds"),
+    [
+        (r"$\sqrt{d_k}$", "<msqrt>"),
+        (r"$$\frac{QK^\top}{\sqrt{d_k}}$$", "<mfrac>"),
+        ("\\begin{align}a &= b\\\\c &= d\\end{align}", "<mtable"),
+        (r"$\begin{aligned} a &= b \\ c &= d \end{aligned}$", "<mtable"),
+        (r"$a < b$", "<mo>&lt;</mo>"),
+    ],
+)
+def test_equations_become_mathml_and_need_no_script(tex, holds):
+    html = feedback.markdown(f"See {tex} here." if tex[0] == "$" else tex)
+    assert "<math" in html and holds in html and "$" not in html
+
+
+@pytest.mark.parametrize("tex", [r"\frac{", "{" * 1500, r"\begin{x", "x" * 9000])
+def test_an_equation_that_cannot_be_read_stays_as_written(tex):
+    assert feedback.equation(tex).startswith("<code>$")
+
+
+def test_code_and_tables_are_still_markdown():
+    html = feedback.markdown(
+        "| a | b |\n|---|---|\n| 1 | `x < y` |\n\n```python\nx\n```"
+    )
+    assert "<table>" in html and "<code>x &lt; y</code>" in html and "<pre>" in html
+
+
+# --- nobody's scripts ----------------------------------------------------------------
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '<img src="http://evil.example/pixel.png">',
+    "<svg><script>alert(1)</script></svg>",
+    "<svg onload=alert(1)>",
+    '<a href="javascript:alert(1)">x</a>',
+    '<a href="&#106;avascript:alert(1)">x</a>',
+    '<a href="data:text/html,<script>alert(1)</script>">x</a>',
+    '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+    '<form action="//evil.example"><input name=a></form>',
+    '<object data="x.swf"></object><embed src=x>',
+    "<style>@import url(http://evil.example)</style>",
+    '<div style="background:url(http://evil.example)">x</div>',
+    '<div style="position:fixed;top:0;color:red">x</div>',
+    "<math><mtext><table><mglyph><style><!--</style><img title='--><img src=x "
+    "onerror=alert(1)>'>",
+    "<math><mi xlink:href='javascript:alert(1)'>x</mi></math>",
+    "<base href=//evil.example><link rel=stylesheet href=//evil.example>",
+    "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "</div></section></body><script>alert(1)</script>",
+    "<details open ontoggle=alert(1)>x</details>",
+    "<template><img src=x onerror=alert(1)></template>",
+    "[x](javascript:alert(1)) [y](JaVaScRiPt:alert(1)) ![z](http://evil.example/z)",
+    "<x:script xmlns:x='http://www.w3.org/1999/xhtml'>alert(1)</x:script>",
+    r"$\href{javascript:alert(1)}{x}$ $\text{<script>alert(1)</script>}$",
+    "```mermaid\n<img src=x onerror=alert(1)>\n```",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_html_and_markdown_come_out_harmless(text):
+    for html in (feedback.clean_html(text), feedback.markdown(text)):
+        assert dangers(html) == []
+        assert "position" not in html and "http-equiv" not in html
+
+
+def test_no_output_of_a_student_runs_or_fetches_anything(course):
+    outputs = [display(text_html=text, text_plain="x") for text in HOSTILE]
+    outputs += [display(text_markdown=text) for text in HOSTILE]
+    outputs += [display(text_latex=text) for text in HOSTILE]
+    outputs += [display(image_svg__xml=text) for text in HOSTILE]
+    outputs += [
+        display(application_javascript="alert(1)"),
+        {"output_type": "display_data", "metadata": {},
+         "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "x"}}},
+        {"output_type": "display_data",
+         "metadata": {"image/png": {"width": '"><script>alert(1)</script>'}},
+         "data": {"image/png": '"><script>alert(1)</script>'}},
+        v4.new_output("stream", text="<script>alert(1)</script>\x1b[31m<b>"),
+        v4.new_output("error", ename="<script>", evalue="<img src=x onerror=a>",
+                      traceback=["<script>alert(1)</script>"]),
+    ]  # fmt: skip
+    html = page(course, solved(course, words="\n\n".join(HOSTILE)), outputs)
+    assert dangers(html) == []
+    assert "an output that cannot be shown" in html
+    stored = tiny.cell(tiny.read(course, "autograded", "ada"), "numbers-double-answer")
+    for output in stored.outputs:
+        kinds = set(output.get("data", {}))
+        assert kinds <= {"text/html", "text/plain", "image/png"}
+        assert dangers(output.get("data", {}).get("text/html", "")) == []
+
+
+def test_a_forged_verdict_is_sanitised_like_any_other_output(course):
+    forged = display(text_html="<script>alert(1)</script><b>100 of 100</b>")
+    forged["metadata"] = {"autograder": "verdict"}
+    html = page(course, solved(course), [forged])
+    assert dangers(html) == [] and "100 of 100" in html
+
+
+def test_hostile_text_does_not_take_long_to_draw():
+    started = time.monotonic()
+    for piece in ("[", "*a **b ", "`", "<", "> ", "$", "![](", "- ", "|a", "&", "\\"):
+        feedback.markdown(piece * (40_000 // len(piece)))
+    feedback.clean_html("<b>" * 100_000)
+    assert time.monotonic() - started < 20
+
+
+# --- nobody's secrets ----------------------------------------------------------------
+
+
+def test_hidden_tests_are_never_shown_not_even_when_printed(course):
+    line = "assert double(-3) == -6"
+    outputs = [
+        v4.new_output("stream", text=f"found: {line}"),
+        display(text_html=f"<b>{line}</b>"),
+        v4.new_output("error", ename="E", evalue=line, traceback=[line]),
+    ]
+    html = page(course, solved(course), outputs)
+    assert "HIDDEN" not in html and "-3" not in html and "-9" not in html
+    assert html.count("[hidden test]") == 3
+
+
+def test_markers_of_hidden_tests_in_a_students_cell_do_not_stop_feedback(course):
+    code = "### BEGIN HIDDEN TESTS\ndef double(x):\n    return 2 * x"
+    html = page(course, solved(course, double=code))
+    assert "BEGIN HIDDEN TESTS" in html and "2 of 2 points" in html
+
+
+def test_tracebacks_keep_the_students_frames_and_lose_all_others():
+    own = v4.new_code_cell("def f(): ...", execution_count=2)
+    test = v4.new_code_cell("assert f()", execution_count=3)
+    test.metadata["nbgrader"] = {"grade": True, "grade_id": "a", "solution": False}
+    text = [
+        "\x1b[31m-----\x1b[39m",
+        "ValueError        Traceback (most recent call last)",
+        "Cell In[3], line 2\n      1 secret_test(f)\n----> 2 other()\n",
+        "Cell In[2], line 1, in f(x)\n----> 1 raise ValueError('no')\n",
+        "File /course/autograder/x.py:3, in g()\n      3 ours()\n",
+        "ValueError: no",
+    ]
+    test.outputs = [
+        v4.new_output("error", ename="ValueError", evalue="no", traceback=text)
+    ]
+    nb = v4.new_notebook(cells=[own, test])
+    feedback.TrimTracebacks().preprocess(nb, {})
+    told = "\n".join(test.outputs[0].traceback)
+    assert "raise ValueError('no')" in told and told.endswith("ValueError: no")
+    assert "secret_test" not in told and "/course/" not in told and "ours" not in told
+
+
+def test_nothing_but_the_page_is_in_the_feedback_folder(course):
+    folder = hand_in(course, "ada", b"")
+    (folder / "evil.html").write_text("<script>alert(1)</script>")
+    (folder / "timestamp.txt").write_text("2024-01-01 00:00:00 UTC")
+    page(course, solved(course))
+    found = sorted(p.name for p in (course / "feedback/ada" / UNIT).iterdir())
+    assert found == [f"{UNIT}.html", "timestamp.txt"]

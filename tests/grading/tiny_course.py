@@ -1,0 +1,137 @@
+"""A course of one notebook, two exercises and a question; and ways to hand it in."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+from pathlib import Path
+
+import nbformat
+from nbconvert.preprocessors import Preprocessor
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+UNIT = "01_numbers"
+STUB = "raise NotImplementedError  # your code here"
+DOUBLE = "def double(x):\n    return 2 * x"
+TRIPLE = "def triple(x):\n    return 3 * x"
+WORDS = "Because adding a number to itself doubles it."
+
+
+def graded(cell, grade_id: str, points: float | None = None, solution: bool = False):
+    cell.id = grade_id
+    cell.metadata["nbgrader"] = {
+        "grade": points is not None, "grade_id": grade_id, "schema_version": 3,
+        "locked": not solution, "solution": solution, "task": False,
+    }  # fmt: skip
+    if points is not None:
+        cell.metadata["nbgrader"]["points"] = points
+    return cell
+
+
+def answer_cell(code: str, grade_id: str):
+    body = code.replace("    return", "    ### BEGIN SOLUTION\n    return")
+    return graded(new_code_cell(f"{body}\n    ### END SOLUTION"), grade_id, None, True)
+
+
+def test_cell(code: str, hidden: str, grade_id: str, points: float):
+    text = f"{code}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+    return graded(new_code_cell(text), grade_id, points)
+
+
+def source_notebook() -> nbformat.NotebookNode:
+    """The instructor's notebook: six points for code, four for words."""
+    cells = [
+        new_markdown_cell("# Numbers\n\nWe double, then we triple.", id="numbers-1"),
+        new_code_cell("import math", id="numbers-2"),
+        answer_cell(DOUBLE, "numbers-double-answer"),
+        test_cell("assert double(2) == 4", "assert double(-3) == -6",
+                  "numbers-double", 2.0),
+        answer_cell(TRIPLE, "numbers-triple-answer"),
+        test_cell("assert triple(2) == 6", "assert triple(-3) == -9",
+                  "numbers-triple", 4.0),
+        graded(new_markdown_cell("Why is `x + x` double?"), "numbers-why", 4.0, True),
+    ]  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def run_nbgrader(root: Path, method: str, *arguments, **options) -> dict:
+    """Call a method of nbgrader's API on a course, as the formgrader does."""
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+    config = Config()
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.course_id = "tiny"
+    config.ClearSolutions.code_stub = {"python": STUB}
+    config.merge(options.pop("config", {}))
+    with contextlib.redirect_stderr(io.StringIO()):
+        return getattr(NbGraderAPI(config=config), method)(*arguments, **options)
+
+
+def make_course(root: Path) -> None:
+    """Source, release and gradebook of the tiny course."""
+    path = root / "source" / UNIT / f"{UNIT}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(source_notebook(), path)
+    result = run_nbgrader(root, "generate_assignment", UNIT)
+    assert result["success"], result
+
+
+def read(root: Path, step: str, student: str = ".") -> nbformat.NotebookNode:
+    return nbformat.read(root / step / student / UNIT / f"{UNIT}.ipynb", as_version=4)
+
+
+def cell(notebook, grade_id: str):
+    found = [
+        c for c in notebook.cells
+        if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    ]  # fmt: skip
+    return found[0]
+
+
+def solved(release, double: str = DOUBLE, triple: str = TRIPLE, words: str = WORDS):
+    """A copy of the released notebook with answers."""
+    notebook = copy.deepcopy(release)
+    cell(notebook, "numbers-double-answer").source = double
+    cell(notebook, "numbers-triple-answer").source = triple
+    cell(notebook, "numbers-why").source = words
+    return notebook
+
+
+def data(notebook) -> bytes:
+    """A notebook as its file, without any validation."""
+    return json.dumps(notebook).encode()
+
+
+def hand_in(
+    root: Path, student: str, content: bytes, name: str = f"{UNIT}.ipynb"
+) -> Path:
+    folder = root / "submitted" / student / UNIT
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+    return folder
+
+
+class RunHere(Preprocessor):
+    """Runs trusted test notebooks in this process: quick, and without any kernel."""
+
+    enabled = True
+    seen: list = []  # noqa: RUF012
+
+    def preprocess(self, nb, resources):
+        RunHere.seen.append((resources["nbgrader"]["student"], resources))
+        names: dict = {}
+        for number, cell in enumerate(c for c in nb.cells if c.cell_type == "code"):
+            cell.execution_count, cell.outputs = number + 1, []
+            try:
+                exec(cell.source, names)
+            except Exception as error:
+                text = str(error)
+                cell.outputs = [
+                    new_output("error", ename=type(error).__name__, evalue=text,
+                               traceback=[f"Cell In[{number + 1}], line 1", text])
+                ]  # fmt: skip
+        return nb, resources
