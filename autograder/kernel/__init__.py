@@ -1,0 +1,14 @@
+"""Confined, pre-warmed kernels for work that nobody has read.
+
+``JUPYTER_DEFAULT_PROVISIONER_NAME=autograder-box`` makes nbclient, nbgrader or any
+other user of jupyter_client start its kernels here; ``AUTOGRADER_BOX`` holds the limits
+(`confine.Policy.to_json()`).
+
+provisioner  what jupyter_client calls            trusted, beside the gradebook
+client       finds or starts the warm server      trusted, beside the gradebook
+zygote       the warm server: import, then fork   holds no secret
+supervisor   one per kernel: limits, end, usage   holds no secret
+confine      the walls: all system calls          runs in the child before the student
+inside       the kernel itself                    untrusted from its first cell on
+selftest     proves each denial before any use    kit: what a box may see
+"""

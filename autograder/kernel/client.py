@@ -1,0 +1,230 @@
+"""The trusted side: starts the warm server when needed and asks it for boxes."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from autograder.kernel.confine import ConfinementError, Policy
+from autograder.kernel.inside import BACKEND, THREADS
+from autograder.kernel.kit import PACKAGE
+from autograder.kernel.supervisor import remove_tree
+
+log = logging.getLogger("autograder.kernel")
+
+SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
+START_SECONDS = 120.0
+_lock = threading.Lock()
+_servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
+
+
+class Box:
+    """A running kernel, as far as Jupyter wants it to look like a subprocess.
+
+    `level` is the isolation it runs in; `usage` is None until it has ended, then a
+    dict of exit, reason, utime, stime (seconds) and maxrss_mb.
+    """
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, connection: socket.socket, level: str) -> None:
+        self._connection, self.level = connection, level
+        self.usage: dict[str, Any] | None = None
+
+    def poll(self) -> int | None:
+        """The exit status, or None while it runs."""
+        if self.usage is None:
+            try:
+                answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return None
+            except OSError:
+                answer = b""
+            self._end(answer)
+        return self.usage["exit"]
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """As `poll`, after at most `timeout` seconds."""
+        if self.usage is None:
+            _readable(self._connection, timeout)
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        """Signal the kernel and its children; SIGKILL ends the whole box."""
+        with contextlib.suppress(OSError):  # it has ended; `poll` says how
+            self._connection.send(json.dumps({"signal": int(number)}).encode())
+
+    def kill(self) -> None:
+        """End the box at once."""
+        self.send_signal(9)
+
+    terminate = kill
+
+    def _end(self, answer: bytes) -> None:
+        lost = {"exit": -9, "reason": "supervisor lost", "utime": 0.0, "stime": 0.0}
+        self.usage = json.loads(answer) if answer else {**lost, "maxrss_mb": 0.0}
+        if "error" in self.usage:
+            self.usage = {**lost, "maxrss_mb": 0.0, "reason": self.usage["error"]}
+        self._connection.close()
+
+
+def _readable(file: Any, seconds: float | None) -> bool:
+    """Whether there is something to read; unlike select, for any descriptor."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else seconds * 1000))
+
+
+def run_directory(level: str = "") -> Path:
+    """The server's directory, below which each kernel gets a slot. Starts the server.
+
+    `level` is the one level to try if the server has to be started. Raises
+    ConfinementError if the server cannot start.
+    """
+    with _lock:
+        named = os.environ.get(SERVER_VARIABLE)
+        if not named or not _answers(Path(named)):
+            named = os.environ[SERVER_VARIABLE] = str(_start_server(level))
+        return Path(named)
+
+
+def slot_path(level: str = "") -> Path:
+    """A fresh name for a kernel's private directory, which makes short socket paths."""
+    return run_directory(level) / secrets.token_hex(8)
+
+
+def start_box(request: dict[str, Any], channel: socket.socket) -> Box:
+    """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(str(run_directory() / "zygote"))
+    text = json.dumps(request).encode()
+    socket.send_fds(connection, [text], [channel.fileno()])
+    answer = connection.recv(1 << 16) if _readable(connection, START_SECONDS) else b""
+    reply = json.loads(answer) if answer else {"error": "the server gave no answer"}
+    if "error" in reply:
+        connection.close()
+        raise ConfinementError(reply["error"])
+    return Box(connection, reply["level"])
+
+
+def _answers(run: Path) -> bool:
+    """Whether a server listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        try:
+            connection.connect(str(run / "zygote"))
+        except OSError:
+            return False
+    return True
+
+
+def _start_server(level: str) -> Path:
+    base = Path(tempfile.gettempdir())
+    base = base if len(str(base)) < 60 else Path("/tmp")
+    _sweep(base)
+    run = Path(tempfile.mkdtemp(prefix=f"ag-{os.getuid()}-", dir=base))
+    run.chmod(0o711)
+    with open(run / "lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # held by the server from here on
+        server = _spawn(run, lock.fileno())
+    _servers.append(server)
+    server.stdin.write(json.dumps({"run": str(run), "level": level}).encode() + b"\n")
+    server.stdin.flush()
+    try:
+        _welcome(server)
+    except ConfinementError:
+        server.kill()
+        server.wait()
+        remove_tree(run)
+        raise
+    atexit.register(_stop, os.getpid(), server)
+    return run
+
+
+def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "autograder.kernel.zygote"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=run,
+        env=_clean_environment(run),
+        start_new_session=True,
+        pass_fds=(lock,),
+    )
+
+
+def _clean_environment(run: Path) -> dict[str, str]:
+    """What every kernel can read in its /proc/self/environ: nothing of the client's."""
+    paths = [str(PACKAGE.parent), *(p for p in sys.path if os.path.isdir(p))]
+    return {
+        **THREADS,
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join(paths),
+        "MPLBACKEND": BACKEND,  # imported by name only, after the fork
+        "MPLCONFIGDIR": str(run / "matplotlib"),
+    }
+
+
+def _welcome(server: subprocess.Popen[bytes]) -> None:
+    """Wait for the server's first line. Raises ConfinementError."""
+    line = server.stdout.readline() if _readable(server.stdout, START_SECONDS) else b""
+    reply = json.loads(line) if line else {"error": "it said nothing"}
+    if "error" in reply:
+        raise ConfinementError(f"the warm server did not start: {reply['error']}")
+    log.info("kernels run at level %s", reply["level"])
+    for broken in reply["broken"]:
+        log.warning("not imported in advance: %s", broken)
+    if reply["level"] == "none":
+        reasons = "; ".join(f"{k}: {v}" for k, v in reply["reasons"].items())
+        log.warning("SUBMISSIONS CANNOT BE CONFINED on this machine (%s)", reasons)
+
+
+def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
+    """At the client's own end, not at that of a process forked from it."""
+    if os.getpid() == owner:
+        server.stdin.close()
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def _sweep(base: Path) -> None:
+    """Remove what a server that was killed together with its client left behind."""
+    for run in base.glob(f"ag-{os.getuid()}-*"):
+        with contextlib.suppress(OSError):  # another grader sweeps it, or it ends
+            if run.stat().st_uid == os.getuid() and _abandoned(run):
+                remove_tree(run)
+
+
+def _abandoned(run: Path) -> bool:
+    """Whether no server holds its lock; without one it may be in the making."""
+    try:
+        with open(run / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    except BlockingIOError:
+        return False
+    except FileNotFoundError:
+        return time.time() - run.stat().st_mtime > START_SECONDS
+
+
+def policy_from_environment() -> Policy:
+    """The policy that AUTOGRADER_BOX holds as JSON. Raises ValueError, TypeError."""
+    text = os.environ.get("AUTOGRADER_BOX", "")
+    return Policy.from_json(text) if text else Policy()

@@ -1,0 +1,264 @@
+"""From start to end of a kernel: interrupts, limits on time and memory, two at once."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import fcntl
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+
+from autograder.kernel import client, confine
+from autograder.kernel.confine import Policy
+from tests.kernel.conftest import linux
+from tests.kernel.drive import run, started, text
+
+pytestmark = linux
+
+ENDLESS = "while True: pass"
+
+
+@pytest.fixture(autouse=True)
+def boxed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kernels of these tests come from a box; skip where there is none."""
+    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "autograder-box")
+    from jupyter_client.provisioning import KernelProvisionerFactory
+
+    monkeypatch.setattr(
+        KernelProvisionerFactory.instance(),
+        "default_provisioner_name",
+        "autograder-box",
+    )
+    yield
+
+
+@pytest.fixture
+def policy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Set the limits of the kernels to come."""
+
+    def use(**limits: Any) -> None:
+        text = dataclasses.replace(Policy(), **limits).to_json()
+        monkeypatch.setenv("AUTOGRADER_BOX", text)
+
+    return use
+
+
+def with_kernel(
+    folder: Path, body: Callable[[Any, Any], Awaitable[None]]
+) -> dict[str, Any]:
+    """Run `body(manager, client)` beside a kernel; returns what the kernel used."""
+
+    async def whole() -> dict[str, Any]:
+        manager, kernel = await started(folder)
+        try:
+            await body(manager, kernel)
+        finally:
+            await manager.shutdown_kernel(now=True)
+            kernel.stop_channels()
+        return manager.provisioner.usage
+
+    return asyncio.run(whole())
+
+
+async def ended(manager: Any) -> None:
+    async with asyncio.timeout(20):
+        while await manager.is_alive():
+            await asyncio.sleep(0.05)
+
+
+def test_an_interrupt_reaches_the_cell_and_its_subprocess(tmp_path: Path) -> None:
+    async def body(manager: Any, kernel: Any) -> None:
+        for endless in (ENDLESS, "import subprocess; subprocess.run(['sleep', '99'])"):
+            cell = asyncio.create_task(run(kernel, f"print('on')\n{endless}"))
+            await asyncio.sleep(0.3)
+            await manager.interrupt_kernel()
+            assert "KeyboardInterrupt" in text(await cell)
+        assert "still here" in text(await run(kernel, "print('still here')"))
+
+    with_kernel(tmp_path, body)
+
+
+def test_the_wall_clock_ends_a_notebook(
+    tmp_path: Path, policy: Callable[..., None]
+) -> None:
+    policy(notebook_seconds=1.0)
+
+    async def body(manager: Any, kernel: Any) -> None:
+        kernel.execute(ENDLESS)
+        await ended(manager)
+
+    assert with_kernel(tmp_path, body)["reason"] == "wall clock"
+
+
+def test_many_processes_together_stay_within_the_memory(
+    tmp_path: Path, policy: Callable[..., None]
+) -> None:
+    policy(memory_mb=300)
+    hog = "b = bytearray(200 << 20); import time; time.sleep(60)"
+    greedy = f"""
+import subprocess, sys
+[subprocess.Popen([sys.executable, "-c", {hog!r}]) for _ in range(6)]
+while True: pass
+"""
+
+    async def body(manager: Any, kernel: Any) -> None:
+        kernel.execute(greedy)
+        await ended(manager)
+
+    assert with_kernel(tmp_path, body)["reason"] == "memory"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("import os; os._exit(3)", "exited"), ("import os; os.abort()", "signal")],
+)
+def test_a_kernel_that_ends_itself_says_how(
+    tmp_path: Path, code: str, reason: str
+) -> None:
+    async def body(manager: Any, kernel: Any) -> None:
+        kernel.execute(code)
+        await ended(manager)
+
+    used = with_kernel(tmp_path, body)
+    assert used["reason"].startswith(reason)
+    assert used["exit"] == 3 or used["exit"] < 0
+
+
+def test_two_kernels_do_not_see_each_other(tmp_path: Path) -> None:
+    leave = """
+import socket, os, subprocess
+server = socket.create_server(("127.0.0.1", 45454))
+unix = socket.socket(socket.AF_UNIX); unix.bind("\\0shared"); unix.listen()
+for place in ("/tmp/note", "/dev/shm/note", os.path.expanduser("~/note")):
+    open(place, "w").write("solution")
+sleeper = subprocess.Popen(["sleep", "99"])
+print(os.getuid(), "left")
+"""
+    look = """
+import socket, os
+found = []
+for family, address in ((2, ("127.0.0.1", 45454)), (1, "\\0shared")):
+    with socket.socket(family) as s:
+        found += [address] * (s.connect_ex(address) == 0)
+for place in ("/tmp/note", "/dev/shm/note", os.path.expanduser("~/note")):
+    found += [place] * os.path.exists(place)
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    found += [pid] * (b"sleep" in open(f"/proc/{pid}/cmdline", "rb").read())
+print(os.getuid(), "found", found)
+"""
+
+    async def body(_: Any, first: Any) -> None:
+        manager, second = await started(tmp_path)
+        mine = text(await run(first, leave))
+        others = text(await run(second, look))
+        await manager.shutdown_kernel(now=True)
+        second.stop_channels()
+        assert "left" in mine and "found []" in others
+        if os.getuid() == 0:
+            assert mine.split()[0] != others.split()[0]
+
+    with_kernel(tmp_path, body)
+
+
+def test_kernels_draw_different_random_numbers(tmp_path: Path) -> None:
+    draw = """
+import random, numpy, torch
+print(random.random(), numpy.random.rand(), torch.rand(1).item())
+"""
+    drawn: list[str] = []
+
+    async def body(_: Any, kernel: Any) -> None:
+        drawn.append(text(await run(kernel, draw)))
+
+    with_kernel(tmp_path, body)
+    with_kernel(tmp_path, body)
+    assert not set(drawn[0].split()) & set(drawn[1].split())
+
+
+def test_nbclient_runs_a_notebook_in_the_box(tmp_path: Path) -> None:
+    cells = [
+        "import torch\nx = torch.ones(2)",
+        "x * 2",
+        "1 / 0",
+        "import os; os.getcwd()",
+    ]
+    v4 = nbformat.v4
+    book = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
+    NotebookClient(
+        book, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    kinds = [cell.outputs[0].output_type for cell in book.cells[1:]]
+    assert kinds == ["execute_result", "error", "execute_result"]
+    assert str(tmp_path) not in book.cells[3].outputs[0].data["text/plain"]
+
+
+def test_a_dead_kernel_is_noticed_by_nbclient(tmp_path: Path) -> None:
+    v4 = nbformat.v4
+    book = v4.new_notebook(cells=[v4.new_code_cell("import os; os._exit(1)")])
+    runner = NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}})
+    with pytest.raises(DeadKernelError):
+        runner.execute()
+
+
+def test_a_kernel_restarts_where_its_client_finds_it(tmp_path: Path) -> None:
+    async def body(manager: Any, kernel: Any) -> None:
+        await run(kernel, "x = 1")
+        await manager.restart_kernel(now=True)
+        await kernel.wait_for_ready(timeout=30)
+        assert "NameError" in text(await run(kernel, "x"))
+
+    with_kernel(tmp_path, body)
+
+
+def test_a_submission_that_is_too_large_has_no_kernel(
+    tmp_path: Path, policy: Callable[..., None]
+) -> None:
+    policy(disk_mb=2)
+    (tmp_path / "big.bin").write_bytes(bytes(3 << 20))
+    with pytest.raises(confine.ConfinementError, match="too large"):
+        asyncio.run(started(tmp_path))
+
+
+def test_an_unconfined_kernel_needs_to_be_asked_for(
+    tmp_path: Path, policy: Callable[..., None]
+) -> None:
+    policy(level="none")
+    with pytest.raises(confine.ConfinementError, match="allow_unconfined"):
+        asyncio.run(started(tmp_path))
+    policy(level="none", allow_unconfined=True)
+
+    async def body(manager: Any, kernel: Any) -> None:
+        assert manager.provisioner.level == "none"
+        assert "42" in text(await run(kernel, "print(6 * 7)"))
+
+    assert with_kernel(tmp_path, body)["reason"] == "killed"
+
+
+def test_slots_are_gone_when_their_kernels_are(tmp_path: Path) -> None:
+    async def body(*_: Any) -> None:
+        assert len(slots()) == 1
+
+    def slots() -> list[Path]:
+        return [p for p in client.run_directory().iterdir() if len(p.name) == 16]
+
+    with_kernel(tmp_path, body)
+    assert slots() == []
+
+
+def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
+    names = [f"ag-{os.getuid()}-{kind}" for kind in ("running", "dead", "new")]
+    running, dead, new = (tmp_path / name for name in names)
+    for folder in (running, dead, new):
+        folder.mkdir()
+    (dead / "lock").touch()
+    with open(running / "lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        client._sweep(tmp_path)
+    assert [folder.exists() for folder in (running, dead, new)] == [True, False, True]
