@@ -40,4 +40,6 @@ c.GenerateFeedback.preprocessors = [
     "autograder.grading.feedback.HideTests",
     "autograder.grading.feedback.TrimTracebacks",
 ]
+c.GenerateFeedback.force = True  # else pages stay as they were before a regrade
+c.HTMLExporter.filters = {"markdown2html": "autograder.grading.feedback.markdown2html"}
 c.GenerateFeedback.exporter_class = "autograder.grading.feedback.FeedbackExporter"

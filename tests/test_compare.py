@@ -1,9 +1,11 @@
 """Answers are compared in order, and a wrong one is given its name."""
 
+from dataclasses import replace
+
 import torch
 
-from autograder.student.compare import compare, judge
-from autograder.student.exercise import RAISED, Case, Other
+from autograder.student.compare import blame, compare, judge
+from autograder.student.exercise import RAISED, Case, Exercise, Other
 from tests.conftest import row
 
 
@@ -87,3 +89,15 @@ def test_long_texts_of_students_are_cut():
     case = Case("c", "c", "", {}, {"a": "short"})
     assert len(compare(case, {"a": "x" * 10**6}).findings[0].message) < 1000
     assert len(compare(case, {RAISED: "x" * 10**6}).findings[0].message) < 1000
+
+
+def test_what_follows_from_an_earlier_failure_is_said_to():
+    exercise = Exercise("u/b", "B", 4.0, (), {}, ("u/a",))
+    wrong = Case("c", "c", "", {}, {"a": row(1)})
+    verdict = judge(exercise, [wrong], lambda _: {"a": row(2)})
+    assert blame(verdict, exercise, {"u/a": "A"}).mistake.says.startswith("This builds")
+    assert blame(verdict, exercise, {"u/z": "Z"}) == verdict
+    right = judge(exercise, [wrong], lambda _: {"a": row(1)})
+    assert blame(right, exercise, {"u/a": "A"}) == right
+    sure = replace(verdict, sure=True)
+    assert blame(sure, exercise, {"u/a": "A"}) == sure

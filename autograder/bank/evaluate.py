@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import linecache
 from collections.abc import Iterable
@@ -105,7 +106,18 @@ def exercise(task: Task, points: float, seed: str, hidden: bool) -> Exercise:
         for setting, inputs in drawings(task, seed, hidden)
     )  # fmt: skip
     mistakes = {w.name: Mistake(w.name, w.says, w.asks) for w in named(task)}
-    return Exercise(task.name, task.title, points, cases, mistakes)
+    return Exercise(task.name, task.title, points, cases, mistakes, builds_on(task))
+
+
+def builds_on(task: Task) -> tuple[str, ...]:
+    """The exercises of the same unit whose objects a task's solution uses."""
+    used = {
+        node.id
+        for node in ast.walk(ast.parse(solution_source(task)))
+        if isinstance(node, ast.Name)
+    }
+    others = tasks(task.name.split("/")[0]) if used else ()
+    return tuple(t.name for t in others if t.target in used and t.name != task.name)
 
 
 def _like(setting: Setting) -> dict:

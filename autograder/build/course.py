@@ -76,7 +76,9 @@ def refuse_wrong_scores(task: Task, drawings: list[Exercise], stub: str) -> None
     """
     full = evaluate.verdict(task, evaluate.build_object(task), drawings)
     if not full.passed:
-        raise CourseError(f"{task.name}: the solution does not score all points: {full}")
+        raise CourseError(
+            f"{task.name}: the solution does not score all points: {full}"
+        )
     module = sys.modules[f"autograder.solutions.{task.name.split('/')[0]}"]
     blank = evaluate.run_source(stub, dict(vars(module)), "<release>")[task.target]
     points = evaluate.verdict(task, blank, drawings).points

@@ -90,7 +90,9 @@ def equivalent(old: dict[str, Exercise], new: list[Exercise]) -> bool:
 
 
 def _same(old: Exercise, new: Exercise) -> bool:
-    heads = [(e.title, e.points, e.mistakes, len(e.cases)) for e in (old, new)]
+    heads = [
+        (e.title, e.points, e.mistakes, e.builds_on, len(e.cases)) for e in (old, new)
+    ]
     if heads[0] != heads[1]:
         return False
     return all(

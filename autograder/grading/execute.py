@@ -17,8 +17,10 @@ from nbgrader.preprocessors import Execute
 from nbgrader.utils import is_grade
 from traitlets import Bool, Dict, Float, Integer, List, Unicode
 
+from autograder.errors import CourseError
 from autograder.grading.judge import Judge
 from autograder.grading.record import Record
+from autograder.kernel.confine import ConfinementError
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 
@@ -93,8 +95,18 @@ class JudgedExecute(Execute):
         os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
         self._key = submission_key(nb)
         self._dead, self._spent, self._box = "", {}, None
+        self._panels: dict[int, NotebookNode] = {}
         nb.metadata.setdefault(VERDICT, {})["checks"] = {}
-        nb, resources = super().preprocess(nb, resources, km)
+        try:
+            nb, resources = super().preprocess(nb, resources, km)
+        except ConfinementError as error:
+            raise CourseError(
+                f"this machine gives no box to run submissions in ({error}); use "
+                "another machine, or accept it with --JudgedExecute.allow_unconfined=True"
+            ) from error
+        # Only now: while cells run, a display update can reach any output before it.
+        for index, output in self._panels.items():
+            nb.cells[index].outputs = [output]
         nb.metadata[VERDICT]["box"] = {
             "level": getattr(self._box, "level", "none"),
             **(getattr(self._box, "usage", None) or {}),
@@ -148,11 +160,13 @@ class JudgedExecute(Execute):
         if self._dead:
             verdict = Verdict(check.exercise, "", 0.0, points, note=self._dead)
             record = Record(check.exercise, 0.0, points, note=self._dead)
-            self._keep(cell, record, as_html(verdict))
+            self._keep(cell, index, record, as_html(verdict))
             return
         ticket, source = secrets.token_hex(8), cell.source
         channel = self._box.judge_socket
-        self.judge.ask(check.exercise, ticket, self._key, channel)
+        checks = self.nb.metadata[VERDICT]["checks"].values()
+        failed = [r["exercise"] for r in checks if r["points"] < r["max_points"]]
+        self.judge.ask(check.exercise, ticket, self._key, channel, failed)
         cell.source = (
             "__import__('autograder.student.agent', fromlist=['serve'])"
             f".serve({check.exercise!r}, {ticket!r}, lambda: ({check.expression}))"
@@ -161,7 +175,7 @@ class JudgedExecute(Execute):
             self._run(cell, index)
         finally:
             cell.source = source
-        self._keep(cell, *self._await_verdict())
+        self._keep(cell, index, *self._await_verdict())
 
     def _await_verdict(self) -> tuple[Record, str]:
         found = self.judge.verdict(_GRACE)
@@ -172,13 +186,13 @@ class JudgedExecute(Execute):
             raise RuntimeError("the judge does not answer")
         return found
 
-    def _keep(self, cell: NotebookNode, record: Record, panel: str) -> None:
-        """Put a verdict in place of whatever the box printed under the check."""
+    def _keep(self, cell: NotebookNode, index: int, record: Record, panel: str) -> None:
+        """Keep a verdict, to stand in place of what the box printed under the check."""
         points = min(record.points, float(cell.metadata.nbgrader.points))
         data = {"text/plain": repr(points), "text/html": panel}
-        cell.outputs = [
-            new_output("execute_result", data, metadata={VERDICT: "verdict"})
-        ]
+        self._panels[index] = new_output(
+            "execute_result", data, metadata={VERDICT: "verdict"}
+        )
         self.nb.metadata[VERDICT]["checks"][cell.metadata.nbgrader.grade_id] = (
             record.to_json()
         )

@@ -27,7 +27,7 @@ from autograder.errors import CourseError
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
 from autograder.student.check import without_stub
-from autograder.student.compare import diagnose, judge
+from autograder.student.compare import blame, diagnose, judge
 from autograder.student.exercise import RAISED, Answers, Case, Verdict
 from autograder.student.panel import as_html
 from autograder.student.wire import Limits, WireError, receive, send
@@ -48,13 +48,19 @@ class Judge:
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
 
-    def ask(self, exercise: str, ticket: str, key: str, channel: socket.socket) -> None:
-        """Begin to judge an exercise of the submission ``key`` over a channel."""
+    def ask(
+        self, exercise: str, ticket: str, key: str, channel: socket.socket,
+        failed: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """Begin to judge an exercise of the submission ``key`` over a channel.
+
+        ``failed`` names exercises that this submission is known to fail.
+        """
         self._start()
         seed = hmac.new(self._secret, f"{key}/{exercise}".encode(), hashlib.sha256)
         request = {
             "exercise": exercise, "ticket": ticket, "seed": seed.hexdigest(),
-            "seconds": self._answer_seconds,
+            "seconds": self._answer_seconds, "failed": list(failed),
         }  # fmt: skip
         _put(self._control, request, [channel.fileno()])
 
@@ -147,7 +153,11 @@ def decide(
     box.done()
     if not box.heard:
         return replace(verdict, results=(), note="The check did not run.", points=0.0)
-    return without_stub(verdict if verdict.passed else _diagnosed(verdict, task))
+    if verdict.passed:
+        return verdict
+    titles = {name: e.title for name, e in _visible(unit).items()}
+    failed = {name: titles[name] for name in request["failed"]}
+    return without_stub(blame(_diagnosed(verdict, task), exercise, failed))
 
 
 def _diagnosed(verdict: Verdict, task: Task) -> Verdict:

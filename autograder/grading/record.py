@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from autograder.student.exercise import Verdict
+from autograder.student.exercise import RAISED, Verdict
 
 
 @dataclass(frozen=True)
@@ -57,5 +57,15 @@ def of_verdict(verdict: Verdict, seconds: float = 0.0) -> Record:
         verdict.exercise, verdict.points, verdict.max_points,
         verdict.mistake.name if verdict.mistake else "",
         verdict.mistake.says if verdict.mistake else "",
-        verdict.note, seconds=seconds, cases=tuple(cases.values()),
+        verdict.note or _error(verdict), seconds=seconds, cases=tuple(cases.values()),
     )  # fmt: skip
+
+
+def _error(verdict: Verdict) -> str:
+    """The first line of the error that all cases ended in, if they did."""
+    messages = {
+        finding.message.splitlines()[0] if finding.problem == RAISED else ""
+        for result in verdict.results
+        for finding in result.findings
+    }
+    return messages.pop() if len(messages) == 1 else ""

@@ -48,17 +48,21 @@ def inside_score(cell: NotebookNode) -> float | None:
     What is printed on stderr costs nothing; a partial credit that is no number, too
     large or negative earns nothing, where nbgrader gives full points or stops.
     """
-    if cell.cell_type != "code":
+    if cell.cell_type != "code" or is_solution(cell):
         return determine_grade(cell, None)[0]
-    kept = [o for o in cell.outputs if o.get("name") != "stderr"]
-    partial = next((o for o in kept if o.output_type == "execute_result"), None)
-    if partial is not None and not any(o.output_type == "error" for o in kept):
-        points = float(cell.metadata.nbgrader.points)
-        try:
-            value = float(partial.data.get("text/plain", ""))
-        except (TypeError, ValueError):
-            value = None
-        if value is not None and not (math.isfinite(value) and 0 <= value <= points):
-            return 0.0
-    plain = NotebookNode(**{**cell, "outputs": kept})
-    return determine_grade(plain, None)[0]
+    if any(output.output_type == "error" for output in cell.outputs):
+        return 0.0
+    points = float(cell.metadata.nbgrader.points)
+    for output in cell.outputs:
+        if output.output_type == "execute_result":
+            return _partial_credit(output.data.get("text/plain"), points)
+    return points
+
+
+def _partial_credit(text: object, points: float) -> float:
+    """What the value of a cell's last line earns: itself, if it is a possible credit."""
+    try:
+        value = float(str(text))
+    except ValueError:
+        return points if text else 0.0
+    return value if math.isfinite(value) and 0 <= value <= points else 0.0

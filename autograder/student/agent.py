@@ -38,6 +38,8 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
 def _answer(name: str, get: Callable[[], object], inputs: Answers) -> Answers:
     try:
         answer = get()
+    except NameError as error:
+        return {RAISED: f"`{error.name}` is not defined: its cell has stopped early"}
     except Exception as error:
         return {RAISED: describe_error(error)}
     return observe(find(name), answer, inputs)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import difflib
 
 from autograder.student import references
-from autograder.student.compare import judge
+from autograder.student.compare import blame, judge
 from autograder.student.exercise import RAISED, Exercise, Verdict
 from autograder.student.observe import UNSOLVED, observe
 from autograder.student.probes import find
 
 
 class Check:
-    """``check("unit/exercise", answer)`` compares with the visible references."""
+    """``check("unit/exercise", answer)`` compares with the visible references.
+
+    It remembers which exercises fail, to tell a mistake from what follows from it.
+    """
+
+    def __init__(self) -> None:
+        self._failed: dict[str, str] = {}
 
     def __call__(self, name: str, answer: object) -> Verdict:
         """Check an answer on the visible cases.
@@ -35,6 +41,10 @@ class Check:
         verdict = judge(
             exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
         )
+        self._failed.pop(name, None)
+        verdict = blame(verdict, exercises[0], self._failed)
+        if not verdict.passed:
+            self._failed[name] = verdict.title
         return without_stub(verdict)
 
     @staticmethod

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -158,6 +159,20 @@ def _difference(
 def _number(value: torch.Tensor) -> str:
     item = value.item()
     return f"{item:.4g}" if isinstance(item, float) else str(item)
+
+
+def blame(verdict: Verdict, exercise: Exercise, failed: Mapping[str, str]) -> Verdict:
+    """The verdict, explained by an earlier failure where nothing better explains it.
+
+    Args:
+        failed: titles of the exercises that are known to fail, by name.
+    """
+    names = [name for name in exercise.builds_on if name in failed]
+    if verdict.passed or verdict.sure or not names or not verdict.results:
+        return verdict
+    says = f"This builds on *{failed[names[0]]}*, which fails its own check."
+    asks = "What does that check say? Mend it first, then look here again."
+    return replace(verdict, mistake=Mistake("follows", says, asks), sure=True)
 
 
 def diagnose(

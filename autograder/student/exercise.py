@@ -57,13 +57,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A graded piece of work: its cases count equally towards ``points``."""
+    """A graded piece of work: its cases count equally towards ``points``.
+
+    ``builds_on`` names exercises of the same unit whose answers this one uses.
+    """
 
     name: str
     title: str
     points: float
     cases: tuple[Case, ...]
     mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+    builds_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

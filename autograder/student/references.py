@@ -44,6 +44,7 @@ def _pack_exercise(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict
     return {
         "name": exercise.name, "title": exercise.title, "points": exercise.points,
         "cases": cases, "mistakes": [asdict(m) for m in exercise.mistakes.values()],
+        "builds_on": exercise.builds_on,
     }  # fmt: skip
 
 
@@ -104,7 +105,10 @@ def _read_exercise(entry: dict, file: safe_open) -> Exercise:
         for packed in entry["cases"]
     )
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
-    return Exercise(entry["name"], entry["title"], entry["points"], cases, mistakes)
+    return Exercise(
+        entry["name"], entry["title"], entry["points"], cases, mistakes,
+        tuple(entry["builds_on"]),
+    )  # fmt: skip
 
 
 def _read_case(packed: dict, prefix: str, file: safe_open) -> Case:

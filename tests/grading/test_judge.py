@@ -16,7 +16,13 @@ from autograder.student.exercise import Other
 from autograder.student.wire import Limits, WireError, receive, send
 
 NAME = "attention/scores"
-REQUEST = {"exercise": NAME, "ticket": "t1", "seed": "abc", "seconds": 5.0}
+REQUEST = {
+    "exercise": NAME,
+    "ticket": "t1",
+    "seed": "abc",
+    "seconds": 5.0,
+    "failed": [],
+}
 
 
 @pytest.fixture
@@ -93,7 +99,7 @@ def test_a_mistake_is_named(box):
 
 def test_an_undefined_name_is_reported(box):
     verdict = decide(REQUEST, box(lambda: undefined_name))  # noqa: F821
-    assert verdict.points == 0 and "NameError" in str(verdict)
+    assert verdict.points == 0 and "`undefined_name` is not defined" in str(verdict)
 
 
 def test_a_check_that_never_runs_earns_nothing(ends):
