@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograder import course
 from autograder.build.course import build
 from autograder.build.notebook import write
 from autograder.classroom import sample, table
@@ -21,24 +23,60 @@ from autograder.errors import CourseError
 def run(units: Sequence[Unit], root: Path) -> None:
     """Play a term in the course folder ``root`` and print the class's table.
 
+    What has not changed since the last time is not done again.
+
     Raises:
         CourseError: a step failed; the text says which, and where its output is.
     """
     root.mkdir(exist_ok=True)
-    for unit in tqdm(units, "build", unit="unit"):
-        build(unit)
-        write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
-    write(root / "nbgrader_config.py", (ROOT / "nbgrader_config.py").read_bytes())
+    if not _is_current(root):
+        for unit in tqdm(units, "build", unit="unit"):
+            build(unit)
     for unit in tqdm(units, "sample class", unit="unit"):
-        sample.hand_in(unit, root)
+        write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
+        if not _is_current(root, unit):
+            sample.hand_in(unit, root)
+    write(root / "nbgrader_config.py", (ROOT / "nbgrader_config.py").read_bytes())
     for unit in units:
         if not (root / "release" / unit.label).is_dir():
             nbgrader(root, "generate_assignment", unit.label)
         nbgrader(root, "autograde", unit.label)
-        nbgrader(root, "generate_feedback", unit.label)
+        if not _has_feedback(root, unit):
+            nbgrader(root, "generate_feedback", unit.label)
     for unit in units:
+        write(_mark(root, unit), _digest())
         print(f"\n{table.as_text(unit, table.read(unit, root))}")
+    if list(units) == course.units():
+        write(_mark(root), _digest())
     print(f"\nfeedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
+
+
+def _digest() -> str:
+    """A digest of all that the build and the sample class are made of."""
+    code = hashlib.sha256()
+    for path in sorted((ROOT / "autograder").rglob("*.py")) + sorted(
+        (ROOT / "notebooks").glob("*.py")
+    ):
+        code.update(path.read_bytes())
+    return code.hexdigest()
+
+
+def _mark(root: Path, unit: Unit | None = None) -> Path:
+    return root / ".autograder" / f"current-{unit.label if unit else 'course'}"
+
+
+def _is_current(root: Path, unit: Unit | None = None) -> bool:
+    mark = _mark(root, unit)
+    return mark.is_file() and mark.read_text() == _digest()
+
+
+def _has_feedback(root: Path, unit: Unit) -> bool:
+    """Whether every graded submission has a page that is younger than its grades."""
+    for graded in (root / "autograded").glob(f"*/{unit.label}/{unit.label}.ipynb"):
+        page = root / "feedback" / graded.parts[-3] / unit.label / f"{unit.label}.html"
+        if not page.is_file() or page.stat().st_mtime < graded.stat().st_mtime:
+            return False
+    return True
 
 
 def nbgrader(root: Path, command: str, assignment: str) -> None:
