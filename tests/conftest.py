@@ -1,4 +1,4 @@
-"""Shared fixtures: a tiny unit of its own, so that tests do not depend on the course."""
+"""Shared fixtures: a tiny unit, so that tests need not depend on the course."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def doubling() -> Exercise:
 
 @pytest.fixture
 def tiny_task(monkeypatch) -> Task:
-    """The task "double each number" with everything that a unit of its own would have."""
+    """The task "double each number", with all that a unit of its own would have."""
     solutions = ModuleType("autograder.solutions.tiny")
     source = "def double(x):\n    return 2 * x\n"
     evaluate.run_source(source, vars(solutions), "<solutions of tiny>")

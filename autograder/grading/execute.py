@@ -102,7 +102,7 @@ class JudgedExecute(Execute):
         except ConfinementError as error:
             raise CourseError(
                 f"this machine gives no box to run submissions in ({error}); use "
-                "another machine, or accept it with --JudgedExecute.allow_unconfined=True"
+                "another, or accept it with --JudgedExecute.allow_unconfined=True"
             ) from error
         # Only now: while cells run, a display update can reach any output before it.
         for index, output in self._panels.items():

@@ -60,7 +60,7 @@ def inside_score(cell: NotebookNode) -> float | None:
 
 
 def _partial_credit(text: object, points: float) -> float:
-    """What the value of a cell's last line earns: itself, if it is a possible credit."""
+    """What the value of a cell's last line earns: itself, if it can be a credit."""
     try:
         value = float(str(text))
     except ValueError:

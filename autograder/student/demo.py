@@ -32,7 +32,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _close_figures() -> None:
-    """Close half-drawn figures, which the inline backend would show without alt text."""
+    """Close half-drawn figures; the inline backend would show them as they are."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 
