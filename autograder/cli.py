@@ -17,6 +17,9 @@ from autograder.errors import CourseError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if all is well, 1 if something needs a person."""
     options = _parser().parse_args(arguments)
+    # Two processes with two threads each on two cores are ten times slower than with
+    # one; the library reads this when torch is first imported, which is later.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     # nbgrader starts `alembic` by name, which lies beside our interpreter.
     os.environ["PATH"] = (
         f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

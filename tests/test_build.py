@@ -13,6 +13,7 @@ from autograder.build import notebook, references, release, solutions
 from autograder.build.course import products, refuse_wrong_scores
 from autograder.course import ROOT, Unit, units
 from autograder.errors import CourseError
+from autograder.student import references as store
 
 GOOD = '''\
 # %% [markdown]
@@ -182,3 +183,24 @@ def test_what_is_committed_is_what_the_build_gives(unit):
     for path, data in products(unit).items():
         data = data.encode() if isinstance(data, str) else data
         assert path.read_bytes() == data, f"{path.name} is stale; run `make build`"
+
+
+def test_a_build_that_differs_in_the_last_digits_keeps_the_committed_file(tiny_task):
+    exercise = drawn(tiny_task)[0]
+    case = exercise.cases[0]
+    nudged = {m: {n: v + 1e-7 for n, v in a.items()} for m, a in case.mistakes.items()}
+    kept = {exercise.name: exercise}
+    again = replace(exercise, cases=(replace(case, mistakes=nudged),))
+    assert references.equivalent(kept, [again])
+    changed = replace(case, expected={"twice": case.expected["twice"] + 1})
+    assert not references.equivalent(kept, [replace(exercise, cases=(changed,))])
+    assert not references.equivalent({}, [exercise])
+
+
+def test_references_are_the_same_after_packing_and_reading(tiny_task, tmp_path):
+    exercise = drawn(tiny_task)[0]
+    path = tmp_path / "tiny.safetensors"
+    path.write_bytes(store.pack([exercise]))
+    assert references.equivalent(store.read(path), [exercise])
+    assert store.pack(store.read(path).values()) == path.read_bytes()
+    assert store.read(path, "tiny/other") == {}

@@ -40,7 +40,7 @@ NAMESPACES = LEVELS[:2]
 # slot's user owns no file. A slot is FIRST_UID + its supervisor's pid: no two at once.
 FIRST_UID = 0x70000000
 
-HOME = "/home/student"
+HOME = "/student"  # at the root, where nobody keeps a checkout that must be seen
 MB = 1 << 20
 
 
@@ -265,12 +265,17 @@ def _build_root(policy: Policy, room: Room) -> None:
 
 
 def _mount_home(policy: Policy, room: Room, root: str) -> None:
-    """The one place that can be written; /tmp and /dev/shm lie in it too."""
+    """The one place that can be written; /tmp and /dev/shm lie in it too.
+
+    Except a /tmp in which something visible lies, say a checkout: TMPDIR serves then.
+    """
     size = f"size={policy.disk_mb}m,nr_inodes={policy.files + 64},mode=700"
     os.makedirs(root + HOME)
     _mount("home", root + HOME, "tmpfs", _MS_NOSUID | _MS_NODEV, size)
     furnish(policy, room, Path(root + HOME))
     for place in ("/tmp", "/dev/shm"):
+        if os.path.lexists(root + place):
+            continue
         os.mkdir(root + place)
         _mount(f"{root}{HOME}/tmp", root + place, "", _MS_BIND)
 
