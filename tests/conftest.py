@@ -56,4 +56,8 @@ def tiny_task(monkeypatch) -> Task:
     setting = Setting("plain", "a vector", lambda draw: {"x": draw.tensor(3)}, "Twice?")
     wrong = Wrong("tripled", "You tripled.", "How many?", edits=(("2 *", "3 *"),))
     right = Right("added", source="def double(x):\n    return x + x")
-    return Task("tiny/double", "Doubling", "double", (setting,), (wrong,), (right,))
+    task = Task("tiny/double", "Doubling", "double", (setting,), (wrong,), (right,))
+    bank = ModuleType("autograder.bank.tiny")
+    bank.TASKS = (task,)
+    monkeypatch.setitem(sys.modules, bank.__name__, bank)
+    return task
