@@ -1,0 +1,489 @@
+"""Built from notebooks/04_encoder_decoder.py by `make build`; do not edit."""
+
+from autograder.solutions import attention as attention
+from autograder.solutions import multi_head_attention as multi_head_attention
+from autograder.solutions import positional_encoding as positional_encoding
+from collections.abc import Callable, Iterator
+from torch import Tensor, nn
+import torch
+import torch.nn.functional as F
+
+
+class FeedForward(nn.Module):
+    """The position-wise feed-forward network (Vaswani et al. 2017, section 3.3).
+
+    Args:
+        d_model: size of the input and output vectors.
+        d_ff: size of the hidden vectors.
+        dropout: probability of dropping a hidden number in training.
+        activation: "relu" or "gelu".
+
+    The linear layers are named `linear1` and `linear2`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        activation: str = "relu",
+    ):
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.activation = {"relu": F.relu, "gelu": F.gelu}[activation]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From x `(..., d_model)` to a tensor of the same shape, position by position."""
+        hidden = self.activation(self.linear1(x))  # (..., d_ff)
+        return self.linear2(self.dropout(hidden))  # (..., d_model)
+
+
+def add_and_norm(
+    x: Tensor,
+    sublayer: Callable[[Tensor], Tensor],
+    norm: nn.Module,
+    dropout: nn.Module,
+    norm_first: bool,
+) -> Tensor:
+    """A sublayer with its residual connection, its norm and its dropout.
+
+    Args:
+        x: `(B, L, d_model)`.
+        sublayer: a function from `(B, L, d_model)` to the same shape.
+        norm: a module that normalises each position.
+        dropout: a module, applied to what the sublayer returns, before the sum.
+        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the norm.
+
+    Returns:
+        `(B, L, d_model)`
+    """
+    if norm_first:
+        return x + dropout(sublayer(norm(x)))
+    return norm(x + dropout(sublayer(x)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention and feed-forward, each with residual, norm and dropout.
+
+    Args:
+        d_model: size of the vectors.
+        num_heads: number of heads of the attention.
+        d_ff: size of the hidden layer of the feed-forward network.
+        dropout: in the attention, in the feed-forward network, and on both branches.
+        norm_first: False: post-norm. True: pre-norm.
+        activation: "relu" or "gelu", for the feed-forward network.
+
+    Its modules are named `attention`, `feed_forward`, `norm1` (of the attention) and
+    `norm2` (of the feed-forward network).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm_first: bool = False,
+        activation: str = "relu",
+    ):
+        super().__init__()
+        self.attention = multi_head_attention.MultiHeadAttention(
+            d_model, num_heads, dropout
+        )
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """From x `(B, L, d_model)` to a tensor of the same shape.
+
+        Args:
+            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h and
+                the first L may be 1: True = may attend.
+        """
+
+        def attend(x: Tensor) -> Tensor:
+            return self.attention(x, x, x, mask)[0]  # (B, L, d_model)
+
+        x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)
+        return add_and_norm(
+            x, self.feed_forward, self.norm2, self.dropout, self.norm_first
+        )
+
+
+class Encoder(nn.Module):
+    """A stack of layers, with a norm at the end if one is given.
+
+    Args:
+        make_layer: called without arguments, returns a new layer each time.
+        num_layers: how many layers.
+        norm: a module for the end of the stack, or None.
+
+    Its modules are named `layers` and, if there is one, `norm`.
+    """
+
+    def __init__(
+        self,
+        make_layer: Callable[[], nn.Module],
+        num_layers: int,
+        norm: nn.Module | None = None,
+    ):
+        super().__init__()
+        self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
+        self.norm = nn.Identity() if norm is None else norm
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Send x `(B, L, d_model)` through all layers, each with the same mask."""
+        for layer in self.layers:
+            x = layer(x, mask)  # (B, L, d_model)
+        return self.norm(x)
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention and feed-forward, each with add & norm.
+
+    Args:
+        d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
+
+    Its modules are named `self_attention`, `cross_attention`, `feed_forward`, and
+    `norm1`, `norm2`, `norm3`, in the order of the sublayers.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm_first: bool = False,
+        activation: str = "relu",
+    ):
+        super().__init__()
+        attention_class = multi_head_attention.MultiHeadAttention
+        self.self_attention = attention_class(d_model, num_heads, dropout)
+        self.cross_attention = attention_class(d_model, num_heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """From x `(B, Lt, d_model)` and memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
+
+        Args:
+            tgt_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Lt)`.
+            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Ls)`.
+        """
+
+        def attend(x: Tensor) -> Tensor:
+            return self.self_attention(x, x, x, tgt_mask)[0]  # (B, Lt, d_model)
+
+        def look_up(x: Tensor) -> Tensor:
+            return self.cross_attention(x, memory, memory, memory_mask)[0]
+
+        x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)
+        x = add_and_norm(x, look_up, self.norm2, self.dropout, self.norm_first)
+        return add_and_norm(
+            x, self.feed_forward, self.norm3, self.dropout, self.norm_first
+        )
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers, with a norm at the end if one is given.
+
+    Args:
+        make_layer: called without arguments, returns a new layer each time.
+        num_layers: how many layers.
+        norm: a module for the end of the stack, or None.
+
+    Its modules are named `layers` and, if there is one, `norm`.
+    """
+
+    def __init__(
+        self,
+        make_layer: Callable[[], nn.Module],
+        num_layers: int,
+        norm: nn.Module | None = None,
+    ):
+        super().__init__()
+        self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
+        self.norm = nn.Identity() if norm is None else norm
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Send x `(B, Lt, d_model)` through all layers, each with the same memory."""
+        for layer in self.layers:
+            x = layer(x, memory, tgt_mask, memory_mask)  # (B, Lt, d_model)
+        return self.norm(x)
+
+
+def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+    """The masks of an encoder-decoder.
+
+    Args:
+        src: ids of the source, `(B, Ls)`, int64.
+        tgt: ids that the decoder reads, `(B, Lt)`, int64; each row starts with a real one.
+        pad_id: the id of the padding token.
+
+    Returns:
+        src_mask, `(B, 1, Ls)` or `(B, 1, 1, Ls)`: for the encoder and for cross-attention.
+        tgt_mask, `(B, Lt, Lt)` or `(B, 1, Lt, Lt)`: for the decoder's self-attention.
+    """
+    causal = attention.causal_mask(tgt.size(1)).to(tgt.device)  # (Lt, Lt)
+    padding = attention.padding_mask(tgt, pad_id)  # (B, 1, Lt)
+    return (
+        attention.padding_mask(src, pad_id),  # (B, 1, Ls)
+        attention.combine_masks(padding, causal),  # (B, Lt, Lt)
+    )
+
+
+class Transformer(nn.Module):
+    """The encoder-decoder of Vaswani et al. 2017.
+
+    Args:
+        src_vocab, tgt_vocab: sizes of the vocabularies.
+        d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
+        num_layers: layers of the encoder, and of the decoder.
+        shared_embedding: one table for source, target and output.
+        pad_id: the token that nobody attends to.
+        max_len: positions of the sinusoid table.
+        positions: a module that adds positions to `(B, L, d_model)`, instead of the table.
+
+    Its modules are named `source`, `target`, `encoder`, `decoder` and `output`.
+
+    Raises:
+        ValueError: shared_embedding with vocabularies of different sizes.
+    """
+
+    def __init__(
+        self,
+        src_vocab: int,
+        tgt_vocab: int,
+        d_model: int,
+        num_heads: int,
+        num_layers: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm_first: bool = False,
+        activation: str = "relu",
+        shared_embedding: bool = False,
+        pad_id: int = 0,
+        max_len: int = 512,
+        positions: nn.Module | None = None,
+    ):
+        super().__init__()
+        if shared_embedding and src_vocab != tgt_vocab:
+            raise ValueError(f"one table cannot hold {src_vocab} and {tgt_vocab} words")
+        if positions is None:
+            table = positional_encoding.sinusoid(torch.arange(max_len), d_model)
+            positions = positional_encoding.PositionalEncoding(table)
+
+        def embedding(vocab: int) -> nn.Module:
+            return positional_encoding.InputLayer(
+                vocab, d_model, positions, dropout, pad_id
+            )
+
+        def stack(kind: type, layer: type) -> nn.Module:
+            sizes = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+            norm = nn.LayerNorm(d_model) if norm_first else None
+            return kind(lambda: layer(*sizes), num_layers, norm)
+
+        self.source = embedding(src_vocab)
+        self.target = self.source if shared_embedding else embedding(tgt_vocab)
+        self.encoder = stack(Encoder, EncoderLayer)
+        self.decoder = stack(Decoder, DecoderLayer)
+        self.output = nn.Linear(d_model, tgt_vocab)
+        if shared_embedding:
+            self.output.weight = self.source.embedding.weight
+        self.pad_id = pad_id
+
+    def encode(self, src: Tensor) -> Tensor:
+        """From ids `(B, Ls)` to the memory `(B, Ls, d_model)`."""
+        mask = attention.padding_mask(src, self.pad_id)  # (B, 1, Ls)
+        return self.encoder(self.source(src), mask)
+
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
+        """Logits `(B, Lt, tgt_vocab)` for what follows each prefix of `tgt (B, Lt)`.
+
+        Args:
+            memory: what `encode(src)` returned, `(B, Ls, d_model)`.
+            src: `(B, Ls)`, only to know where the memory is padding.
+        """
+        src_mask, tgt_mask = make_masks(src, tgt, self.pad_id)
+        x = self.decoder(self.target(tgt), memory, tgt_mask, src_mask)
+        return self.output(x)  # (B, Lt, tgt_vocab)
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """From `src (B, Ls)` and `tgt (B, Lt)` to logits `(B, Lt, tgt_vocab)`."""
+        return self.decode(tgt, self.encode(src), src)
+
+
+def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Your parameters under the names of PyTorch's Transformer modules.
+
+    Args:
+        state: the state dict of encoder or decoder layers, under any prefixes.
+
+    Returns:
+        A state dict for the module of `torch.nn`; other names are kept as they are.
+    """
+    new_names = {
+        "cross_attention.": "multihead_attn.",
+        "self_attention.": "self_attn.",
+        "attention.": "self_attn.",
+        "feed_forward.": "",
+        "w_o.": "out_proj.",
+        "w_q.": "in_proj_",
+    }
+    theirs = {}
+    for name, tensor in state.items():
+        if ".w_k." in name or ".w_v." in name:
+            continue
+        if ".w_q." in name:
+            thirds = [state[name.replace("w_q", f"w_{letter}")] for letter in "qkv"]
+            tensor = torch.cat(thirds)  # (3 * d_model, d_model) or (3 * d_model,)
+        for mine, new in new_names.items():
+            name = name.replace(mine, new)
+        theirs[name] = tensor
+    return theirs
+
+
+class LanguageModel(nn.Module):
+    """An encoder-only model or, if causal, a decoder-only model.
+
+    Args:
+        vocab: size of the vocabulary.
+        d_model, num_heads, d_ff, dropout, norm_first, activation: as in `EncoderLayer`.
+        num_layers: how many layers.
+        causal: whether each position may see only itself and earlier ones.
+        pad_id: the token that nobody attends to.
+        max_len: positions of the sinusoid table.
+
+    Its modules are named `input`, `encoder` and `output`.
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        d_model: int,
+        num_heads: int,
+        num_layers: int,
+        d_ff: int,
+        causal: bool,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        activation: str = "gelu",
+        pad_id: int = 0,
+        max_len: int = 512,
+    ):
+        super().__init__()
+        table = positional_encoding.sinusoid(torch.arange(max_len), d_model)
+        positions = positional_encoding.PositionalEncoding(table)
+        self.input = positional_encoding.InputLayer(
+            vocab, d_model, positions, dropout, pad_id
+        )
+        sizes = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        norm = nn.LayerNorm(d_model) if norm_first else None
+        self.encoder = Encoder(lambda: EncoderLayer(*sizes), num_layers, norm)
+        self.output = nn.Linear(d_model, vocab)
+        self.causal = causal
+        self.pad_id = pad_id
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """From ids `(B, L)` to logits `(B, L, vocab)`."""
+        mask = attention.padding_mask(ids, self.pad_id)  # (B, 1, L)
+        if self.causal:
+            causal = attention.causal_mask(ids.size(1)).to(ids.device)
+            mask = attention.combine_masks(mask, causal)  # (B, L, L)
+        return self.output(self.encoder(self.input(ids), mask))  # (B, L, vocab)
+
+
+def masked_tokens(
+    ids: Tensor, chosen: Tensor, mask_id: int, pad_id: int = 0, ignore: int = -100
+) -> tuple[Tensor, Tensor]:
+    """Inputs and targets for a model that fills in hidden tokens.
+
+    Args:
+        ids: `(B, L)`, int64.
+        chosen: `(B, L)`, bool: which tokens to hide; padding is never hidden.
+        mask_id: the token that stands in their place.
+        pad_id: the id of the padding token.
+        ignore: the target of all other places.
+
+    Returns:
+        inputs `(B, L)` and targets `(B, L)`, int64.
+    """
+    hidden = chosen & (ids != pad_id)  # (B, L)
+    return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)
+
+
+def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, Tensor]:
+    """Inputs and targets for a model that names the next token.
+
+    Args:
+        ids: `(B, L)`, int64; rows start with BOS and end with EOS and padding.
+        pad_id: the id of the padding token.
+        ignore: the target where the next token is padding.
+
+    Returns:
+        inputs `(B, L - 1)` and targets `(B, L - 1)`, int64.
+    """
+    following = ids[:, 1:]  # (B, L - 1)
+    return ids[:, :-1], following.masked_fill(following == pad_id, ignore)
+
+
+def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
+    """Pass quietly if a decoder layer keeps the five rules above.
+
+    Args:
+        layer: called as `layer(x, memory)`, with x `(B, Lt, d_model)` and memory
+            `(B, Ls, d_model)`; it masks the future by itself.
+        d_model: size of its vectors.
+        d_ff: size of the hidden layer of its feed-forward network.
+
+    Raises:
+        AssertionError: it breaks a rule.
+    """
+    attentions = 2 * 4 * (d_model * d_model + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    count = sum(parameter.numel() for parameter in layer.parameters())
+    assert count == attentions + network + 3 * 2 * d_model, "wrong number of weights"
+
+    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor) -> None:
+        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
+        assert torch.equal(moved, expected), "somebody moves who should not"
+
+    push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
+    for batch in (1, 2, 3):
+        x, memory = torch.randn(batch, 5, d_model), torch.randn(batch, 4, d_model)
+        with torch.no_grad():
+            before = layer(x, memory)
+            assert before.shape == x.shape, "wrong shape"
+            for b in range(batch):
+                for j in range(5):
+                    other, expected = x.clone(), torch.zeros(batch, 5, dtype=torch.bool)
+                    other[b, j] += push
+                    expected[b, j:] = True
+                    assert_moves(expected, other, memory)
+                for j in range(4):
+                    other, expected = memory.clone(), torch.zeros(batch, 5).bool()
+                    other[b, j] += push
+                    expected[b] = True
+                    assert_moves(expected, x, other)

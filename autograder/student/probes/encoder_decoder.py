@@ -1,0 +1,544 @@
+"""Probes of unit 04, encoder and decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import (
+    WrongAnswer,
+    describe,
+    load_weights,
+    probe,
+    returned,
+    tensor,
+)
+
+
+@probe("encoder_decoder/feed_forward")
+def feed_forward(module_class, inputs: Answers) -> dict:
+    """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
+    d_ff, d_model = inputs["weights.linear1.weight"].shape
+    options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
+    if "activation" in inputs:
+        options["activation"] = inputs["activation"]
+    made = load_weights(module_class(d_model, d_ff, **options), inputs)
+    return _observe(made, ["x"], [], inputs)
+
+
+@probe("encoder_decoder/add_and_norm")
+def add_and_norm(function, inputs: Answers) -> dict:
+    """The output, how often each part was called, x afterwards and its gradient."""
+    x, norm_first = inputs["x"], bool(inputs["norm_first"])
+    parts = {
+        "sublayer": _Sublayer(inputs["table"]),
+        "norm": load_weights(nn.LayerNorm(x.size(-1)), inputs),
+        "dropout": _Shrink(),
+    }
+    calls = dict.fromkeys(parts, 0)
+    for name, part in parts.items():
+        part.register_forward_hook(lambda *_, name=name: _count(calls, name))
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        found = function(x, *parts.values(), norm_first)
+        return tensor(found, "the result")
+
+    seen = {"output": call(x)}
+    seen["calls"] = ", ".join(f"{name} {n}" for name, n in calls.items())
+    return seen | {"x afterwards": x} | _gradients(call, [x], ["x"], inputs)
+
+
+def _count(calls: dict[str, int], name: str) -> None:
+    calls[name] += 1
+
+
+class _Sublayer(nn.Module):
+    """Mixes positions, and bends."""
+
+    def __init__(self, table: torch.Tensor):
+        super().__init__()
+        self.table = table  # (L, L)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(self.table @ x)
+
+
+class _Shrink(nn.Module):
+    """Stands in for dropout: without chance, so that its place can be seen."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return 0.25 * x + 0.5
+
+
+@probe("encoder_decoder/encoder_layer")
+def encoder_layer(module_class, inputs: Answers) -> dict:
+    """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
+    made = load_weights(module_class(*_sizes(inputs, "attention")), inputs)
+    return _observe(made, ["x"], ["mask"], inputs)
+
+
+@probe("encoder_decoder/decoder_layer")
+def decoder_layer(module_class, inputs: Answers) -> dict:
+    """As for the encoder layer; who moves whom in the target and in the memory."""
+    made = load_weights(module_class(*_sizes(inputs, "self_attention")), inputs)
+    return _observe(made, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)
+
+
+def _sizes(inputs: Answers, attention: str) -> tuple:
+    """A layer's arguments, as far as the inputs name them, in their order."""
+    d_model = len(inputs[f"weights.{attention}.w_q.bias"])
+    d_ff = len(inputs["weights.feed_forward.linear1.bias"])
+    sizes = (d_model, int(inputs["num_heads"]), d_ff)
+    if "norm_first" not in inputs:
+        return sizes
+    rate = float(inputs.get("rate", 0.0))
+    return (*sizes, rate, bool(inputs["norm_first"]), inputs["activation"])
+
+
+@probe("encoder_decoder/encoder")
+def encoder(module_class, inputs: Answers) -> dict:
+    """What a stack of layers of our own does; layers as many as there are weights."""
+    return _stack(module_class, ["x"], ["mask"], inputs)
+
+
+@probe("encoder_decoder/decoder")
+def decoder(module_class, inputs: Answers) -> dict:
+    """What a stack of layers of our own does with a target and a memory."""
+    return _stack(module_class, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)
+
+
+def _stack(
+    module_class: Callable, names: Sequence, masks: Sequence, inputs: Answers
+) -> dict:
+    """One stack is judged while another one, made alike, exists beside it."""
+    d_model, made = inputs["x"].size(-1), []
+    kind = _EncoderStandIn if len(names) == 1 else _DecoderStandIn
+
+    def make_layer() -> nn.Module:
+        made.append(kind(d_model))
+        return made[-1]
+
+    depth = sum(name.endswith("matrix") for name in inputs)
+    norm = nn.LayerNorm(d_model) if "weights.norm.bias" in inputs else None
+    stack = module_class(make_layer, depth, *([norm] if norm else []))
+    count = len(made)
+    seen = {"layers made": torch.tensor(count)}
+    return seen | _observe(load_weights(stack, inputs), names, masks, inputs)
+
+
+class _EncoderStandIn(nn.Module):
+    """A layer in which each position listens to those that its mask allows."""
+
+    def __init__(self, d_model: int):
+        super().__init__()
+        self.matrix = nn.Parameter(torch.zeros(d_model, d_model))
+
+    def forward(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        return x + torch.tanh(_listen(x, x, mask) @ self.matrix)
+
+
+class _DecoderStandIn(_EncoderStandIn):
+    """The same, and each position listens to the memory, too."""
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        memory: torch.Tensor,
+        tgt_mask: torch.Tensor | None = None,
+        memory_mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        x = x + torch.tanh(_listen(x, x, tgt_mask) @ self.matrix)
+        return x - torch.tanh(_listen(x, memory, memory_mask) @ self.matrix.T)
+
+
+def _listen(
+    x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None
+) -> torch.Tensor:
+    return F.scaled_dot_product_attention(x, source, source, attn_mask=mask)
+
+
+@probe("encoder_decoder/make_masks")
+def make_masks(function, inputs: Answers) -> dict:
+    """Who may attend to whom in the three attentions; the ids afterwards."""
+    src, tgt = inputs["src"], inputs["tgt"]
+    options = (int(inputs["pad_id"]),) if "pad_id" in inputs else ()
+    src_mask, tgt_mask = returned(function(src, tgt, *options), "src_mask", "tgt_mask")
+    (batch, ls), lt = src.shape, tgt.size(1)
+    asked = {
+        "source attends to source": (src_mask, "src_mask", (batch, ls, ls)),
+        "target attends to target": (tgt_mask, "tgt_mask", (batch, lt, lt)),
+        "target attends to source": (src_mask, "src_mask", (batch, lt, ls)),
+    }
+    seen = {key: _who_may(*what) for key, what in asked.items()}
+    return seen | {"src afterwards": src, "tgt afterwards": tgt}
+
+
+def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tensor:
+    """The mask for one head, (B, Lq, Lk)."""
+    batch, lq, lk = shape
+    mask = tensor(mask, f"`{name}`")
+    by_head = mask.unsqueeze(1) if mask.dim() == 3 else mask
+    try:
+        return by_head.broadcast_to(batch, 2, lq, lk)[:, 0]
+    except RuntimeError:
+        raise WrongAnswer(
+            f"expected a `{name}` that broadcasts to the scores (B, h, Lq, Lk) = "
+            f"({batch}, h, {lq}, {lk}), got one of shape {tuple(mask.shape)}"
+        ) from None
+
+
+@probe("encoder_decoder/transformer")
+def transformer(module_class, inputs: Answers) -> dict:
+    """Who moves whom, what the methods return, a second batch, gradients, sharing."""
+    options = _options(inputs)
+    model = _load(module_class(**options), inputs)
+    pad_id = options.get("pad_id", 0)
+    ids = {name: inputs[name] for name in ("src", "tgt")}
+    src, tgt = ids.values()
+    memory = tensor(model.encode(src), "what `encode` returns")
+    logits = tensor(model(src, tgt), "the logits")
+    seen = {"other parameters": _extras(model, inputs)}
+    if not options.get("shared_embedding"):
+        with torch.no_grad():
+            for name in ids:
+                seen[f"output moves with {name}"] = _who_moves(
+                    lambda **changed: model(**(ids | changed)), ids, name, pad_id
+                )
+    seen |= {"memory": memory, "logits": logits}
+    seen["logits of decode"] = tensor(model.decode(tgt, memory, src), "the logits")
+    if "second src" in inputs:
+        seen["logits of a second batch"] = tensor(
+            model(inputs["second src"], inputs["second tgt"]), "the logits"
+        )
+    if "pull" in inputs:
+        seen |= _padding_gradients(model, logits, pad_id, inputs)
+    if options.get("shared_embedding"):
+        seen |= _sharing(model, module_class, options)
+    return seen
+
+
+def _options(inputs: Answers) -> dict:
+    """The keyword arguments of the inputs named ``option.<name>``."""
+    found = {
+        name.removeprefix("option."): value
+        for name, value in inputs.items()
+        if name.startswith("option.")
+    }
+    return {k: v if isinstance(v, str) else v.item() for k, v in found.items()}
+
+
+def _load(module: object, inputs: Answers) -> nn.Module:
+    """Load weights by any name of a parameter, since a shared one has several."""
+    if not isinstance(module, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+    first = {id(p): name for name, p in module.named_parameters()}
+    all_names = dict(module.named_parameters(remove_duplicate=False))
+    renamed = {
+        f"weights.{name}": f"weights.{first[id(parameter)]}"
+        for name, parameter in all_names.items()
+    }
+    return load_weights(module, {renamed.get(k, k): v for k, v in inputs.items()})
+
+
+def _padding_gradients(
+    model: nn.Module, logits: torch.Tensor, pad_id: int, inputs: Answers
+) -> dict:
+    """What padding's own vectors learn: nothing."""
+    if logits.shape != inputs["pull"].shape:
+        return {}
+    model.zero_grad()
+    (logits * inputs["pull"]).sum().backward()
+    seen = {}
+    for name in ("source", "target"):
+        table = dict(model.named_parameters())[f"{name}.embedding.weight"]
+        found = torch.zeros_like(table) if table.grad is None else table.grad
+        seen[f"gradient of {name}'s embedding"] = found
+    return seen
+
+
+def _sharing(model: nn.Module, module_class: Callable, options: dict) -> dict:
+    """Whether one table serves three times, and what unequal vocabularies come to."""
+    tables = dict(model.named_parameters(remove_duplicate=False))
+    first = tables.get("source.embedding.weight")
+    same = [
+        name
+        for name in ("target.embedding.weight", "output.weight")
+        if tables.get(name) is first
+    ]
+    try:
+        module_class(**options | {"tgt_vocab": options["src_vocab"] + 3})
+        refused = "accepted"
+    except (ValueError, AssertionError):
+        refused = "refused"
+    return {
+        "the same parameter as source.embedding.weight": ", ".join(same) or "none",
+        "two vocabularies in one table": refused,
+    }
+
+
+@probe("encoder_decoder/language_model")
+def language_model(module_class, inputs: Answers) -> dict:
+    """Other parameters, who moves whom, logits, and those of a second batch."""
+    options = _options(inputs)
+    model = _load(module_class(**options), inputs)
+    ids = {"ids": inputs["ids"]}
+    seen = {"other parameters": _extras(model, inputs)}
+    with torch.no_grad():
+        seen["output moves with ids"] = _who_moves(
+            lambda ids: model(ids), ids, "ids", options.get("pad_id", 0)
+        )
+    seen["logits"] = tensor(model(**ids), "the logits")
+    if "second ids" in inputs:
+        second = tensor(model(inputs["second ids"]), "the logits")
+        seen["logits of a second batch"] = second
+    return seen
+
+
+@probe("encoder_decoder/to_pytorch")
+def to_pytorch(function, inputs: Answers) -> dict:
+    """Names and tensors of the result, and the names of the given one afterwards."""
+    state = {
+        name.removeprefix("state."): value
+        for name, value in inputs.items()
+        if name.startswith("state.")
+    }
+    found = function(state)
+    if not isinstance(found, Mapping):
+        raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
+    names = sorted(map(str, found))
+    seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
+    seen["names"] = ", ".join(names)
+    return seen | {"names of the given dict afterwards": ", ".join(state)}
+
+
+@probe("encoder_decoder/masked_tokens")
+def masked_tokens(function, inputs: Answers) -> dict:
+    """Both tensors, and what was given afterwards."""
+    ids, chosen = inputs["ids"], inputs["chosen"]
+    mask_id, *options = inputs["special"].tolist()
+    pair = returned(function(ids, chosen, mask_id, *options), "inputs", "targets")
+    return _pair(pair) | {"ids afterwards": ids, "chosen afterwards": chosen}
+
+
+@probe("encoder_decoder/shifted")
+def shifted(function, inputs: Answers) -> dict:
+    """Both tensors, and the ids afterwards."""
+    ids = inputs["ids"]
+    pair = returned(function(ids, *inputs["special"].tolist()), "inputs", "targets")
+    return _pair(pair) | {"ids afterwards": ids}
+
+
+def _pair(pair: tuple) -> dict:
+    names = ("inputs", "targets")
+    return {n: tensor(v, f"the {n}") for n, v in zip(names, pair, strict=True)}
+
+
+@probe("encoder_decoder/bug_clinic")
+def bug_clinic(test, inputs: Answers) -> dict:
+    """What the student's test says of a right decoder layer and of another one."""
+    d_model, num_heads, d_ff = inputs["sizes"].tolist()
+
+    def verdict(kind: str) -> str:
+        torch.manual_seed(int(inputs["seed"]))
+        style, _, bug = kind.partition(", ")
+        layer = _DecoderLayer(d_model, num_heads, d_ff, style, bug)
+        return _verdict(test, layer.eval(), d_model, d_ff)
+
+    return {
+        "a right decoder layer": verdict(inputs["right"]),
+        "the other one": verdict(inputs["other"]),
+    }
+
+
+def _verdict(test: Callable, layer: nn.Module, d_model: int, d_ff: int) -> str:
+    try:
+        result = test(layer, d_model, d_ff)
+    except NotImplementedError:
+        raise
+    except Exception:
+        return "rejected"
+    if result is not None:
+        raise WrongAnswer(
+            "expected the test to raise AssertionError or to return nothing, "
+            f"got {describe(result)}"
+        )
+    return "accepted"
+
+
+class _Attention(nn.Module):
+    """Multi-head attention, with a causal mask ``ahead`` positions too wide."""
+
+    def __init__(self, d_model: int, num_heads: int):
+        super().__init__()
+        self.num_heads = num_heads
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(
+        self, x: torch.Tensor, source: torch.Tensor, ahead: int | None = None
+    ) -> torch.Tensor:
+        *into, out = self.maps
+        q, k, v = (
+            layer(y).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, y in zip(into, (x, source, source), strict=True)
+        )
+        mask = None
+        if ahead is not None:
+            mask = torch.ones(x.size(1), source.size(1), dtype=torch.bool).tril(ahead)
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return out(heads.transpose(1, 2).flatten(2))
+
+
+class _DecoderLayer(nn.Module):
+    """A decoder layer, "post relu" or "pre gelu", with at most one bug."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
+        super().__init__()
+        first, activation = style.split()
+        bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
+        width = d_ff + 1 if bug == "wider" else d_ff
+        self.thinking = nn.Sequential(
+            nn.Linear(d_model, width), bends, nn.Linear(width, d_model)
+        )
+        counts = {"two memories": 3, "one attention": 1}
+        self.seeing = nn.ModuleList(
+            _Attention(d_model, num_heads) for _ in range(counts.get(bug, 2))
+        )
+        self.norms = nn.ModuleList(
+            nn.LayerNorm(d_model) for _ in range(2 if bug == "two norms" else 3)
+        )
+        self.first, self.bug = first, bug
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        branches = [self._own(memory), self._memory(memory), self.thinking]
+        if self.bug == "two memories":
+            branches.insert(1, lambda x: self.seeing[2](x, memory))
+        if self.bug == "no memory":
+            del branches[1]
+        for index, branch in enumerate(branches):
+            norm = self.norms[min(index, len(self.norms) - 1)]
+            x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
+        return x.flip(0) if self.bug == "flips the batch" else x
+
+    def _own(self, memory: torch.Tensor) -> Callable:
+        def branch(x: torch.Tensor) -> torch.Tensor:
+            if self.bug == "memory twice":
+                return self.seeing[0](x, memory)
+            ahead = {"no mask": None, "one ahead": 1}.get(self.bug, 0)
+            seen = self.seeing[0](x, x, ahead)
+            if self.bug == "unpacks":
+                seen, _ = seen
+            if self.bug == "mixes the batch":
+                return seen.mean(0, keepdim=True)
+            if self.bug == "no past":
+                return self.seeing[0].maps[3](self.seeing[0].maps[2](x))
+            return seen
+
+        return branch
+
+    def _memory(self, memory: torch.Tensor) -> Callable:
+        def branch(x: torch.Tensor) -> torch.Tensor:
+            cross = self.seeing[-1]
+            if self.bug == "causal memory":
+                return cross(x, memory, 0)
+            if self.bug == "short memory":
+                return cross(x, memory[:, :-1])
+            if self.bug == "first memory":
+                return cross(x, memory[:1].expand_as(memory))
+            if self.bug == "summed":
+                return cross(x, memory).sum(1, keepdim=True)
+            return cross(x, memory)
+
+        return branch
+
+
+def _observe(
+    module: nn.Module, names: Sequence[str], masks: Sequence[str], inputs: Answers
+) -> dict:
+    """What a module makes of its sequences and masks, called without masks if none."""
+    given = [inputs.get(name) for name in masks]
+    while given and given[-1] is None:
+        given.pop()
+
+    def call(*sequences: torch.Tensor) -> torch.Tensor:
+        return tensor(module(*sequences, *given), "the output")
+
+    sequences = [inputs[name] for name in names]
+    by_name = dict(zip(names, sequences, strict=True))
+    seen = {"other parameters": _extras(module, inputs)}
+    # Before the output: the panel draws the first thing that is wrong.
+    with torch.no_grad():
+        for name in names:
+            seen[f"output moves with {name}"] = _who_moves(
+                lambda **changed: call(*(by_name | changed).values()), by_name, name
+            )
+    seen["output"] = call(*sequences)
+    if "rate" in inputs:
+        module.train()
+        seen["output in training"] = call(*sequences)
+        module.eval()
+    afterwards = [*names, *(name for name in masks if name in inputs)]
+    seen |= {f"{name} afterwards": inputs[name] for name in afterwards}
+    return seen | _gradients(call, sequences, names, inputs)
+
+
+def _extras(module: nn.Module, inputs: Answers) -> str:
+    """The parameters beyond those that were loaded; a shared one has several names."""
+    loaded = {
+        id(parameter)
+        for name, parameter in module.named_parameters(remove_duplicate=False)
+        if f"weights.{name}" in inputs
+    }
+    extras = [n for n, p in module.named_parameters() if id(p) not in loaded]
+    return ", ".join(sorted(extras)) or "none"
+
+
+def _who_moves(
+    function: Callable, given: Mapping[str, torch.Tensor], name: str, pad_id: int = 0
+) -> torch.Tensor:
+    """(B, Lq, Lk): does output i move when position j of the named input changes?
+
+    Vectors are pushed unevenly, since a norm removes an even push; an id becomes the
+    next one, unless it or the next one is padding.
+    """
+    asked, columns = given[name], []
+    before = function(**given)
+    for j in range(asked.size(1)):
+        changed = asked.clone()
+        if asked.is_floating_point():
+            changed[:, j] += torch.linspace(-1, 1, asked.size(-1), dtype=asked.dtype)
+        else:
+            changed[:, j] = _another(asked[:, j], pad_id)
+        moved = function(**{name: changed}) - before
+        columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
+    return torch.stack(columns, dim=-1)
+
+
+def _another(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
+    """Neighbouring ids; padding stays padding, and nothing becomes padding."""
+    other = torch.where(ids > pad_id + 1, ids - 1, ids + 1)
+    return torch.where(ids == pad_id, ids, other)
+
+
+def _gradients(
+    function: Callable, tensors: Sequence, names: Sequence[str], inputs: Answers
+) -> dict:
+    """Gradients of the result weighted with ``inputs["pull"]``; no path means zero."""
+    if "pull" not in inputs:
+        return {}
+    leaves = [value.clone().requires_grad_() for value in tensors]
+    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
+    result = function(*(leaf.clone() for leaf in leaves))
+    found = [None] * len(leaves)
+    if result.requires_grad and result.shape == inputs["pull"].shape:
+        pulled = (result * inputs["pull"]).sum()
+        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
+    return {
+        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
+        for name, leaf, grad in zip(names, leaves, found, strict=True)
+    }
