@@ -32,6 +32,9 @@ c.JudgedExecute.timeout = 60  # seconds a cell
 c.JudgedExecute.notebook_seconds = 600
 c.JudgedExecute.shutdown_kernel = "immediate"
 c.JudgedExecute.raise_on_iopub_timeout = False
+c.JudgedExecute.unit_limits = {  # this unit trains a model
+    "05_sequence_reversal": {"timeout": 180, "answer_seconds": 60.0},
+}
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
 c.GenerateFeedback.preprocessors = [

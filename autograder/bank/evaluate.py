@@ -50,7 +50,7 @@ def build_object(task: Task, variant: Wrong | Right | None = None) -> object:
     unit = task.name.split("/")[0]
     module = importlib.import_module(f"autograder.solutions.{unit}")
     if variant is None:
-        return getattr(module, task.target)
+        return task.reference or getattr(module, task.target)
     source = variant.source or edited(task, variant)
     return run_source(source, dict(vars(module)), f"<{variant.name}>")[task.target]
 

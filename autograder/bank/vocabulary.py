@@ -112,6 +112,8 @@ class Task:
         title: what is built, in a few words.
         target: the name that the student's cell defines and the check is given.
         precise: compute the reference in float64 (off where inputs are not numbers).
+        reference: the object that gives the expected answers, if it is not the
+            notebook's solution (a trained model is neither exact nor portable).
     """
 
     name: str
@@ -121,3 +123,4 @@ class Task:
     wrong: tuple[Wrong, ...]
     right: tuple[Right, ...]
     precise: bool = True
+    reference: object = None

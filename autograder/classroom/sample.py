@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 
 from autograder.bank import evaluate
-from autograder.bank.vocabulary import Task
-from autograder.build.notebook import write
+from autograder.bank.vocabulary import Right, Task, Wrong
+from autograder.build.notebook import read, without_markers, write
 from autograder.course import Unit
 
 Answers = dict[str, str]  # exercise name -> the code of its cell
@@ -34,7 +34,11 @@ def submissions(unit: Unit) -> dict[str, bytes]:
     """Notebooks as handed in, by student."""
     release = nbformat.read(unit.release, as_version=4)
     tasks = evaluate.tasks(unit.name)
-    solved = {task.name: evaluate.solution_source(task) for task in tasks}
+    solved = {
+        cell.name: without_markers(cell.text)
+        for cell in read(unit)
+        if cell.role == "exercise"
+    }
     made = {student: _fill(release, a) for student, a in _answers(tasks, solved)}
     made["niels"] = _saved_by_colab(_fill(release, solved))
     made["rosalind"] = _copied_cell(_fill(release, solved), tasks[0])
@@ -67,8 +71,14 @@ def _styles(tasks: Sequence[Task], solved: Answers, turn: int) -> Answers:
     for task in tasks:
         if task.right:
             style = task.right[turn % len(task.right)]
-            answers[task.name] = style.source or evaluate.edited(task, style)
+            answers[task.name] = _instead(task, style, solved)
     return answers
+
+
+def _instead(task: Task, variant: Wrong | Right, solved: Answers) -> str:
+    """The solved cell with a variant in place of the solution's definition."""
+    code = variant.source or evaluate.edited(task, variant)
+    return solved[task.name].replace(evaluate.solution_source(task).rstrip("\n"), code)
 
 
 def _mistakes(tasks: Sequence[Task], solved: Answers, turn: int, turns: int) -> Answers:
@@ -78,7 +88,7 @@ def _mistakes(tasks: Sequence[Task], solved: Answers, turn: int, turns: int) -> 
         wrong = evaluate.named(task)
         if wrong and (index + turn) % 2 == 0:
             chosen = wrong[(turn * len(wrong)) // turns]
-            answers[task.name] = chosen.source or evaluate.edited(task, chosen)
+            answers[task.name] = _instead(task, chosen, solved)
     return answers
 
 
@@ -87,7 +97,7 @@ def _noisy(tasks: Sequence[Task], solved: Answers) -> Answers:
     answers, first = dict(solved), tasks[0]
     answers[first.name] = f"{_NOISE}\n{solved[first.name]}\n"
     for task in tasks:
-        if solved[task.name].startswith("def "):
+        if evaluate.solution_source(task).startswith("def "):
             answers[task.name] += f"\n{task.target} = _noisily({task.target})"
     return answers
 

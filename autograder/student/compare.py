@@ -205,8 +205,8 @@ def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float
             if not finding.problem and not whole:
                 continue  # it can only speak against `whole`
             key = RAISED if finding.problem == RAISED else finding.name
-            same = _same_answer(
-                predicted.get(key), result.answers.get(key), result.case
+            same = key in predicted and _same_answer(
+                predicted[key], result.answers.get(key), result.case
             )
             whole &= same
             wrong += bool(finding.problem)

@@ -1,0 +1,585 @@
+"""Probes of unit 05, sequence reversal: scripted models log what they are asked."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import (
+    WrongAnswer,
+    describe,
+    load_weights,
+    probe,
+    returned,
+    tensor,
+)
+
+PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+
+
+# --- data, loss, schedule -------------------------------------------------------------
+
+
+@probe("sequence_reversal/random_sequences")
+def random_sequences(function, inputs: Answers) -> dict:
+    """What occurs, whether it does as often as chance has it, and what seeds do."""
+    names = ("count", "longest", "symbols", "seed")
+    count, longest, symbols, seed = (int(inputs[name]) for name in names)
+
+    def draw(rng: random.Random) -> list[list[int]]:
+        return _lists(function(count, rng, longest, symbols))
+
+    rng = random.Random(seed)
+    drawn, second = draw(rng), draw(rng)
+    ids = [i for row in drawn for i in row]
+    starts = [row[0] for row in drawn if row]
+    pairs = [pair for row in drawn for pair in pairwise(row)]
+    rising = (symbols - 1) / symbols**2  # the chance that a symbol's successor follows
+    return {
+        "number of sequences": torch.tensor(len(drawn)),
+        "lengths that occur": torch.tensor(sorted({len(row) for row in drawn})),
+        "ids that occur": torch.tensor(sorted(set(ids))),
+        "all lengths equally often": _even(map(len, drawn)),
+        "all ids equally often": _even(ids),
+        "all ids equally often at the start": _even(starts),
+        "equal neighbours": _likely(
+            sum(a == b for a, b in pairs), len(pairs), 1 / symbols
+        ),
+        "rising neighbours": _likely(
+            sum(a + 1 == b for a, b in pairs), len(pairs), rising
+        ),
+        "the same from the same seed": torch.tensor(draw(random.Random(seed)) == drawn),
+        "others with the next call": torch.tensor(second != drawn),
+    }
+
+
+def _lists(result: object) -> list[list[int]]:
+    """A list of lists of integers, or a word on what it is instead."""
+    if not isinstance(result, list | tuple):
+        raise WrongAnswer(f"expected a list of lists of ids, got {describe(result)}")
+    for row in result:
+        if not isinstance(row, list | tuple):
+            raise WrongAnswer(f"expected each sequence as a list, got {describe(row)}")
+        for item in row:
+            if not isinstance(item, int):
+                raise WrongAnswer(f"expected ids as Python integers, got {item!r}")
+    return [list(row) for row in result]
+
+
+def _even(values: Iterable[int]) -> torch.Tensor:
+    """Whether all values that occur do so equally often, within five deviations."""
+    counts = Counter(values).values()
+    mean = sum(counts) / max(len(counts), 1)
+    return torch.tensor(all(abs(n - mean) <= 5 * math.sqrt(mean) for n in counts))
+
+
+def _likely(hits: int, trials: int, chance: float) -> str:
+    """Whether there are about as many hits as chance has it, within five deviations."""
+    expected = trials * chance
+    if abs(hits - expected) <= 5 * math.sqrt(expected):
+        return "as often as chance has it"
+    return "too often" if hits > expected else "too rarely"
+
+
+@probe("sequence_reversal/make_batch")
+def make_batch(function, inputs: Answers) -> dict:
+    """Source and target of the sequences "7 5 9; 6", and the sequences afterwards."""
+    rows = inputs["sequences"].split(";")
+    sequences = [[int(i) for i in row.split()] for row in rows]
+    source, target = returned(function(sequences), "source", "target")
+    afterwards = "; ".join(" ".join(map(str, row)) for row in sequences)
+    return {
+        "source": tensor(source, "the source"),
+        "target": tensor(target, "the target"),
+        "sequences afterwards": afterwards,
+    }
+
+
+@probe("sequence_reversal/shift")
+def shift(function, inputs: Answers) -> dict:
+    """The labels, the decoder's input where there are labels, the target afterwards."""
+    target = inputs["target"]
+    given, labels = returned(function(target), "decoder input", "labels")
+    labels = tensor(labels, "the labels")
+    given = tensor(given, "the decoder input")
+    return {
+        "labels": labels,
+        "decoder input": _where_labelled(given, labels),
+        "target afterwards": target,
+    }
+
+
+def _where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """A decoder input with PAD where no label is: what stands there does not matter."""
+    if given.shape != labels.shape:
+        return given
+    return given.masked_fill(labels == PAD, PAD)
+
+
+@probe("sequence_reversal/masked_loss")
+def masked_loss(function, inputs: Answers) -> dict:
+    """The loss, its gradient with respect to the logits, and both inputs afterwards."""
+    logits, labels = inputs["logits"], inputs["labels"]
+    loss = tensor(function(logits, labels), "the loss")
+    leaf = logits.clone().requires_grad_()
+    again = function(leaf * 1, labels)  # a leaf could not be changed in place
+    gradient = torch.zeros_like(leaf)
+    if again.requires_grad and again.numel() == 1:
+        found = torch.autograd.grad(again.sum(), leaf, allow_unused=True)[0]
+        gradient = gradient if found is None else found
+    return {
+        "loss": loss,
+        "gradient of the logits": gradient,
+        "logits afterwards": logits,
+        "labels afterwards": labels,
+    }
+
+
+@probe("sequence_reversal/learning_rate")
+def learning_rate(function, inputs: Answers) -> dict:
+    """The factors at the steps asked for, with the default floor if none is given."""
+    warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
+    floor = [float(inputs["floor"])] if "floor" in inputs else []
+    asked = inputs["asked"].tolist()
+    factors = [_number(function(s, warmup, steps, *floor), "the factor") for s in asked]
+    return {"factors": torch.tensor(factors, dtype=torch.get_default_dtype())}
+
+
+def _number(result: object, name: str) -> float:
+    if isinstance(result, torch.Tensor) and result.numel() == 1:
+        return float(result)
+    if isinstance(result, bool) or not isinstance(result, int | float):
+        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+    return float(result)
+
+
+# --- training -------------------------------------------------------------------------
+
+
+class _Scripted(nn.Module):
+    """A model of two tables, which logs what it is given.
+
+    Logits at a position depend on the token there and on the mean of the source.
+    """
+
+    def __init__(self, inputs: Answers):
+        super().__init__()
+        self.table = nn.Parameter(inputs["table"])  # (V, V)
+        self.mix = nn.Parameter(inputs["mix"])  # (V, V)
+        self.sources: list[torch.Tensor] = []
+        self.inputs: list[torch.Tensor] = []
+        self.modes: list[bool] = []
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        self.sources.append(source.clone())
+        self.inputs.append(tokens.clone())
+        self.modes.append(self.training)
+        return self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
+
+
+class _LoggingSGD(torch.optim.SGD):
+    """Plain gradient descent that logs the rates of each step, (groups,)."""
+
+    def __init__(self, groups: Sequence[dict], lr: float):
+        super().__init__(groups, lr=lr)
+        self.rates: list[list[float]] = []
+
+    def step(self, closure=None):
+        self.rates.append([group["lr"] for group in self.param_groups])
+        return super().step(closure)
+
+
+@probe("sequence_reversal/training_step")
+def training_step(function, inputs: Answers) -> dict:
+    """Losses, what the model was shown, its mode, and its tables after some steps."""
+    model = _Scripted(inputs).eval()
+    optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
+    bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
+    losses = [
+        function(model, optimizer, source, target, *bound)
+        for source, target in zip(inputs["source"], inputs["target"], strict=True)
+    ]
+    if not model.inputs:
+        raise WrongAnswer("the model was never called")
+    labels = inputs["target"][0][:, 1:]
+    return {
+        "decoder input": _where_labelled(model.inputs[0], labels),
+        "source that the model sees": model.sources[0],
+        "kind of the loss": _kind(losses[0]),
+        "losses": _floats(losses),
+        "in training mode": torch.tensor(all(model.modes)),
+        "first table afterwards": model.table,
+        "second table afterwards": model.mix,
+    }
+
+
+def _kind(loss: object) -> str:
+    return "a float" if isinstance(loss, float) else describe(loss)
+
+
+def _floats(losses: Sequence[object]) -> torch.Tensor:
+    numbers = [_number(loss, "the loss") for loss in losses]
+    return torch.tensor(numbers, dtype=torch.get_default_dtype())
+
+
+@probe("sequence_reversal/fit")
+def fit(function, inputs: Answers) -> dict:
+    """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
+    model = _Scripted(inputs)
+    groups = [{"params": [model.table]}, {"params": [model.mix]}]
+    optimizer = _LoggingSGD(groups, lr=float(inputs["rate"]))
+    batches = list(zip(inputs["source"], inputs["target"], strict=True))
+    drawn = 0
+
+    def next_batch() -> tuple[torch.Tensor, torch.Tensor]:
+        nonlocal drawn
+        drawn += 1
+        return batches[(drawn - 1) % len(batches)]
+
+    steps, warmup = int(inputs["steps"]), int(inputs["warmup"])
+    losses = function(model, optimizer, next_batch, steps, warmup)
+    if not isinstance(losses, list | tuple) or not losses:
+        raise WrongAnswer(f"expected a list of losses, got {describe(losses)}")
+    rates = torch.tensor(optimizer.rates, dtype=torch.get_default_dtype())
+    return {
+        "learning rates": rates.reshape(len(rates), -1),
+        "batches drawn": torch.tensor(drawn),
+        "kind of a loss": _kind(losses[0]),
+        "losses": _floats(losses),
+        "first table afterwards": model.table,
+        "second table afterwards": model.mix,
+    }
+
+
+# --- decoding -------------------------------------------------------------------------
+
+
+class _Teller(nn.Module):
+    """A model that knows its lines: token t of a row, if it is fed all tokens before.
+
+    Whoever feeds something else hears the last id of the vocabulary. A row is known by
+    its source, so that rows may be decoded in any order or number.
+    """
+
+    def __init__(self, source: torch.Tensor, lines: torch.Tensor, noise: torch.Tensor):
+        super().__init__()
+        self.source, self.lines, self.noise = source, lines, noise
+        self.modes: list[bool] = []
+        self.gradients: list[bool] = []
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        self.modes.append(self.training)
+        self.gradients.append(torch.is_grad_enabled())
+        found = (source[:, None] == self.source).all(-1)  # (B, rows)
+        if not found.any(-1).all():
+            raise WrongAnswer("the model was given a source that nobody asked it about")
+        lines = self.lines[found.int().argmax(-1)]  # (B, most)
+        width = tokens.size(1)
+        logits = self.noise[:width].repeat(len(source), 1, 1)  # (B, T, V)
+        best = torch.full_like(tokens, logits.size(-1) - 1)
+        for t in range(width):
+            right = self._fed_right(tokens[:, : t + 1], lines)
+            best[:, t] = torch.where(right, lines[:, t], best[:, t])
+        return logits.scatter_add(-1, best[..., None], torch.full_like(
+            best[..., None], 3, dtype=logits.dtype))  # fmt: skip
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """As the Transformer of unit 4, for who reads the source once only."""
+        self.modes.append(self.training)
+        return self.noise[: source.size(1)].repeat(len(source), 1, 1)
+
+    def decode(
+        self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        return self(source, tokens)
+
+    @staticmethod
+    def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
+        """(B,): BOS, then the lines so far; after EOS anything goes."""
+        said = lines[:, : tokens.size(1) - 1]
+        over = (said == EOS).int().cumsum(1) > 0
+        over = over.roll(1, dims=1)
+        over[:, :1] = False
+        same = (tokens[:, 1:] == said) | over
+        return (tokens[:, 0] == BOS) & same.all(1)
+
+
+@probe("sequence_reversal/greedy_decode")
+def greedy_decode(function, inputs: Answers) -> dict:
+    """The tokens, the mode during and after, gradients, and the source afterwards."""
+    source, max_len = inputs["source"], int(inputs["max_len"])
+    model = _Teller(source.clone(), inputs["lines"], inputs["noise"])
+    model.train(bool(inputs["training"]))
+    tokens = tensor(function(model, source, max_len), "the tokens")
+    return {
+        "tokens": tokens,
+        "in training mode while decoding": torch.tensor(any(model.modes)),
+        "with gradients while decoding": torch.tensor(any(model.gradients)),
+        "in training mode afterwards": torch.tensor(model.training),
+        "source afterwards": source,
+    }
+
+
+@probe("sequence_reversal/exact_match")
+def exact_match(function, inputs: Answers) -> dict:
+    """The share, and both tensors afterwards."""
+    decoded, labels = inputs["decoded"], inputs["labels"]
+    share = _number(function(decoded, labels), "the share")
+    return {
+        "share": torch.tensor(share, dtype=torch.get_default_dtype()),
+        "decoded afterwards": decoded,
+        "labels afterwards": labels,
+    }
+
+
+@probe("sequence_reversal/antidiagonal_share")
+def antidiagonal_share(function, inputs: Answers) -> dict:
+    """The share, and both tensors afterwards."""
+    weights, lengths = inputs["weights"], inputs["lengths"]
+    share = _number(function(weights, lengths), "the share")
+    return {
+        "share": torch.tensor(share, dtype=torch.get_default_dtype()),
+        "weights afterwards": weights,
+        "lengths afterwards": lengths,
+    }
+
+
+@probe("sequence_reversal/word_ids")
+def word_ids(function, inputs: Answers) -> dict:
+    """The words in the order of their ids, and how many there are."""
+    found = function(inputs["sentences"].split("\n"))
+    if not isinstance(found, dict):
+        raise WrongAnswer(f"expected a dictionary, got {describe(found)}")
+    pairs = sorted(found.items(), key=lambda pair: (str(pair[1]), str(pair[0])))
+    listed = ", ".join(f"{word}={number}" for word, number in pairs)
+    return {"number of words": torch.tensor(len(found)), "ids": listed}
+
+
+class _Layer(nn.Module):
+    """Multi-head attention with the names of unit 3; logs how much it projects."""
+
+    def __init__(self, inputs: Answers):
+        super().__init__()
+        d_model, self.num_heads = len(inputs["weights.w_q.bias"]), int(inputs["heads"])
+        for name in ("w_q", "w_k", "w_v", "w_o"):
+            self.add_module(name, nn.Linear(d_model, d_model))
+        self.most = 0
+        for layer in (self.w_k, self.w_v):
+            layer.register_forward_hook(self._log)
+
+    def _log(self, layer: nn.Module, given: tuple, result: torch.Tensor) -> None:
+        self.most = max(self.most, given[0].size(1))
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            rows.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for rows in (self.w_q(query), self.w_k(key), self.w_v(value))
+        )
+        weights = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(-1)
+        return self.w_o((weights @ v).transpose(1, 2).flatten(2)), weights
+
+
+@probe("sequence_reversal/attend_with_cache")
+def attend_with_cache(function, inputs: Answers) -> dict:
+    """Outputs step by step, of another sequence, and from an older cache again."""
+    layer = load_weights(_Layer(inputs), inputs)
+    x, other = inputs["x"], inputs["other"]
+    with torch.no_grad():
+        outputs, caches = _walk(function, layer, x)
+        second, _ = _walk(function, layer, other)
+        back, _ = returned(function(layer, other[:, :1], caches[1]), "output", "cache")
+    return {
+        "outputs": outputs,
+        "outputs of a second sequence": second,
+        "output from an older cache": tensor(back, "the output"),
+        "old keys or values computed again": torch.tensor(layer.most > 1),
+        "x afterwards": x,
+    }
+
+
+def _walk(function, layer: nn.Module, x: torch.Tensor) -> tuple[torch.Tensor, list]:
+    """All outputs (B, T, d_model), and the cache after each step."""
+    outputs, caches, cache = [], [], None
+    for t in range(x.size(1)):
+        result = function(layer, x[:, t : t + 1], cache)
+        output, cache = returned(result, "output", "cache")
+        outputs.append(tensor(output, "the output"))
+        caches.append(cache)
+    return torch.cat(outputs, dim=1), caches
+
+
+# --- the trained model ----------------------------------------------------------------
+
+# Training takes seconds, so the cases of one check share a model: its sources so far.
+_MODELS: WeakKeyDictionary = WeakKeyDictionary()
+
+
+@probe("sequence_reversal/trained_model")
+def trained_model(function, inputs: Answers) -> dict:
+    """The rows that the model writes alone, and what kind of answer it gives.
+
+    Decoding is done here, token by token: a model that reads the answer in the
+    decoder's input finds nothing there.
+    """
+    model = _model_of(function, bytes(inputs["source"].numpy()))
+    source = inputs["source"].long()  # (N, Ls), stored in bytes
+    rows = _decode(model, source)
+    _refuse_ready_made(model, source[:60], rows[:60])
+    # "exact match" is what the finding of this measure is called.
+    return {"rows": rows.to(torch.uint8), "exact match": _symptom(model, source, rows)}
+
+
+def _model_of(function, case: bytes) -> nn.Module:
+    """The function's model, made anew when a case is asked for the second time.
+
+    Between two checks the student may have changed whatever the function calls.
+    """
+    if isinstance(function, nn.Module):
+        return function.eval()
+    model, seen = _MODELS.get(function, (None, {case}))
+    if case in seen:
+        model, seen = function(), set()
+    if not isinstance(model, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
+    _MODELS[function] = model, seen | {case}
+    return model.eval()
+
+
+def _logits(model: nn.Module, source: torch.Tensor, tokens: torch.Tensor):
+    with torch.no_grad():
+        logits = tensor(model(source, tokens), "the logits")
+    if logits.dim() != 3 or logits.shape[:2] != tokens.shape:
+        raise WrongAnswer(
+            f"expected logits of shape (B, Lt, V) with B, Lt = {tuple(tokens.shape)}, "
+            f"got {tuple(logits.shape)}"
+        )
+    return logits
+
+
+def _decode(model: nn.Module, source: torch.Tensor) -> torch.Tensor:
+    """(N, Ls): what is written greedily; PAD after EOS."""
+    tokens = torch.full((len(source), 1), BOS)
+    done = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(source.size(1)):
+        logits = _logits(model, source, tokens)[:, -1]  # (N, V)
+        chosen = logits.argmax(dim=-1).masked_fill(done, PAD)
+        tokens = torch.cat((tokens, chosen[:, None]), dim=1)
+        done |= chosen == EOS
+    return tokens[:, 1:]
+
+
+def _refuse_ready_made(
+    model: nn.Module, source: torch.Tensor, rows: torch.Tensor
+) -> None:
+    """Say so if the answers do not come from weights that were learnt.
+
+    Raises:
+        WrongAnswer: the answers survive the loss of the weights, or a token is reversed
+            that no training has ever shown.
+    """
+    right = _reversed_share(source, rows)
+    if right < 0.3:
+        return
+    for spoil in (torch.zeros_like, torch.neg):
+        with _spoilt(model, spoil):
+            left = _reversed_share(source, _decode(model, source))
+        if left > 0.5 * right:
+            raise WrongAnswer(
+                "the same answers come out when all weights of the model are spoilt"
+            )
+    strange = _with_unknown(source)
+    if _reversed_share(strange, _decode(model, strange)) > 0.5:
+        raise WrongAnswer("the model reverses tokens that no training has shown to it")
+
+
+@contextlib.contextmanager
+def _spoilt(model: nn.Module, spoil: Callable) -> Iterator[None]:
+    """The model with other weights, for a while."""
+    saved = [parameter.detach().clone() for parameter in model.parameters()]
+    try:
+        with torch.no_grad():
+            for parameter, values in zip(model.parameters(), saved, strict=True):
+                parameter.copy_(spoil(values))
+        yield
+    finally:
+        with torch.no_grad():
+            for parameter, values in zip(model.parameters(), saved, strict=True):
+                parameter.copy_(values)
+
+
+def _with_unknown(source: torch.Tensor) -> torch.Tensor:
+    """The rows with UNK as their first symbol, which must come last."""
+    strange = source.clone()
+    strange[:, 0] = UNK
+    return strange
+
+
+def _answers(source: torch.Tensor) -> torch.Tensor:
+    """(N, Ls): the rows turned round up to EOS, with EOS and PAD behind."""
+    lengths = (source == EOS).int().argmax(dim=1, keepdim=True)  # (N, 1)
+    places = torch.arange(source.size(1))
+    wanted = lengths - 1 - places
+    return source.gather(1, torch.where(wanted >= 0, wanted, places))
+
+
+def _reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
+    return (rows == _answers(source)).all(dim=1).double().mean().item()
+
+
+def _symptom(model: nn.Module, source: torch.Tensor, rows: torch.Tensor) -> str:
+    """What kind of answer the model gives, in a few words; facts only."""
+    right = _reversed_share(source, rows)
+    some, written = source[:40], rows[:40]
+    given = torch.cat((torch.full((len(some), 1), BOS), written[:, :-1]), dim=1)
+    if _moves(_logits(model, some, given), _logits(model, some, _last_changed(given))):
+        return "the future moves the present"
+    if right >= 0.9:
+        return "reverses"
+    if not _moves(_logits(model, some, given), _logits(model, some.roll(1, 0), given)):
+        return "the source has no influence"
+    if not _moves(_logits(model, some, given), _logits(model, _turned(some), given)):
+        return "the order of the source has no influence"
+    runs = _runs(source.size(1))
+    if _reversed_share(runs, _decode(model, runs)) > 0.5 > right:
+        return "runs of numbers only"
+    if (written == some).all(dim=1).double().mean() > 0.5:
+        return "copies the source"
+    symbols_right = (written == _answers(some)) | (some == EOS) | (some == PAD)
+    if symbols_right.all(dim=1).double().mean() > 0.5 > right:
+        return "the symbols are right, EOS is not"
+    return "many rows are right" if right > 0.3 else "hardly any row is right"
+
+
+def _moves(before: torch.Tensor, after: torch.Tensor) -> bool:
+    """Whether logits differ, at any position but the last."""
+    return bool(((before - after)[:, :-1].abs() > 1e-3).any())
+
+
+def _last_changed(tokens: torch.Tensor) -> torch.Tensor:
+    changed = tokens.clone()
+    changed[:, -1] = FIRST + (tokens[:, -1] + 1) % 10
+    return changed
+
+
+def _turned(source: torch.Tensor) -> torch.Tensor:
+    """The rows with their symbols in another order; EOS and PAD stay in place."""
+    return torch.cat((_answers(source)[:, :-1], source[:, -1:]), dim=1)
+
+
+def _runs(width: int) -> torch.Tensor:
+    """Rows of consecutive digits, of all lengths that fit."""
+    rows = [
+        [*range(FIRST + start, FIRST + start + length), EOS]
+        for length in range(2, width)
+        for start in range(11 - length)
+    ]
+    return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])

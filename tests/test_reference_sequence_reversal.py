@@ -1,0 +1,203 @@
+"""The reference really reverses, for every seed, and agrees with PyTorch's parts."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+import torch
+from safetensors.torch import save_model
+from torch import nn
+
+from autograder.bank import evaluate
+from autograder.build.notebook import read
+from autograder.course import find_unit
+from autograder.solutions import multi_head_attention
+from autograder.solutions import sequence_reversal as unit
+from autograder.student.observe import observe
+from autograder.student.probes import find
+
+EXACT, SECONDS = 0.98, 8.0  # what every seed must reach, and in which CPU time
+
+
+def score(model: nn.Module, sequences: list[list[int]]) -> float:
+    source, target = unit.make_batch(sequences)
+    decoded = unit.greedy_decode(model, source, source.size(1))
+    return unit.exact_match(decoded, target[:, 1:])
+
+
+def train(sequences: Callable, change: Callable = lambda model: None) -> nn.Module:
+    """A model trained for 300 steps, after a change."""
+    torch.manual_seed(1)
+    model = unit.new_model()
+    change(model)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98), fused=True)
+    unit.fit(model, optimizer, lambda: unit.make_batch(sequences()), 300, 30)
+    return model
+
+
+def symptom(model: nn.Module) -> str:
+    """What the probe says of a model."""
+    task = next(t for t in evaluate.tasks("sequence_reversal") if "trained" in t.name)
+    _, inputs = next(iter(evaluate.drawings(task, "a test", hidden=False)))
+    answers = observe(find(task.name), lambda: model, inputs)
+    return answers.get("raised") or answers["exact match"]
+
+
+@functools.cache
+def trained(seed: int) -> tuple[nn.Module, float]:
+    """The reference of one seed, and the CPU seconds of its training."""
+    started = time.process_time()
+    model = unit.trained_model(seed)
+    return model, time.process_time() - started
+
+
+@pytest.fixture(scope="module")
+def model() -> nn.Module:
+    return trained(0)[0]
+
+
+def fresh(seed: int, count: int = 2000) -> list[list[int]]:
+    return unit.random_sequences(count, random.Random(f"fresh {seed}"))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_reference_reverses_2000_fresh_sequences(seed):
+    assert score(trained(seed)[0], fresh(seed)) >= EXACT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_every_seed_reverses_in_time(seed):
+    model, seconds = trained(seed)
+    assert score(model, fresh(seed)) >= EXACT
+    assert seconds <= SECONDS
+
+
+def test_weights_from_a_file_give_the_same_model(model, tmp_path):
+    path = str(tmp_path / "weights.safetensors")
+    save_model(model, path)
+    started = time.process_time()
+    loaded = unit.trained_model(seed=5, weights=path)
+    assert time.process_time() - started < 1.0
+    source, target = unit.make_batch(fresh(3, 10))
+    torch.testing.assert_close(loaded(source, target), model(source, target))
+
+
+def test_probe_calls_the_reference_a_reversal(model):
+    assert symptom(model) == "reverses"
+
+
+def test_length_generalisation_is_a_cliff(model):
+    for length, least, most in ((9, 0.95, 1.0), (10, 0.95, 1.0), (12, 0.0, 0.05)):
+        rng = random.Random(length)
+        rows = [rng.choices(range(4, 14), k=length) for _ in range(200)]
+        assert least <= score(model, rows) <= most
+
+
+def test_decoding_with_and_without_cache_writes_the_same_tokens(model):
+    namespace = dict(vars(unit)) | {"model": model, "long_demo": lambda f: f}
+    cells = [cell.text for cell in read(find_unit("sequence_reversal"))]
+    exec(next(text for text in cells if "def cached_decode" in text), namespace)
+    source, _ = unit.make_batch(fresh(4, 300))
+    plain = unit.greedy_decode(model, source, 11)
+    assert torch.equal(namespace["cached_decode"](model, source, 11), plain)
+
+
+def test_cached_attention_is_causal_attention():
+    torch.manual_seed(0)
+    layer = multi_head_attention.MultiHeadAttention(12, 3).eval()
+    x, cache, outputs = torch.randn(2, 7, 12), None, []
+    for t in range(7):
+        output, cache = unit.attend_with_cache(layer, x[:, t : t + 1], cache)
+        outputs.append(output)
+    causal = torch.ones(7, 7, dtype=torch.bool).tril()
+    torch.testing.assert_close(torch.cat(outputs, 1), layer(x, x, x, causal)[0])
+
+
+def test_schedule_is_that_of_pytorch():
+    warmup, steps, floor = 7, 40, 0.1
+    parameter = nn.Parameter(torch.zeros(1))
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
+    schedule = torch.optim.lr_scheduler.SequentialLR(
+        optimizer,
+        [
+            torch.optim.lr_scheduler.LinearLR(optimizer, 1 / warmup, 1, warmup - 1),
+            torch.optim.lr_scheduler.CosineAnnealingLR(
+                optimizer, steps - warmup, eta_min=floor
+            ),
+        ],
+        milestones=[warmup],
+    )
+    for step in range(steps):
+        theirs = optimizer.param_groups[0]["lr"]
+        assert math.isclose(unit.rate_factor(step, warmup, steps, floor), theirs)
+        optimizer.step()
+        schedule.step()
+
+
+def test_loss_of_a_uniform_guess_is_log_of_the_vocabulary():
+    labels = torch.tensor([[5, 7, 2, 0], [9, 2, 0, 0]])
+    loss = unit.masked_loss(torch.zeros(2, 4, 14), labels)
+    torch.testing.assert_close(loss, torch.tensor(math.log(14)))
+
+
+def _without_causal_mask(model: nn.Module) -> None:
+    for name, layer in model.named_modules():
+        if name.endswith("self_attention"):
+            layer.register_forward_pre_hook(lambda layer, given: given[:3])
+
+
+def _without_positions(model: nn.Module) -> None:
+    for table in model.buffers():
+        table.zero_()
+
+
+def _random_rows() -> Callable:
+    rng = random.Random(2)
+    return lambda: unit.random_sequences(64, rng)
+
+
+def _runs() -> Callable:
+    runs = [list(range(a, b + 1)) for a in range(4, 14) for b in range(a, 14)]
+    rng = random.Random(2)
+    return lambda: rng.choices(runs, k=64)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sequences", "change", "said"),
+    [
+        (_random_rows(), _without_causal_mask, "the future moves the present"),
+        (
+            _random_rows(),
+            _without_positions,
+            "the order of the source has no influence",
+        ),
+        (_runs(), lambda model: None, "runs of numbers only"),
+    ],
+    ids=["no causal mask", "no positions", "runs only"],
+)
+def test_models_that_went_wrong_are_recognised(sequences, change, said):
+    assert symptom(train(sequences, change)) == said
+
+
+@pytest.mark.slow
+def test_other_styles_of_the_model_train_as_well():
+    """Post-norm, GELU, one shared table without the output, four heads."""
+    make = unit.encoder_decoder.Transformer
+
+    def with_changes(*sizes, **options):
+        options |= {"num_heads": 4, "norm_first": False, "activation": "gelu"}
+        return make(*sizes, **options)
+
+    unit.encoder_decoder.Transformer = with_changes
+    try:
+        model = unit.trained_model(2)
+    finally:
+        unit.encoder_decoder.Transformer = make
+    assert score(model, fresh(2)) >= EXACT
