@@ -10,11 +10,12 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbclient.exceptions import DeadKernelError
+import zmq
+from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
-from nbgrader.utils import is_grade
+from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Dict, Float, Integer, List, Unicode
 
 from autograder.errors import CourseError
@@ -27,6 +28,14 @@ from autograder.student.panel import as_html
 VERDICT = "autograder"  # output metadata that marks what the trusted side put there
 _GRACE = 1.0  # seconds a verdict may take once its cell has ended
 _PATIENCE = 120.0  # seconds after which a judge counts as lost
+_SHOWING = (
+    "stream", "display_data", "execute_result", "error", "update_display_data"
+)  # fmt: skip
+_CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
+_LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
+_MESSAGES_WAITING = 32
+# What jupyter_client and nbclient raise over messages that a kernel's code has forged.
+_NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,8 @@ class Check:
 
 def judged_check(cell: NotebookNode) -> Check | None:
     """The check that a trusted grade cell consists of; None if it is something else."""
-    if cell.cell_type != "code" or not is_grade(cell):
+    # A graded answer is the student's own code, even where it calls `check`.
+    if cell.cell_type != "code" or not is_grade(cell) or is_solution(cell):
         return None
     try:
         statements = ast.parse(cell.source).body
@@ -144,6 +154,8 @@ class JudgedExecute(Execute):
                 return
             except DeadKernelError:
                 self._dead = self._reason()
+            except _NONSENSE:
+                self._dead = "The notebook stopped here: its messages made no sense."
         cell.outputs = [
             new_output(
                 "error", ename="Stopped", evalue=self._dead, traceback=[self._dead]
@@ -207,23 +219,47 @@ class JudgedExecute(Execute):
         return JudgedExecute._judge
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):
-        """Take an output message, unless its cell has printed its share already."""
-        if msg["msg_type"] in ("stream", "display_data", "execute_result", "error"):
-            before = self._spent.get(cell_index, 0)
-            self._spent[cell_index] = before + _size(msg["content"])
-            if before > self.output_kb * 1024:
+        """Take an output message, unless its cell has printed its share already.
+
+        Any process of the box can send anything: what makes no sense is dropped.
+        """
+        try:
+            if msg["msg_type"] in _SHOWING and self._is_too_much(msg, cell, cell_index):
                 return None
-            if self._spent[cell_index] > self.output_kb * 1024:
-                text = f"[output cut after {self.output_kb} kB]\n"
-                cell.outputs.append(new_output("stream", name="stdout", text=text))
+            if not isinstance(msg["content"].get("execution_count", 0), int):
                 return None
-        return super().process_message(msg, cell, cell_index)
+            return super().process_message(msg, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # nbclient and nbformat have many for a message's faults
+            return None
+
+    def _is_too_much(self, msg: dict, cell: NotebookNode, index: int) -> bool:
+        most = self.output_kb * 1024
+        before = self._spent.get(index, 0)
+        self._spent[index] = before + _size(msg["content"])
+        if sum(min(n, most) for n in self._spent.values()) > _CELLS_IN_FULL * most:
+            return True
+        if before <= most < self._spent[index]:
+            text = f"[output cut after {self.output_kb} kB]\n"
+            cell.outputs.append(new_output("stream", name="stdout", text=text))
+        return self._spent[index] > most
+
+    def handle_comm_msg(self, outs: list, msg: dict, cell_index: int) -> None:
+        """Nothing: widgets have no state here, and none can take outputs for itself."""
+
+    def create_kernel_manager(self):
+        """nbclient's, which does not queue up whatever a kernel sends."""
+        manager = super().create_kernel_manager()
+        manager.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
+        manager.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
+        return manager
 
 
 def _size(content: object) -> int:
     """About how many bytes a message's content takes."""
     if isinstance(content, dict):
-        return sum(_size(value) for value in content.values())
+        return _size([*content, *content.values()])
     if isinstance(content, list | tuple):
         return sum(_size(value) for value in content)
     return len(content) if isinstance(content, str | bytes) else 8

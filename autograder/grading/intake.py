@@ -847,7 +847,8 @@ def _is_badge(cell: Cell) -> bool:
 
 _INSTALL = re.compile(
     r"""^(?P<indent>[ \t]*)(?:
-      [!%]{1,2}\s*(?:\{?sys\.executable\}?|python3?)?\s*(?:-m\s+)?
+      # No two repetitions of blanks beside each other: a line may be long.
+      [!%]{1,2}[ \t]*(?:(?:\{?sys\.executable\}?|python3?)[ \t]+)?(?:-m[ \t]+)?
         (?:pip3?|conda|mamba|uv|apt(?:-get)?)\b
       | get_ipython\(\)\.(?:system|run_line_magic)\(.{0,9}\b(?:pip3?|conda)\b
       | (?:from|import)\s+google\.colab\b | google\.colab\.

@@ -94,7 +94,7 @@ def receive(
             entry["name"]: _value(entry, reader.read(size))
             for entry, size in zip(entries, sizes, strict=True)
         }
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from error
 
 
@@ -120,9 +120,9 @@ def _size(entry: dict, limits: Limits) -> int:
 
 def _value(entry: dict, data: bytes) -> Value:
     if "text" in entry:
-        return entry["text"]
+        return _writable(entry["text"])
     if "dtype" not in entry:
-        return Other(entry["other"])
+        return Other(_writable(entry["other"]))
     dtype = _DTYPES[entry["dtype"]]
     if not data:
         return torch.zeros(entry["shape"], dtype=dtype)
@@ -130,6 +130,11 @@ def _value(entry: dict, data: bytes) -> Value:
     if dtype == torch.bool:
         _require(bool((raw <= 1).all()), "a boolean is neither 0 nor 1")
     return raw.view(dtype).reshape(entry["shape"])
+
+
+def _writable(text: str) -> str:
+    """Text without the halves of characters that JSON can name and no file can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 @dataclass
