@@ -105,6 +105,7 @@ class JudgedExecute(Execute):
         os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
         self._key = submission_key(nb)
         self._dead, self._spent, self._box = "", {}, None
+        self.judge.start()
         self._panels: dict[int, NotebookNode] = {}
         nb.metadata.setdefault(VERDICT, {})["checks"] = {}
         try:

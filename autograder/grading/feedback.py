@@ -219,7 +219,8 @@ def clean_output(output: NotebookNode, trusted: bool = False) -> NotebookNode:
 def _string(value: object) -> str:
     if isinstance(value, list):
         value = "".join(map(_string, value))
-    return value if isinstance(value, str) else ""
+    text = value if isinstance(value, str) else ""
+    return text.encode("utf-8", "replace").decode()  # no file holds half a character
 
 
 def _clean_data(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

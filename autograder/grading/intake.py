@@ -285,9 +285,9 @@ def read(data: bytes, limits: Limits = DEFAULTS) -> Submission:
     raw = _raw_cells(document)
     if raw is None:
         raise Refused("it is not a notebook")
-    cells = [cell for cell in map(_cell, raw) if cell]
-    if len(cells) > limits.cells:
+    if len(raw) > limits.cells:
         raise Refused(f"it has more than {limits.cells} cells")
+    cells = [cell for cell in map(_cell, raw) if cell]
     if sum(len(cell.source) for cell in cells) > limits.text_characters:
         raise Refused(f"it holds more than {limits.text_characters} characters of text")
     metadata = _dict(document.get("metadata"))

@@ -56,7 +56,7 @@ class Judge:
 
         ``failed`` names exercises that this submission is known to fail.
         """
-        self._start()
+        self.start()
         seed = hmac.new(self._secret, f"{key}/{exercise}".encode(), hashlib.sha256)
         request = {
             "exercise": exercise, "ticket": ticket, "seed": seed.hexdigest(),
@@ -86,7 +86,12 @@ class Judge:
             self._process.wait()
             self._process = None
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Have the process running, and its imports done: a cell's clock is not ours.
+
+        Raises:
+            CourseError: it does not start.
+        """
         if self._process:
             return
         ours, theirs = socket.socketpair()
@@ -98,6 +103,9 @@ class Judge:
             stdin=subprocess.DEVNULL,
         )
         theirs.close()
+        if _get(self._control)[0] is None:
+            self.close()
+            raise CourseError("the judge process does not start; see its error above")
 
 
 def _put(
@@ -120,6 +128,7 @@ def _get(control: socket.socket) -> tuple[dict | None, list[int]]:
 def main() -> None:
     """Serve the grading process until it closes the control socket."""
     control = socket.socket(fileno=int(sys.argv[1]))
+    _put(control, {"ready": True})
     while (message := _get(control))[0] is not None:
         request, descriptors = message
         if request:  # {} is a late "over" of a request that had ended already
