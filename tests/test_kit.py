@@ -60,7 +60,9 @@ def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
     package = ROOT / "autograder"
-    shipped = [(package / name).read_bytes() for name in kit.contents(unit)]
+    # Solutions of earlier units may share a line; they are meant to be inside.
+    names = [n for n in kit.contents(unit) if not n.startswith("solutions/")]
+    shipped = [(package / name).read_bytes() for name in names]
     everything = b"\n".join([*shipped, unit.release.read_bytes()]).decode(
         errors="replace"
     )
