@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 import torch
+from jupyter_client.provisioning import KernelProvisionerFactory
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Right, Setting, Task, Wrong
@@ -22,6 +23,14 @@ torch.set_num_threads(1)
 
 def row(*numbers: float) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.float32)
+
+
+def start_kernels_with(monkeypatch: pytest.MonkeyPatch, provisioner: str) -> None:
+    """Have this test's kernels, also in other processes, come from a provisioner."""
+    # The factory reads the environment only once, at its first use in a process.
+    factory = KernelProvisionerFactory.instance()
+    monkeypatch.setattr(factory, "default_provisioner_name", provisioner)
+    monkeypatch.setenv(factory.default_provisioner_name_env, provisioner)
 
 
 @pytest.fixture

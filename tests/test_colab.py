@@ -9,6 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.course import find_unit
+from tests.conftest import start_kernels_with
 
 COLAB = ("ipython==7.34.0", "ipykernel==6.17.1", "ipywidgets==7.7.1")
 
@@ -29,7 +30,7 @@ def site(tmp_path_factory):
 @pytest.mark.slow
 def test_a_release_notebook_runs_under_colabs_ipython(site, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(site) + os.pathsep + os.getcwd())
-    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")
+    start_kernels_with(monkeypatch, "local-provisioner")
     notebook = nbformat.read(find_unit("attention").release, as_version=4)
     asked = nbformat.v4.new_code_cell("import IPython; print(IPython.__version__)")
     wrong = nbformat.v4.new_code_cell(

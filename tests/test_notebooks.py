@@ -8,13 +8,14 @@ from nbclient import NotebookClient
 
 from autograder.course import units
 from autograder.student.references import load
+from tests.conftest import start_kernels_with
 
 LONG = ("05", "06")  # units that train for more than a minute
 
 
 def run(path, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")
+    start_kernels_with(monkeypatch, "local-provisioner")
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=600, resources=resources).execute()

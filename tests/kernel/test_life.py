@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import fcntl
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from nbclient.exceptions import DeadKernelError
 
 from autograder.kernel import client, confine
 from autograder.kernel.confine import Policy
+from tests.conftest import start_kernels_with
 from tests.kernel.conftest import linux
 from tests.kernel.drive import run, started, text
 
@@ -26,17 +27,9 @@ ENDLESS = "while True: pass"
 
 
 @pytest.fixture(autouse=True)
-def boxed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def boxed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels of these tests come from a box; skip where there is none."""
-    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "autograder-box")
-    from jupyter_client.provisioning import KernelProvisionerFactory
-
-    monkeypatch.setattr(
-        KernelProvisionerFactory.instance(),
-        "default_provisioner_name",
-        "autograder-box",
-    )
-    yield
+    start_kernels_with(monkeypatch, "autograder-box")
 
 
 @pytest.fixture
