@@ -6,7 +6,6 @@ import ast
 import hashlib
 import json
 import math
-import os
 import secrets
 import sys
 import time
@@ -27,9 +26,10 @@ from traitlets.config import Config
 from autograder.errors import CourseError
 from autograder.grading.judge import Judge
 from autograder.grading.record import Record
-from autograder.grading.work import course_secret
+from autograder.grading.work import course_secret, environment
 from autograder.kernel.client import run_directory
 from autograder.kernel.confine import ConfinementError
+from autograder.student.demo import LEFT_OUT
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 
@@ -139,6 +139,9 @@ class JudgedExecute(Execute):
     unit_limits = Dict(
         help='Other limits for a unit: {"05_sequence_reversal": {"timeout": 300}}'
     ).tag(config=True)
+    demonstrations = Bool(
+        False, help="Run the notebook's own demonstrations and draw its figures, too."
+    ).tag(config=True)
     readable = List(Unicode(), help="More paths that a box may read.").tag(config=True)
 
     _judge: Judge | None = None
@@ -147,7 +150,6 @@ class JudgedExecute(Execute):
     def preprocess(self, nb: NotebookNode, resources: dict, km=None):
         """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells."""
         self._apply_unit_limits(resources["nbgrader"]["assignment"])
-        os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
         ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
         self._secret = ours.get("secret") or course_secret(Path.cwd())
         self._key = submission_key(nb)
@@ -155,8 +157,11 @@ class JudgedExecute(Execute):
         self.judge.start()
         self._panels: dict[int, NotebookNode] = {}
         nb.metadata.setdefault(VERDICT, {})["checks"] = {}
+        policy = json.dumps(self._policy(resources))
+        left_out = "0" if self.demonstrations else "1"
         try:
-            nb, resources = super().preprocess(nb, resources, km)
+            with environment(**{"AUTOGRADER_BOX": policy, LEFT_OUT: left_out}):
+                nb, resources = super().preprocess(nb, resources, km)
         except ConfinementError as error:
             raise CourseError(_NO_BOX.format(error)) from error
         # Only now: while cells run, a display update can reach any output before it.
