@@ -24,7 +24,7 @@ from traitlets import Bool, Dict, Float, Integer, List, Unicode
 from traitlets.config import Config
 
 from autograder.errors import CourseError
-from autograder.grading.judge import Judge
+from autograder.grading.judge import Judge, fingerprint
 from autograder.grading.record import Record
 from autograder.grading.work import course_secret, environment
 from autograder.kernel.client import run_directory
@@ -272,6 +272,11 @@ class JudgedExecute(Execute):
     def adopt(cls, judge: Judge) -> None:
         """Have all notebooks of this process judged by a judge that has started."""
         cls._judge = judge
+
+    @classmethod
+    def depends_on(cls, assignment: str) -> str:
+        """What verdicts on a unit depend on; if it changes, all are graded again."""
+        return fingerprint(assignment.split("_", 1)[-1])
 
     @classmethod
     def warm_up(cls, config: Config) -> None:
