@@ -15,6 +15,7 @@ from queue import Empty
 
 import zmq
 from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -24,6 +25,7 @@ from traitlets import Bool, Dict, Float, Integer, List, Unicode
 from traitlets.config import Config
 
 from autograder.errors import CourseError
+from autograder.grading.intake import Refused
 from autograder.grading.judge import Judge, fingerprint
 from autograder.grading.record import Record
 from autograder.grading.work import course_secret, environment
@@ -44,6 +46,8 @@ _LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
 _MESSAGES_WAITING = 32
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_TIMEOUT = "CellTimeoutError"  # nbgrader's word for it
+_IDLE_SECONDS = 10.0  # for a cell to end when it is interrupted
 _NO_BOX = (
     "this machine gives no box to run submissions in ({}); use another machine, or "
     "accept it with --JudgedExecute.allow_unconfined=True"
@@ -91,26 +95,31 @@ class PromptClient(AsyncKernelClient):
             RuntimeError: it has died, or takes longer (seconds).
         """
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
-        while not await self._answered(self.kernel_info()):
+        while not await self._answered(self.kernel_info(), deadline):
             if not await self.is_alive():
                 raise RuntimeError("Kernel died before replying to kernel_info")
             if time.monotonic() > deadline:
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
-    async def _answered(self, request: str) -> bool:
-        """Whether the end of a request shows on iopub, so that we are subscribed."""
+    async def _answered(self, request: str, deadline: float) -> bool:
+        """Whether the end of a request shows on iopub, so that we are subscribed.
+
+        Other messages may come without end: the deadline holds for them, too.
+        """
         try:
             state = ""
-            while state != "idle":
+            while state != "idle" and time.monotonic() < deadline:
                 message = await self.get_iopub_msg(timeout=0.2)
                 if message["parent_header"].get("msg_id") == request:
                     state = message["content"].get("execution_state", "")
-            while message["parent_header"].get("msg_id") != request or state:
-                message, state = await self.get_shell_msg(timeout=1), ""
+            while state == "idle" and time.monotonic() < deadline:
+                message = await self.get_shell_msg(timeout=1)
+                if message["parent_header"].get("msg_id") == request:
+                    self._handle_kernel_info_reply(message)
+                    return True
         except Empty:
-            return False
-        self._handle_kernel_info_reply(message)
-        return True
+            pass
+        return False
 
 
 class JudgedExecute(Execute):
@@ -152,7 +161,9 @@ class JudgedExecute(Execute):
         self._apply_unit_limits(resources["nbgrader"]["assignment"])
         ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
         self._secret = ours.get("secret") or course_secret(Path.cwd())
-        self._key = submission_key(nb)
+        folder = Path(resources["metadata"]["path"])
+        self._refuse_large(folder)
+        self._key = submission_key(nb, folder)
         self._dead, self._spent, self._box = "", {}, None
         self.judge.start()
         self._panels: dict[int, NotebookNode] = {}
@@ -196,11 +207,26 @@ class JudgedExecute(Execute):
             self._run(cell, index)
         return cell, resources
 
+    def _refuse_large(self, folder: Path) -> None:
+        """Half of a box's disk is for what the submission writes.
+
+        Raises:
+            Refused: its files take more than the other half.
+        """
+        size = sum(path.stat().st_size for path in _files(folder)) / (1 << 20)
+        if size > self.disk_mb / 2:
+            raise Refused(
+                f"its files take {size:.0f} MB, and at most {self.disk_mb // 2} MB "
+                "can lie beside a notebook"
+            )
+
     def _run(self, cell: NotebookNode, index: int) -> None:
         """Execute a cell; a kernel that died leaves a reason in those after it."""
         if not self._dead:
             try:
                 self.execute_cell(cell, index, store_history=True)
+                if any(o.get("ename") == _TIMEOUT for o in cell.outputs):
+                    self._expect_idle()
                 return
             except DeadKernelError:
                 self._dead = self._reason()
@@ -211,6 +237,13 @@ class JudgedExecute(Execute):
                 "error", ename="Stopped", evalue=self._dead, traceback=[self._dead]
             )
         ]
+
+    def _expect_idle(self) -> None:
+        """See that an interrupted cell has ended; if not, the later ones would wait."""
+        try:
+            run_sync(self.kc.wait_for_ready)(timeout=_IDLE_SECONDS)
+        except RuntimeError:
+            self._dead = "The notebook stopped here: a cell could not be interrupted."
 
     def _reason(self) -> str:
         usage = getattr(self._box, "usage", None) or {}
@@ -343,10 +376,23 @@ def _size(content: object) -> int:
     return len(content) if isinstance(content, str | bytes) else 8
 
 
-def submission_key(nb: NotebookNode) -> str:
-    """A digest of a submission's code: its fresh inputs depend on it and the secret."""
+def submission_key(nb: NotebookNode, folder: Path) -> str:
+    """A digest of a submission's code and of the files beside it.
+
+    Its fresh inputs depend on this and the secret: who has seen those of one submission
+    cannot use them in another.
+    """
     text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
-    return hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256(text.encode())
+    for path in _files(folder):
+        name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
+        for part in (name, path.read_bytes()):
+            digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def earlier_solutions(assignment: str) -> list[str]:
