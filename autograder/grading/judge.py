@@ -170,10 +170,14 @@ def decide(
 
 
 def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
-    """The verdict with its mistake named: the fresh cases get to know mistakes, too."""
+    """The verdict with its mistake named: the fresh cases get to know mistakes, too.
+
+    Not those that are measured: how good a model is says the number, and to run
+    mistaken models takes long.
+    """
     objects = evaluate.mistaken_objects(task)
     results = [
-        r if r.case.mistakes else replace(
+        r if r.case.mistakes or r.case.measure else replace(
             r, case=replace(
                 r.case,
                 mistakes=evaluate.mistaken_answers(task, objects, r.case.inputs),
