@@ -32,8 +32,11 @@ c.JudgedExecute.timeout = 60  # seconds a cell
 c.JudgedExecute.notebook_seconds = 600
 c.JudgedExecute.shutdown_kernel = "immediate"
 c.JudgedExecute.raise_on_iopub_timeout = False
-c.JudgedExecute.unit_limits = {  # this unit trains a model
+c.JudgedExecute.unit_limits = {
+    # A model is trained.
     "05_sequence_reversal": {"timeout": 180, "answer_seconds": 60.0},
+    # A model that was handed in recovers 1,000 sentences, twice.
+    "06_text_recovery": {"timeout": 240, "answer_seconds": 60.0},
 }
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
