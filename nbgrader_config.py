@@ -4,8 +4,6 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-import os
-
 from autograder.grading import converter
 
 c = get_config()  # noqa: F821
@@ -20,7 +18,6 @@ c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 # Grading: submissions are repaired or refused one by one, run in boxes, and judged
 # outside of them; scores come from the judge's records.
 converter.install()
-os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-box"
 c.Autograde.autograde_preprocessors = [
     "autograder.grading.execute.JudgedExecute",
     "autograder.grading.feedback.CleanOutputs",

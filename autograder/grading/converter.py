@@ -1,9 +1,9 @@
 """``nbgrader autograde`` that never loses a submission and never stops at one.
 
-``grade`` is the unit of work: a ``Task`` (bytes) in, a ``Graded`` (the executed
-notebook, with the verdict records in its metadata) out, without the gradebook, so that
-it can run anywhere. ``CourseAutograde`` prepares the tasks and records what comes back,
-one transaction a submission.
+The unit of work is ``grade(Task) -> Graded``, without the gradebook, so that it can run
+anywhere (`work.py`). ``CourseAutograde`` prepares tasks, has several graded at once,
+and records what comes back: one transaction a submission, in the order of the students,
+whatever is ready first.
 
 The order makes ``kill -9`` harmless: the gradebook's transaction first, then, as the
 last step and in one rename, the notebook in ``autograded/``. It carries a digest of all
@@ -25,8 +25,10 @@ import shutil
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +46,11 @@ from sqlalchemy.exc import OperationalError, SAWarning
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
-from traitlets import Float, Integer, List
-from traitlets.config import Config
-from traitlets.utils.importstring import import_item
+from traitlets import Float, Integer, List, Unicode
 
 from autograder import __version__
 from autograder.errors import CourseError
+from autograder.grading.cluster import Cluster
 from autograder.grading.intake import (
     File,
     Limits,
@@ -61,125 +62,23 @@ from autograder.grading.intake import (
     say,
     take,
 )
+from autograder.grading.parallel import Pool, SetupError, usable_cores
+from autograder.grading.work import (
+    KEY,
+    Graded,
+    Task,
+    course_secret,
+    grade,
+    loaded,
+    opened,
+    resources_of,
+    run_all,
+)
 
-KEY = "autograder"  # of the notebook's metadata: what is known about its grading
 KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
 UNSURE = "Something went wrong while grading; your teachers have been told."
-
-# --- the unit of work ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Task:
-    """All that grading one notebook of one submission needs.
-
-    Attributes:
-        source: the instructor's notebook, as text; ``release``: the students'.
-        submission: the student's notebook, as bytes; None if none was found.
-        files: what lies beside it while it runs, relative path -> bytes.
-        refused: why it cannot be graded, if that is known before.
-        folder: where the files are laid out while it runs; removed afterwards.
-        preprocessors: classes or dotted names, to be run in this order.
-    """
-
-    student: str
-    assignment: str
-    notebook: str
-    source: str
-    release: str
-    submission: bytes | None
-    files: Mapping[str, bytes]
-    folder: str
-    repairs: tuple[Repair, ...] = ()
-    refused: str = ""
-    preprocessors: tuple = ()
-    config: Config = field(default_factory=Config)
-    limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True)
-class Graded:
-    """An executed notebook, what was put right, and why it is refused, if it is.
-
-    Verdict records are where the preprocessors put them: in the notebook's
-    ``metadata.autograder``.
-    """
-
-    notebook: NotebookNode
-    repairs: tuple[Repair, ...] = ()
-    refused: str = ""
-
-
-def grade(task: Task) -> Graded:
-    """Rebuild and run one notebook. Knows nothing of the gradebook.
-
-    A preprocessor may raise ``Refused``: the submission then counts zero, with that
-    reason. Any other exception is a fault of ours, or of the machine, and comes out.
-    """
-    source = nbformat.reads(task.source, as_version=4)
-    release = nbformat.reads(task.release, as_version=4)
-    resources = _resources(task)
-    try:
-        if task.refused:
-            raise Refused(task.refused)
-        notebook, repairs = rebuild(source, release, task.submission, task.limits)
-        with _laid_out(task), _environment(NBGRADER_EXECUTION="autograde"):
-            notebook = _run(task.preprocessors, notebook, resources, task.config)
-    except Refused as reason:
-        notebook, _ = rebuild(source, release, None, task.limits)
-        return Graded(notebook, task.repairs, str(reason))
-    return Graded(notebook, task.repairs + repairs)
-
-
-def _resources(task: Task) -> dict:
-    return {
-        "unique_key": task.notebook,
-        "output_files_dir": f"{task.notebook}_files",
-        "metadata": {"name": task.notebook, "path": task.folder},
-        "nbgrader": {
-            "student": task.student,
-            "assignment": task.assignment,
-            "notebook": task.notebook,
-        },
-    }
-
-
-def _run(
-    preprocessors: Iterable, notebook: NotebookNode, resources: dict, config: Config
-) -> NotebookNode:
-    for kind in map(_loaded, preprocessors):
-        notebook, resources = kind(config=config)(notebook, resources)
-    return notebook
-
-
-def _loaded(kind: type | str) -> type:
-    return import_item(kind) if isinstance(kind, str) else kind
-
-
-@contextlib.contextmanager
-def _laid_out(task: Task) -> Iterator[None]:
-    folder = Path(task.folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, mode=0o700)
-    try:
-        for path, data in task.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
+MOST_AHEAD = 256  # submissions that may wait for a slow one before them
+MOST_AHEAD_BYTES = 256 << 20
 
 # --- the gradebook -------------------------------------------------------------------
 
@@ -291,6 +190,89 @@ class Outcome:
         return "".join(parts)
 
 
+@dataclass
+class _Work:
+    """A notebook that is being graded, or is up to date: then it has no future."""
+
+    task: Task
+    digest: str
+    known: dict
+    future: Future | None = None
+
+    def graded(self, log: logging.Logger) -> Graded:
+        """What came of it, or what grading raised."""
+        result = self.future.result()
+        return result if isinstance(result, Graded) else opened(result, log)
+
+
+@dataclass
+class _Begun:
+    """A submission on its way, and what is kept for it until it is recorded."""
+
+    student: str
+    stamp: Any = None
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    works: list[_Work] = field(default_factory=list)
+    error: Exception | None = None
+    kept: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    @property
+    def futures(self) -> list[Future]:
+        return [work.future for work in self.works if work.future]
+
+    @property
+    def done(self) -> bool:
+        return all(future.done() for future in self.futures)
+
+    @property
+    def held(self) -> int:
+        """The bytes of results that wait to be recorded."""
+        ended = [f for f in self.futures if f.done() and not f.exception()]
+        return sum(len(f.result()) for f in ended if isinstance(f.result(), bytes))
+
+    def close(self) -> None:
+        self.kept.close()
+
+
+class _Here:
+    """Grades in this process, at once: what `Pool` is with one job."""
+
+    slots = 1
+    busy: Mapping = {}
+
+    def submit(self, task: Task) -> Future[Graded]:
+        future: Future[Graded] = Future()
+        try:
+            future.set_result(grade(task))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def close(self) -> None:
+        """Nothing is left."""
+
+
+Slots = Pool | Cluster | _Here  # where submissions are graded
+
+
+def _enough(begun: Iterable[_Begun], slots: Slots) -> bool:
+    """Whether no more should begin: all slots have work, or too much waits."""
+    waiting = list(begun)
+    running = sum(not one.done for one in waiting)
+    return (
+        running > slots.slots
+        or len(waiting) >= MOST_AHEAD
+        or sum(one.held for one in waiting) > MOST_AHEAD_BYTES
+    )
+
+
+def _listed(busy: Mapping[int, str]) -> str:
+    """Who is being graded, in a few words."""
+    names = list(dict(busy).values())
+    more = f" +{len(names) - 3}" if len(names) > 3 else ""
+    return ", ".join(name[:16] for name in names[:3]) + more
+
+
 class CourseAutograde(Autograde):
     """nbgrader's ``Autograde`` with our intake, and our way of recording.
 
@@ -300,7 +282,7 @@ class CourseAutograde(Autograde):
     """
 
     sanitize_preprocessors = List(
-        [CheckCellMetadata], help="Run on the rebuilt notebook, before the others."
+        help="Run on the rebuilt notebook, before the others."
     ).tag(config=True)
     patience = Float(
         60.0, help="How long a locked or unavailable gradebook is waited for (seconds)."
@@ -317,6 +299,18 @@ class CourseAutograde(Autograde):
     most_files = Integer(Limits.files, help="Further files are left out.").tag(
         config=True
     )
+
+    jobs = Integer(
+        0,
+        help="Submissions graded at once, each in a process of its own; 0: as many as "
+        "there are usable cores; 1: one after the other, in this process.",
+    ).tag(config=True)
+
+    scheduler = Unicode(
+        "",
+        help="The address of a Dask scheduler whose workers grade instead of this "
+        "machine: tcp://host:8786. See docs/scale.md.",
+    ).tag(config=True)
 
     _gradebook: _Gradebook | None = None
 
@@ -356,8 +350,8 @@ class CourseAutograde(Autograde):
             self._load_course()
             recorded = self._patiently(lambda book: book.scores(self._unit))
             with _above_bar(self.log):
-                for student in self._progress(self._folders):
-                    outcomes += self._one(student, recorded)
+                for found in self._all(recorded):
+                    outcomes += found
         except KeyboardInterrupt:
             self.log.error(
                 "Stopped. What was graded is kept; the same command goes on from here."
@@ -369,11 +363,40 @@ class CourseAutograde(Autograde):
             self._close()
         self._report(outcomes)
 
-    def _progress(self, students: Iterable[str]) -> Iterator[str]:
-        bar = tqdm(list(students), file=sys.stderr, disable=None, unit=" submissions")
-        for student in bar:
-            bar.set_description(student[:24])
-            yield student
+    def _all(self, recorded: Mapping) -> Iterator[list[Outcome]]:
+        """The outcomes of all students, in their order, each when it is recorded."""
+        slots = self._slots()
+        begun: deque[_Begun] = deque()
+        bar = tqdm(
+            total=len(self._folders), file=sys.stderr, disable=None, unit=" submissions"
+        )
+        with bar, contextlib.ExitStack() as stack:
+            stack.callback(lambda: [one.close() for one in begun])
+            stack.callback(slots.close)  # before: their files are in use
+            for student in self._folders:
+                begun.append(self._begin(student, recorded, slots))
+                yield from self._settled(begun, slots, bar, more=True)
+            yield from self._settled(begun, slots, bar, more=False)
+
+    def _settled(
+        self, begun: deque[_Begun], slots: Slots, bar: tqdm, more: bool
+    ) -> Iterator[list[Outcome]]:
+        """Record those that are done, from the first; wait if no more may begin."""
+        while begun and (begun[0].done or not more or _enough(begun, slots)):
+            bar.set_description(_listed(slots.busy) or begun[0].student[:24])
+            if begun[0].done:
+                with contextlib.closing(begun.popleft()) as one:
+                    yield self._finish(one)
+                    bar.update()
+            else:
+                running = [f for one in begun for f in one.futures if not f.done()]
+                wait(running, 0.5, FIRST_COMPLETED)
+
+    def _slots(self) -> Slots:
+        if self.scheduler:
+            return Cluster(self.scheduler)
+        jobs = self.jobs or usable_cores()
+        return Pool(jobs) if jobs > 1 else _Here()
 
     def _report(self, outcomes: list[Outcome]) -> None:
         counts = {status: 0 for status in ("graded", "up to date", "refused", "failed")}
@@ -406,7 +429,9 @@ class CourseAutograde(Autograde):
             raise CourseError(f"there is no notebook {folder}/*.ipynb")
         self._course = {p.stem: (_text(p), _text(self._released(p))) for p in paths}
         for pair in self._course.values():
-            rebuild(*(nbformat.reads(text, as_version=4) for text in pair), None)
+            both = (nbformat.reads(text, as_version=4) for text in pair)
+            # Here once: what is rebuilt later has the same metadata.
+            CheckCellMetadata(config=self.config)(rebuild(*both, None)[0], {})
         self._beside = {
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
@@ -414,6 +439,7 @@ class CourseAutograde(Autograde):
         }
         for name in self._exempt():
             self._beside.pop(name, None)
+        self._secret = course_secret(Path(self.coursedir.root))
         self._patiently(self._refuse_strange)
 
     def _released(self, source: Path) -> Path:
@@ -444,18 +470,50 @@ class CourseAutograde(Autograde):
 
     # One submission
 
-    def _one(self, student: str, recorded: Mapping) -> list[Outcome]:
+    def _begin(self, student: str, recorded: Mapping, slots: Slots) -> _Begun:
+        """Have a submission graded, unless it is up to date; a lock is kept on it."""
+        begun = _Begun(student)
         try:
-            with _locked(Path(self._format_dest(self._unit, student))):
-                stamp, tasks = self._tasks(student)
-                return [self._grade(task, stamp, recorded) for task in tasks]
+            folder = Path(self._format_dest(self._unit, student))
+            begun.kept.enter_context(_locked(folder))
+            begun.stamp, begun.texts, tasks = self._tasks(student)
+            for task in tasks:
+                begun.works.append(self._work(task, begun, recorded, slots))
+        except SetupError:
+            begun.close()
+            raise
+        except Exception as error:
+            begun.error = error
+        except BaseException:
+            begun.close()
+            raise
+        return begun
+
+    def _work(
+        self, task: Task, begun: _Begun, recorded: Mapping, slots: Slots
+    ) -> _Work:
+        work = _Work(task, _digest(task, begun.stamp), self._known(task))
+        scores = recorded.get((task.student, task.notebook))
+        same = work.known.get("digest") == work.digest
+        same = same and work.known.get("scores") == scores
+        if not (same and scores is not None and not self.force):
+            begun.kept.callback(shutil.rmtree, task.folder, ignore_errors=True)
+            work.future = slots.submit(task)
+            work.task = replace(task, files={}, submission=None)  # they take room
+        return work
+
+    def _finish(self, begun: _Begun) -> list[Outcome]:
+        try:
+            if begun.error:
+                raise begun.error
+            return [self._recorded(work, begun) for work in begun.works]
         except GradebookError:
             raise
         except Exception as error:
-            self._tell(student, error)
-            return [Outcome(student, "failed", "nothing new was recorded")]
+            self._tell(begun.student, error)
+            return [Outcome(begun.student, "failed", "nothing new was recorded")]
 
-    def _tasks(self, student: str) -> tuple[Any, list[Task]]:
+    def _tasks(self, student: str) -> tuple[Any, dict[str, bytes], list[Task]]:
         folder, files, reason = self._folders[student], {}, ""
         stamp, repairs = None, ()
         limits = Limits(
@@ -469,12 +527,12 @@ class CourseAutograde(Autograde):
             repairs += odd
         except Refused as refusal:
             reason = str(refusal)
-        self._texts = {name: files[name].data for name in KEPT if name in files}
+        texts = {name: files[name].data for name in KEPT if name in files}
         tasks = [
             self._task(student, name, files, repairs, reason, limits)
             for name in self._course
         ]
-        return stamp, tasks
+        return stamp, texts, tasks
 
     def _task(
         self, student: str, name: str, files: Mapping[str, File],
@@ -496,30 +554,27 @@ class CourseAutograde(Autograde):
             student, self._unit, name, source, release, data, beside | self._beside,
             str(scratch / f"{student}+{self._unit}+{name}"), repairs, reason,
             tuple(self.sanitize_preprocessors) + self._stages()[0], self.config, limits,
+            self._secret,
         )  # fmt: skip
 
     def _stages(self) -> tuple[tuple, tuple]:
         """The preprocessors that grade, and those that record."""
-        kinds = tuple(map(_loaded, self.autograde_preprocessors))
+        kinds = tuple(map(loaded, self.autograde_preprocessors))
         recording = (SaveAutoGrades, AssignLatePenalties)
         writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
         first = min(writers, default=len(kinds))
         return kinds[:first], kinds[first:]
 
-    def _grade(self, task: Task, stamp: Any, recorded: Mapping) -> Outcome:
-        digest = _digest(task, stamp)
-        known = self._known(task)
-        scores = recorded.get((task.student, task.notebook))
-        same = known.get("digest") == digest and known.get("scores") == scores
-        if same and scores is not None and not self.force:
-            return _outcome(task, known, "up to date")
+    def _recorded(self, work: _Work, begun: _Begun) -> Outcome:
+        if work.future is None:
+            return _outcome(work.task, work.known, "up to date")
         try:
-            return self._keep(task, grade(task), stamp, digest)
+            return self._keep(work, work.graded(self.log), begun)
         except GradebookError:
             raise
         except Exception as error:
-            self._tell(task.student, error)
-            return self._failed(task, stamp, known)
+            self._tell(begun.student, error)
+            return self._failed(work, begun, error)
 
     def _tell(self, student: str, error: Exception) -> None:
         if isinstance(error, CourseError):
@@ -527,31 +582,36 @@ class CourseAutograde(Autograde):
         else:
             self.log.exception(f"{student}: grading failed")
 
-    def _keep(self, task: Task, graded: Graded, stamp: Any, digest: str) -> Outcome:
+    def _keep(self, work: _Work, graded: Graded, begun: _Begun) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
+        task, stamp = work.task, begun.stamp
         scores = self._patiently(lambda book: self._record(book, task, graded, stamp))
         known = dict(graded.notebook.metadata.get(KEY, {})) | {
-            "digest": digest, "scores": scores, "refused": graded.refused,
+            "digest": work.digest, "scores": scores, "refused": graded.refused,
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
         }  # fmt: skip
         graded.notebook.metadata[KEY] = nbformat.from_dict(known)
-        self._publish(task, graded.notebook)
+        self._publish(task, graded.notebook, begun.texts)
         outcome = _outcome(task, known, "graded")
         if outcome.repairs and not graded.refused:
             self.log.warning(str(outcome))
         return outcome
 
-    def _failed(self, task: Task, stamp: Any, known: Mapping) -> Outcome:
+    def _failed(self, work: _Work, begun: _Begun, error: Exception) -> Outcome:
         """After a fault of ours: the old result stays, else it is zero for now."""
-        old = bool(known.get("digest"))  # "" marks a placeholder from here
+        task, old = work.task, bool(work.known.get("digest"))  # "": one from here
         if not old:
             source, release = (
                 nbformat.reads(t, as_version=4) for t in (task.source, task.release)
             )
             blank, _ = rebuild(source, release, None)
-            self._keep(task, Graded(blank, task.repairs, UNSURE), stamp, "")
-        kept = "the old result stays" if old else "zero points for now"
-        return Outcome(task.student, "failed", f"{kept}; the same command tries again")
+            zero = Graded(blank, task.repairs, UNSURE)
+            self._keep(replace(work, digest=""), zero, begun)
+        reason = f"{error}; " if isinstance(error, CourseError) else ""
+        reason += "the old result stays" if old else "zero points for now"
+        return Outcome(
+            task.student, "failed", f"{reason}; the same command tries again"
+        )
 
     def _known(self, task: Task) -> dict:
         """What an earlier run noted in the published notebook; {} if there is none."""
@@ -576,10 +636,10 @@ class CourseAutograde(Autograde):
             _record_zero(book, task, graded.refused)
         else:
             stages = self._stages()[1]
-            resources = _resources(task)
+            resources = resources_of(task)
             resources["nbgrader"]["db_url"] = self.coursedir.db_url
             with _sharing(book, stages):
-                _run(stages, graded.notebook, resources, self.config)
+                run_all(stages, graded.notebook, resources, self.config)
         notebook = book.find_submission_notebook(
             task.notebook, task.assignment, task.student
         )
@@ -637,12 +697,14 @@ class CourseAutograde(Autograde):
 
     # Publishing
 
-    def _publish(self, task: Task, notebook: NotebookNode) -> None:
+    def _publish(
+        self, task: Task, notebook: NotebookNode, texts: Mapping[str, bytes]
+    ) -> None:
         """Replace the published notebook in one step, after all that goes with it."""
         path = self._published(task)
         for name in KEPT:
-            if name in self._texts:
-                _replace(path.with_name(name), self._texts[name])
+            if name in texts:
+                _replace(path.with_name(name), texts[name])
             else:
                 path.with_name(name).unlink(missing_ok=True)
         self._clear(path.parent)

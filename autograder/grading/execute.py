@@ -5,22 +5,30 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import math
 import os
 import secrets
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty
 
 import zmq
+from jupyter_client.asynchronous import AsyncKernelClient
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Dict, Float, Integer, List, Unicode
+from traitlets.config import Config
 
 from autograder.errors import CourseError
 from autograder.grading.judge import Judge
 from autograder.grading.record import Record
+from autograder.grading.work import course_secret
+from autograder.kernel.client import run_directory
 from autograder.kernel.confine import ConfinementError
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
@@ -36,6 +44,10 @@ _LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
 _MESSAGES_WAITING = 32
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_NO_BOX = (
+    "this machine gives no box to run submissions in ({}); use another machine, or "
+    "accept it with --JudgedExecute.allow_unconfined=True"
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,38 @@ def _check_call(statement: ast.stmt) -> Check | None:
     return None
 
 
+class PromptClient(AsyncKernelClient):
+    """A client that is ready once the kernel is: the original waits 0.2 s more."""
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Ask the kernel for its info until its reply and its output have come.
+
+        Raises:
+            RuntimeError: it has died, or takes longer (seconds).
+        """
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        while not await self._answered(self.kernel_info()):
+            if not await self.is_alive():
+                raise RuntimeError("Kernel died before replying to kernel_info")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
+
+    async def _answered(self, request: str) -> bool:
+        """Whether the end of a request shows on iopub, so that we are subscribed."""
+        try:
+            state = ""
+            while state != "idle":
+                message = await self.get_iopub_msg(timeout=0.2)
+                if message["parent_header"].get("msg_id") == request:
+                    state = message["content"].get("execution_state", "")
+            while message["parent_header"].get("msg_id") != request or state:
+                message, state = await self.get_shell_msg(timeout=1), ""
+        except Empty:
+            return False
+        self._handle_kernel_info_reply(message)
+        return True
+
+
 class JudgedExecute(Execute):
     """nbgrader's Execute with the kernel in a box and the verdicts from outside it."""
 
@@ -98,11 +142,14 @@ class JudgedExecute(Execute):
     readable = List(Unicode(), help="More paths that a box may read.").tag(config=True)
 
     _judge: Judge | None = None
+    _secret = b""
 
     def preprocess(self, nb: NotebookNode, resources: dict, km=None):
         """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells."""
         self._apply_unit_limits(resources["nbgrader"]["assignment"])
         os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
+        ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
+        self._secret = ours.get("secret") or course_secret(Path.cwd())
         self._key = submission_key(nb)
         self._dead, self._spent, self._box = "", {}, None
         self.judge.start()
@@ -111,10 +158,7 @@ class JudgedExecute(Execute):
         try:
             nb, resources = super().preprocess(nb, resources, km)
         except ConfinementError as error:
-            raise CourseError(
-                f"this machine gives no box to run submissions in ({error}); use "
-                "another, or accept it with --JudgedExecute.allow_unconfined=True"
-            ) from error
+            raise CourseError(_NO_BOX.format(error)) from error
         # Only now: while cells run, a display update can reach any output before it.
         for index, output in self._panels.items():
             nb.cells[index].outputs = [output]
@@ -213,11 +257,29 @@ class JudgedExecute(Execute):
     @property
     def judge(self) -> Judge:
         """The judge process, one for all notebooks that this process grades."""
-        if JudgedExecute._judge is None:
-            # nbgrader's converters run in the course's root.
-            secret = course_secret(Path.cwd())
-            JudgedExecute._judge = Judge(secret, self.answer_seconds)
-        return JudgedExecute._judge
+        judge = JudgedExecute._judge
+        if judge is None:
+            judge = JudgedExecute._judge = Judge(self._secret)
+        judge.secret, judge.answer_seconds = self._secret, self.answer_seconds
+        return judge
+
+    @classmethod
+    def adopt(cls, judge: Judge) -> None:
+        """Have all notebooks of this process judged by a judge that has started."""
+        cls._judge = judge
+
+    @classmethod
+    def warm_up(cls, config: Config) -> None:
+        """Start the server of boxes, to be shared with processes started from here.
+
+        Raises:
+            CourseError: this machine gives no boxes.
+        """
+        if sys.platform == "linux":
+            try:
+                run_directory(cls(config=config).level)
+            except ConfinementError as error:
+                raise CourseError(_NO_BOX.format(error)) from error
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):
         """Take an output message, unless its cell has printed its share already.
@@ -250,8 +312,13 @@ class JudgedExecute(Execute):
         """Nothing: widgets have no state here, and none can take outputs for itself."""
 
     def create_kernel_manager(self):
-        """nbclient's, which does not queue up whatever a kernel sends."""
+        """nbclient's, for a kernel in a box, whose messages it does not queue up."""
         manager = super().create_kernel_manager()
+        # Not by the environment: a Jupyter server's other kernels are not for a box.
+        manager.kernel_spec.metadata["kernel_provisioner"] = {
+            "provisioner_name": "autograder-box"
+        }
+        manager.client_class = f"{__name__}.{PromptClient.__name__}"
         manager.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
         manager.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
         return manager
@@ -279,17 +346,3 @@ def earlier_solutions(assignment: str) -> list[str]:
     folder = ROOT / "autograder" / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
-
-
-def course_secret(root: Path) -> bytes:
-    """The course's secret, made at its first use; it never leaves this machine."""
-    path = root / ".autograder" / "secret"
-    if not path.is_file():
-        path.parent.mkdir(exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return course_secret(root)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(32))
-    return path.read_bytes()

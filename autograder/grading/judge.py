@@ -8,12 +8,14 @@ enters the box.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import hmac
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -44,8 +46,8 @@ class Judge:
     """
 
     def __init__(self, secret: bytes, answer_seconds: float = 20.0):
-        self._secret, self._answer_seconds = secret, answer_seconds
-        self._process: subprocess.Popen | None = None
+        self.secret, self.answer_seconds = secret, answer_seconds
+        self._process: subprocess.Popen | _Fork | None = None
         self._control: socket.socket | None = None
 
     def ask(
@@ -57,10 +59,10 @@ class Judge:
         ``failed`` names exercises that this submission is known to fail.
         """
         self.start()
-        seed = hmac.new(self._secret, f"{key}/{exercise}".encode(), hashlib.sha256)
+        seed = hmac.new(self.secret, f"{key}/{exercise}".encode(), hashlib.sha256)
         request = {
             "exercise": exercise, "ticket": ticket, "seed": seed.hexdigest(),
-            "seconds": self._answer_seconds, "failed": list(failed),
+            "seconds": self.answer_seconds, "failed": list(failed),
         }  # fmt: skip
         _put(self._control, request, [channel.fileno()])
 
@@ -86,6 +88,24 @@ class Judge:
             self._process.wait()
             self._process = None
 
+    def fork(self) -> None:
+        """Start the judge process as a fork of this one, which costs milliseconds.
+
+        Only while this process has one thread, and nothing open that a judge should
+        not have but by number: its copies are closed.
+        """
+        self._control, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.closerange(3, theirs.fileno())
+                os.closerange(theirs.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+                serve(theirs)
+            finally:
+                os._exit(0)
+        self._process = _Fork(pid)
+        theirs.close()
+
     def start(self) -> None:
         """Have the process running, and its imports done: a cell's clock is not ours.
 
@@ -103,9 +123,23 @@ class Judge:
             stdin=subprocess.DEVNULL,
         )
         theirs.close()
+        atexit.register(self.close)
         if _get(self._control)[0] is None:
             self.close()
             raise CourseError("the judge process does not start; see its error above")
+
+
+class _Fork:
+    """A forked child, ended as a `subprocess.Popen` is."""
+
+    def __init__(self, pid: int):
+        self._pid = pid
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        os.waitpid(self._pid, 0)
 
 
 def _put(
@@ -126,9 +160,14 @@ def _get(control: socket.socket) -> tuple[dict | None, list[int]]:
 
 
 def main() -> None:
-    """Serve the grading process until it closes the control socket."""
+    """Serve the grading process that has started this one."""
     control = socket.socket(fileno=int(sys.argv[1]))
     _put(control, {"ready": True})
+    serve(control)
+
+
+def serve(control: socket.socket) -> None:
+    """Judge what is asked for, until the control socket closes."""
     while (message := _get(control))[0] is not None:
         request, descriptors = message
         if request:  # {} is a late "over" of a request that had ended already

@@ -47,7 +47,6 @@ def settings(**more) -> Config:
     config.Autograde.autograde_preprocessors = [
         RunHere, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata,
     ]  # fmt: skip
-    config.Autograde.jobs = 1
     config.Autograde.update(more)
     return config
 
