@@ -169,8 +169,8 @@ class JudgedExecute(Execute):
         return nb, resources
 
     def _apply_unit_limits(self, assignment: str) -> None:
-        # As configuration: nbclient initialises itself again when a notebook starts, and
-        # takes its `timeout` from there.
+        # As configuration: nbclient initialises itself again when a notebook starts,
+        # and takes its `timeout` from there.
         limits = self.unit_limits.get(assignment, {})
         self.update_config(Config({type(self).__name__: dict(limits)}))
 

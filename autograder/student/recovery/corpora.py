@@ -102,8 +102,9 @@ def _by_hash(
     """Split by a hash of the source, so that equal sources stay together."""
     parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
     for source, target in _pairs(dict.fromkeys(sentences), damage):
-        number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 20
-        parts[{0: "test", 1: "dev"}.get(number, "train")].append((source, target))
+        digest = hashlib.sha256(source.encode()).digest()
+        place = int.from_bytes(digest, "big") % 20
+        parts[("test", "dev")[place] if place < 2 else "train"].append((source, target))
     empty = [split for split in SPLITS if not parts[split]]
     if empty:
         raise CorpusError(f"{name} is too small: nothing is left for {empty[0]}")
