@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
+from autograder.cli import main
 from autograder.course import Unit
 from autograder.solutions import encoder_decoder
 from autograder.solutions.text_recovery import (
@@ -227,3 +229,18 @@ def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
     page, table = (p.read_text() for p in leaderboard.write(unit, tmp_path, tmp_path))
     assert "<b>Beam" not in page and "95.0" in page
     assert "1,'=1+1,95.00,0.5000" in table
+
+
+def test_the_command_writes_the_leaderboard_of_this_folder(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["leaderboard"]) == 0
+    assert (
+        "Nobody is on the board yet."
+        in Path("leaderboard/leaderboard.html").read_text()
+    )
+    assert capsys.readouterr().out.split() == [
+        "leaderboard/leaderboard.html",
+        "leaderboard/leaderboard.csv",
+    ]
