@@ -2445,17 +2445,6 @@ MODEL = Task(
               "    from autograder.student.recovery.checkpoint import shipped\n"
               "    model, tokenizer = load(shipped(), encoder_decoder, segment)\n"
               "    return recover(model, tokenizer, sources, greedy_decode)\n"),
-        Wrong("reversed", "The texts come back in another order than the sources.",
-              "Batches are sorted by length. Who restores the order?",
-              edits=(("return recover(model, tokenizer, sources, greedy_decode)",
-                      "return recover(model, tokenizer, sources, greedy_decode)[::-1]"),)),
-        Wrong("lower_case", "The texts are in lower case: half of the task is missing.",
-              "Where did the capitals go?",
-              edits=(("return recover(model, tokenizer, sources, greedy_decode)",
-                      "return [t.lower() for t in recover(model, tokenizer, sources, greedy_decode)]"),)),
-        Wrong("cut_short", "The texts break off after a few tokens.",
-              "How large is `max_len`?",
-              edits=(("sources, greedy_decode)", "sources, lambda m, s: greedy_decode(m, s, max_len=7))"),)),
         Wrong("ids", "Ids come back, not texts.", "What does the tokenizer's `decode` do?",
               source="def restore(sources):\n    return [[1, 2] for _ in sources]\n"),
     ),
@@ -2464,7 +2453,6 @@ MODEL = Task(
               "def restore(sources):\n"
               "    model, tokenizer = load(handed_in(), encoder_decoder, segment)\n"
               "    return recover(model, tokenizer, sources, partial(beam_search, beam_size=2))\n"),
-        Right("small_batches", edits=(("sources, greedy_decode)", "sources, greedy_decode, batch_size=64)"),)),
     ),
 )  # fmt: skip
 

@@ -33,6 +33,14 @@ class NotTheirs(Exception):
     """Answers that are worth nothing for a reason; the text says which."""
 
 
+def remark(name: str, expected: Answers, actual: Answers) -> str:
+    """What is wrong with measured answers as a whole, in a sentence; "" if unknown."""
+    try:
+        return _REMARKS[name](expected, actual) if name in _REMARKS else ""
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return ""
+
+
 def measured(name: str, expected: Answers, actual: Answers) -> tuple[float, str]:
     """A measure's value, 0 if it cannot read the answers; and why it is 0, if known."""
     try:
@@ -128,4 +136,11 @@ def _abilities(expected: Answers, actual: Answers) -> dict[str, float]:
     return abilities.recall([abilities.left(t) for t in wanted], wanted, given)
 
 
+def _as_a_whole(expected: Answers, actual: Answers) -> str:
+    from autograder.student.recovery import abilities
+
+    return abilities.remark(json.loads(expected["bleu"]), json.loads(actual["bleu"]))
+
+
 _DETAILS["bleu"] = _abilities
+_REMARKS: dict[str, Callable[[Answers, Answers], str]] = {"bleu": _as_a_whole}

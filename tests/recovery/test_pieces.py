@@ -22,6 +22,8 @@ from autograder.solutions.text_recovery import (
     learn_merges,
     segment,
 )
+from autograder.student.compare import compare
+from autograder.student.exercise import Case
 from autograder.student.measures import details, value_of
 from autograder.student.probes.text_recovery import Script
 from autograder.student.recovery import abilities, experiments
@@ -244,3 +246,24 @@ def test_the_command_writes_the_leaderboard_of_this_folder(
         "leaderboard/leaderboard.html",
         "leaderboard/leaderboard.csv",
     ]
+
+
+ORIGINALS = [f"The baker sold {i} warm cakes in Rome." for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "says"),
+    [
+        ([text.lower() for text in ORIGINALS], "lower case"),
+        ([text[:9] for text in ORIGINALS], "words on average"),
+        ([text + " And" * 9 for text in ORIGINALS], "words on average"),
+        (ORIGINALS[::-1], "who restores the order?"),
+        ([text.replace("warm", "Warm") for text in ORIGINALS], ""),
+    ],
+)
+def test_a_low_score_says_what_is_wrong_with_the_texts_as_a_whole(outputs, says):
+    expected = {"bleu": json.dumps(ORIGINALS)}
+    case = Case("c", "fresh", "", {}, expected, measure="bleu", scale=((0, 0), (99, 1)))
+    message = compare(case, {"bleu": json.dumps(outputs)}).findings[0].message
+    assert "all points from 99 on" in message and says in message
+    assert says or message.endswith(" on.")

@@ -70,6 +70,27 @@ def _in_line(wanted: list[str], given: list[str]) -> list[int]:
     return [i for block in blocks for i in range(block.a, block.a + block.size)]
 
 
+def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
+    """What a person would see at once in bad outputs, in a sentence; "" for nothing."""
+    if all(output == output.lower() for output in outputs):
+        return "Every text is in lower case: half of the task is missing."
+    wanted, given = (sum(len(t.split()) for t in ts) for ts in (targets, outputs))
+    if given < 0.7 * wanted or given > 1.5 * wanted:
+        return (
+            f"A text has {given / len(outputs):.1f} words on average, an original "
+            f"{wanted / len(targets):.1f}. Does decoding stop at EOS, and only there?"
+        )
+    known = set(targets)
+    right = sum(output in known for output in outputs)
+    in_place = sum(a == b for a, b in zip(targets, outputs, strict=False))
+    if right > 0.2 * len(targets) and in_place < 0.2 * right:
+        return (
+            "Many texts are right, but stand in the place of another. Batches are "
+            "sorted by length: who restores the order?"
+        )
+    return ""
+
+
 def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
     """(source, target, output) rows as HTML: what came back, what is wrong, what lacks.
 
