@@ -38,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "validity", _validity, "run all wrong variants and right styles")
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
+    _add(commands, "leaderboard", _leaderboard, "rank a unit's models, in leaderboard/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     return parser
 
@@ -98,6 +99,16 @@ def _kit(options: argparse.Namespace) -> int:
     shown = ", ".join(unit.label for unit in kit.shown_units(last))
     solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
     print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
+    return 0
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    """Of the course that the current folder holds, as nbgrader takes it."""
+    from autograder.classroom import leaderboard
+
+    unit = find_unit((options.units or ["text_recovery"])[0])
+    for path in leaderboard.write(unit, Path.cwd(), Path("leaderboard")):
+        print(path)
     return 0
 
 

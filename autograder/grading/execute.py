@@ -185,8 +185,10 @@ class JudgedExecute(Execute):
         return nb, resources
 
     def _apply_unit_limits(self, assignment: str) -> None:
-        for name, value in self.unit_limits.get(assignment, {}).items():
-            setattr(self, name, value)
+        # As configuration: nbclient initialises itself again when a notebook starts,
+        # and takes its `timeout` from there.
+        limits = self.unit_limits.get(assignment, {})
+        self.update_config(Config({type(self).__name__: dict(limits)}))
 
     def _policy(self, resources: dict) -> dict:
         names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
