@@ -61,7 +61,6 @@ from autograder.student.recovery.model import (
     device,
     parameters,
 )
-from autograder.student.recovery.place import being_graded
 from autograder.student.recovery.text import (
     BOS,
     EOS,
@@ -1665,9 +1664,6 @@ def train_your_model():
     torch.manual_seed(0)
     model = Restorer(Sizes(len(tokenizer)), encoder_decoder).to(WHERE)
     print(f"{parameters(model):,} parameters, {STEPS} steps, on {WHERE.type}")
-    if being_graded():
-        print("(grading does not train)")
-        return
     curve = fit(model, tokenizer, corpus, STEPS)
     if not QUICK:
         save("my_recovery.safetensors", model, tokenizer, curve=curve)
@@ -1779,10 +1775,7 @@ def run(config: dict) -> dict:
 
 
 def report(name: str, configs: list[dict], label: str, run=run) -> None:
-    """Run an experiment (never while grading); show its table and curves."""
-    if being_graded():
-        print("(grading does not train)")
-        return
+    """Run an experiment; show its table and curves."""
     rows = experiments.run_grid(name, configs, run, RUNS)
     if QUICK:
         print(f"({EXPERIMENT_STEPS} steps teach nothing yet: for numbers, QUICK = False)")
@@ -1844,9 +1837,6 @@ def positions():
 # %%
 @demo
 def beams():
-    if being_graded():
-        print("(grading does not train)")
-        return
     pairs = corpus.test[: 30 if QUICK else 500]
     sources = [source for source, _ in pairs]
 

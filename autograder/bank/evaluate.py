@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import linecache
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import torch
 
@@ -133,9 +133,15 @@ def named(task: Task) -> list[Wrong]:
     return [wrong for wrong in task.wrong if not wrong.like]
 
 
-def mistaken_objects(task: Task) -> dict[str, object]:
-    """The object that each named mistake makes."""
-    return {wrong.name: build_object(task, wrong) for wrong in named(task)}
+def mistaken_objects(
+    task: Task, names: Collection[str] | None = None
+) -> dict[str, object]:
+    """The object that each named mistake makes, or each of those with ``names``."""
+    return {
+        wrong.name: build_object(task, wrong)
+        for wrong in named(task)
+        if names is None or wrong.name in names
+    }
 
 
 def mistaken_answers(

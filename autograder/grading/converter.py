@@ -18,17 +18,14 @@ import fcntl
 import glob
 import hashlib
 import importlib.metadata
-import logging
 import os
 import re
 import shutil
 import sys
-import time
-import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +39,12 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 from nbgrader.utils import is_grade
-from sqlalchemy.exc import OperationalError, SAWarning
-from sqlalchemy.orm import Session, scoped_session, sessionmaker
 from tqdm import tqdm
-from tqdm.contrib.logging import logging_redirect_tqdm
 from traitlets import Float, Integer, List, Unicode
 
 from autograder import __version__
 from autograder.errors import CourseError
+from autograder.grading.book import Gradebook, GradebookError, PatientBook, sharing
 from autograder.grading.cluster import Cluster
 from autograder.grading.intake import (
     File,
@@ -62,215 +57,21 @@ from autograder.grading.intake import (
     say,
     take,
 )
+from autograder.grading.outcome import Outcome, above_bar, changes, outcome, summary
 from autograder.grading.parallel import Pool, SetupError, usable_cores
+from autograder.grading.queue import Begun, Here, Slots, Work, enough, names_of
 from autograder.grading.work import (
     KEY,
     Graded,
     Task,
     course_secret,
-    grade,
     loaded,
-    opened,
     resources_of,
     run_all,
 )
 
 KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
 UNSURE = "Something went wrong while grading; your teachers have been told."
-MOST_AHEAD = 256  # submissions that may wait for a slow one before them
-MOST_AHEAD_BYTES = 256 << 20
-
-# --- the gradebook -------------------------------------------------------------------
-
-
-class GradebookError(CourseError):
-    """The gradebook cannot be used: without it no submission can be recorded."""
-
-
-class _Session(Session):
-    """A session in which nbgrader's many commits wait for ``finish``."""
-
-    def commit(self) -> None:
-        self.flush()
-
-    def finish(self) -> None:
-        super().commit()
-
-
-class _Gradebook(api.Gradebook):
-    """A gradebook in which nothing is written before ``finish``, and then all of it."""
-
-    def __init__(self, db_url: str, course_id: str):
-        super().__init__(db_url, course_id)
-        self.db.remove()
-        make = sessionmaker(class_=_Session, autoflush=True, bind=self.engine)
-        self.db = scoped_session(make)
-
-    def close(self) -> None:
-        """Nothing: those who record close what they think is their own gradebook."""
-
-    def finish(self) -> None:
-        self.db().finish()
-
-    def dispose(self) -> None:
-        super().close()
-
-    def scores(self, assignment: str) -> dict[tuple[str, str], dict[str, float | None]]:
-        """The automatic scores: (student, notebook) -> grade id -> score."""
-        rows = (
-            self.db.query(
-                api.SubmittedAssignment.student_id,
-                api.Notebook.name,
-                api.BaseCell.name,
-                api.Grade.auto_score,
-            )
-            .select_from(api.Grade)
-            .join(
-                api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id
-            )
-            .join(
-                api.SubmittedAssignment,
-                api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
-            )
-            .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
-            .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
-            .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
-            .filter(api.Assignment.name == assignment)
-        )
-        found: dict = {}
-        for student, notebook, cell, score in rows:
-            found.setdefault((student, notebook), {})[cell] = score
-        self.db.rollback()
-        return found
-
-
-@contextlib.contextmanager
-def _sharing(gradebook: _Gradebook, preprocessors: Iterable[type]) -> Iterator[None]:
-    """Let preprocessors, which open ``Gradebook`` by themselves, use this one."""
-    names = {base.__module__ for kind in preprocessors for base in kind.__mro__}
-    modules = [sys.modules[name] for name in names if name in sys.modules]
-    users = [m for m in modules if vars(m).get("Gradebook") is api.Gradebook]
-    for module in users:
-        module.Gradebook = lambda *_, **__: gradebook
-    try:
-        yield
-    finally:
-        for module in users:
-            module.Gradebook = api.Gradebook
-
-
-def _passes(error: OperationalError) -> bool:
-    """Whether waiting can help: the database is locked, or away for a moment."""
-    lasting = ("no such", "readonly", "read-only", "is full", "syntax")
-    return not any(word in str(error.orig).lower() for word in lasting)
-
-
-# --- nbgrader's converter ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a notebook fared: "graded", "up to date", "refused" or "failed"."""
-
-    student: str
-    status: str
-    reason: str = ""
-    repairs: tuple[Repair, ...] = ()
-
-    @property
-    def needs_person(self) -> bool:
-        return self.status in ("refused", "failed")
-
-    def __str__(self) -> str:
-        parts = [f"{self.student}: {self.status}"]
-        parts += [f": {self.reason}"] if self.reason else []
-        parts += [f"; put right: {' '.join(r.says for r in self.repairs)}"] * bool(
-            self.repairs
-        )
-        return "".join(parts)
-
-
-@dataclass
-class _Work:
-    """A notebook that is being graded, or is up to date: then it has no future."""
-
-    task: Task
-    digest: str
-    known: dict
-    future: Future | None = None
-
-    def graded(self, log: logging.Logger) -> Graded:
-        """What came of it, or what grading raised."""
-        result = self.future.result()
-        return result if isinstance(result, Graded) else opened(result, log)
-
-
-@dataclass
-class _Begun:
-    """A submission on its way, and what is kept for it until it is recorded."""
-
-    student: str
-    stamp: Any = None
-    texts: Mapping[str, bytes] = field(default_factory=dict)
-    works: list[_Work] = field(default_factory=list)
-    error: Exception | None = None
-    kept: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-
-    @property
-    def futures(self) -> list[Future]:
-        return [work.future for work in self.works if work.future]
-
-    @property
-    def done(self) -> bool:
-        return all(future.done() for future in self.futures)
-
-    @property
-    def held(self) -> int:
-        """The bytes of results that wait to be recorded."""
-        ended = [f for f in self.futures if f.done() and not f.exception()]
-        return sum(len(f.result()) for f in ended if isinstance(f.result(), bytes))
-
-    def close(self) -> None:
-        self.kept.close()
-
-
-class _Here:
-    """Grades in this process, at once: what `Pool` is with one job."""
-
-    slots = 1
-    busy: Mapping = {}
-
-    def submit(self, task: Task) -> Future[Graded]:
-        future: Future[Graded] = Future()
-        try:
-            future.set_result(grade(task))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def close(self) -> None:
-        """Nothing is left."""
-
-
-Slots = Pool | Cluster | _Here  # where submissions are graded
-
-
-def _enough(begun: Iterable[_Begun], slots: Slots) -> bool:
-    """Whether no more should begin: all slots have work, or too much waits."""
-    waiting = list(begun)
-    running = sum(not one.done for one in waiting)
-    return (
-        running > slots.slots
-        or len(waiting) >= MOST_AHEAD
-        or sum(one.held for one in waiting) > MOST_AHEAD_BYTES
-    )
-
-
-def _listed(busy: Mapping[int, str]) -> str:
-    """Who is being graded, in a few words."""
-    names = list(dict(busy).values())
-    more = f" +{len(names) - 3}" if len(names) > 3 else ""
-    return ", ".join(name[:16] for name in names[:3]) + more
 
 
 class CourseAutograde(Autograde):
@@ -312,7 +113,7 @@ class CourseAutograde(Autograde):
         "machine: tcp://host:8786. See docs/scale.md.",
     ).tag(config=True)
 
-    _gradebook: _Gradebook | None = None
+    _book: PatientBook
 
     # What to do
 
@@ -346,10 +147,13 @@ class CourseAutograde(Autograde):
             NbGraderException: something needs a person; all that could be graded is.
         """
         outcomes: list[Outcome] = []
+        self._book = PatientBook(
+            self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
+        )
         try:
             self._load_course()
-            recorded = self._patiently(lambda book: book.scores(self._unit))
-            with _above_bar(self.log):
+            recorded = self._book.use(lambda book: book.scores(self._unit))
+            with above_bar(self.log):
                 for found in self._all(recorded):
                     outcomes += found
         except KeyboardInterrupt:
@@ -360,13 +164,13 @@ class CourseAutograde(Autograde):
         except CourseError as error:
             raise self._stop(str(error)) from None
         finally:
-            self._close()
+            self._book.close()
         self._report(outcomes)
 
     def _all(self, recorded: Mapping) -> Iterator[list[Outcome]]:
         """The outcomes of all students, in their order, each when it is recorded."""
         slots = self._slots()
-        begun: deque[_Begun] = deque()
+        begun: deque[Begun] = deque()
         bar = tqdm(
             total=len(self._folders), file=sys.stderr, disable=None, unit=" submissions"
         )
@@ -379,11 +183,11 @@ class CourseAutograde(Autograde):
             yield from self._settled(begun, slots, bar, more=False)
 
     def _settled(
-        self, begun: deque[_Begun], slots: Slots, bar: tqdm, more: bool
+        self, begun: deque[Begun], slots: Slots, bar: tqdm, more: bool
     ) -> Iterator[list[Outcome]]:
         """Record those that are done, from the first; wait if no more may begin."""
-        while begun and (begun[0].done or not more or _enough(begun, slots)):
-            bar.set_description(_listed(slots.busy) or begun[0].student[:24])
+        while begun and (begun[0].done or not more or enough(begun, slots)):
+            bar.set_description(names_of(slots.busy) or begun[0].student[:24])
             if begun[0].done:
                 with contextlib.closing(begun.popleft()) as one:
                     yield self._finish(one)
@@ -396,17 +200,15 @@ class CourseAutograde(Autograde):
         if self.scheduler:
             return Cluster(self.scheduler)
         jobs = self.jobs or usable_cores()
-        return Pool(jobs) if jobs > 1 else _Here()
+        return Pool(jobs) if jobs > 1 else Here()
 
     def _report(self, outcomes: list[Outcome]) -> None:
-        counts = {status: 0 for status in ("graded", "up to date", "refused", "failed")}
-        for outcome in outcomes:
-            counts[outcome.status] += 1
-        listed = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-        self.log.info(f"{self._unit}: {listed or 'nothing to do'}")
+        if lines := changes(outcomes):
+            self.log.info("\n".join(["Scores that have changed:", *lines]))
+        self.log.info(f"{self._unit}: {summary(outcomes)}")
         alarming = [outcome for outcome in outcomes if outcome.needs_person]
-        for outcome in alarming:
-            self.log.error(f"Needs a person: {outcome}")
+        for one in alarming:
+            self.log.error(f"Needs a person: {one}")
         if alarming:
             raise NbGraderException(f"{len(alarming)} submissions need a person")
 
@@ -440,7 +242,7 @@ class CourseAutograde(Autograde):
         for name in self._exempt():
             self._beside.pop(name, None)
         self._secret = course_secret(Path(self.coursedir.root))
-        self._patiently(self._refuse_strange)
+        self._book.use(self._refuse_strange)
 
     def _released(self, source: Path) -> Path:
         folder = self.coursedir.format_path(
@@ -451,7 +253,7 @@ class CourseAutograde(Autograde):
     def _exempt(self) -> Iterable[str]:
         return self.exclude_overwriting.get(self._unit, [])
 
-    def _refuse_strange(self, book: _Gradebook) -> None:
+    def _refuse_strange(self, book: Gradebook) -> None:
         """See that the gradebook has the notebooks with their cells and points."""
         for name, (source, _) in self._course.items():
             cells = nbformat.reads(source, as_version=4).cells
@@ -470,9 +272,9 @@ class CourseAutograde(Autograde):
 
     # One submission
 
-    def _begin(self, student: str, recorded: Mapping, slots: Slots) -> _Begun:
+    def _begin(self, student: str, recorded: Mapping, slots: Slots) -> Begun:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
-        begun = _Begun(student)
+        begun = Begun(student)
         try:
             folder = Path(self._format_dest(self._unit, student))
             begun.kept.enter_context(_locked(folder))
@@ -489,10 +291,8 @@ class CourseAutograde(Autograde):
             raise
         return begun
 
-    def _work(
-        self, task: Task, begun: _Begun, recorded: Mapping, slots: Slots
-    ) -> _Work:
-        work = _Work(task, _digest(task, begun.stamp), self._known(task))
+    def _work(self, task: Task, begun: Begun, recorded: Mapping, slots: Slots) -> Work:
+        work = Work(task, _digest(task, begun.stamp), self._known(task))
         scores = recorded.get((task.student, task.notebook))
         same = work.known.get("digest") == work.digest
         same = same and work.known.get("scores") == scores
@@ -502,7 +302,7 @@ class CourseAutograde(Autograde):
             work.task = replace(task, files={}, submission=None)  # they take room
         return work
 
-    def _finish(self, begun: _Begun) -> list[Outcome]:
+    def _finish(self, begun: Begun) -> list[Outcome]:
         try:
             if begun.error:
                 raise begun.error
@@ -565,9 +365,9 @@ class CourseAutograde(Autograde):
         first = min(writers, default=len(kinds))
         return kinds[:first], kinds[first:]
 
-    def _recorded(self, work: _Work, begun: _Begun) -> Outcome:
+    def _recorded(self, work: Work, begun: Begun) -> Outcome:
         if work.future is None:
-            return _outcome(work.task, work.known, "up to date")
+            return outcome(begun.student, "up to date", work.known, {})
         try:
             return self._keep(work, work.graded(self.log), begun)
         except GradebookError:
@@ -582,22 +382,22 @@ class CourseAutograde(Autograde):
         else:
             self.log.exception(f"{student}: grading failed")
 
-    def _keep(self, work: _Work, graded: Graded, begun: _Begun) -> Outcome:
+    def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         task, stamp = work.task, begun.stamp
-        scores = self._patiently(lambda book: self._record(book, task, graded, stamp))
+        scores = self._book.use(lambda book: self._record(book, task, graded, stamp))
         known = dict(graded.notebook.metadata.get(KEY, {})) | {
             "digest": work.digest, "scores": scores, "refused": graded.refused,
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
         }  # fmt: skip
         graded.notebook.metadata[KEY] = nbformat.from_dict(known)
         self._publish(task, graded.notebook, begun.texts)
-        outcome = _outcome(task, known, "graded")
-        if outcome.repairs and not graded.refused:
-            self.log.warning(str(outcome))
-        return outcome
+        found = outcome(task.student, "graded", known, work.known)
+        if found.repairs and not graded.refused:
+            self.log.warning(str(found))
+        return found
 
-    def _failed(self, work: _Work, begun: _Begun, error: Exception) -> Outcome:
+    def _failed(self, work: Work, begun: Begun, error: Exception) -> Outcome:
         """After a fault of ours: the old result stays, else it is zero for now."""
         task, old = work.task, bool(work.known.get("digest"))  # "": one from here
         if not old:
@@ -628,17 +428,18 @@ class CourseAutograde(Autograde):
     # Recording
 
     def _record(
-        self, book: _Gradebook, task: Task, graded: Graded, stamp: Any
+        self, book: Gradebook, task: Task, graded: Graded, stamp: Any
     ) -> dict[str, float | None]:
         """Write one submission as a whole; the scores as they are then."""
-        self._enrol(book, task, stamp)
+        names = task.student, task.assignment
+        book.enrol(*names, stamp, self.create_student)
         if graded.refused:
-            _record_zero(book, task, graded.refused)
+            book.record_zero(*names, task.notebook, graded.refused)
         else:
             stages = self._stages()[1]
             resources = resources_of(task)
             resources["nbgrader"]["db_url"] = self.coursedir.db_url
-            with _sharing(book, stages):
+            with sharing(book, stages):
                 run_all(stages, graded.notebook, resources, self.config)
         notebook = book.find_submission_notebook(
             task.notebook, task.assignment, task.student
@@ -646,54 +447,6 @@ class CourseAutograde(Autograde):
         scores = {grade.name: grade.auto_score for grade in notebook.grades}
         book.finish()
         return scores
-
-    def _enrol(self, book: _Gradebook, task: Task, stamp: Any) -> None:
-        """Have rows for the student and the submission."""
-        if self.create_student:
-            book.update_or_create_student(task.student)
-        else:
-            book.find_student(task.student)
-        with warnings.catch_warnings():
-            # nbgrader's own way of adding rows; SQLAlchemy finds it odd, harmlessly.
-            warnings.simplefilter("ignore", SAWarning)
-            book.update_or_create_submission(
-                task.assignment, task.student, timestamp=stamp
-            )
-
-    def _patiently(self, action: Callable[[_Gradebook], Any]) -> Any:
-        """Do something with the gradebook, waiting while others hold it.
-
-        Raises:
-            GradebookError: it stayed locked, or cannot be used at all.
-        """
-        deadline, told = time.monotonic() + self.patience, False
-        while True:
-            try:
-                return action(self._open())
-            except (OperationalError, api.InvalidEntry) as error:
-                self._close()
-                lasting = isinstance(error, OperationalError) and not _passes(error)
-                if lasting or time.monotonic() > deadline:
-                    raise GradebookError(_about_gradebook(error)) from None
-            except BaseException:
-                self._close()
-                raise
-            if not told:
-                self.log.warning("The gradebook is in use; waiting for it.")
-            told = True
-            time.sleep(0.25)
-
-    def _open(self) -> _Gradebook:
-        if self._gradebook is None:
-            url, course = self.coursedir.db_url, self.coursedir.course_id
-            self._gradebook = _Gradebook(url, course)
-        return self._gradebook
-
-    def _close(self) -> None:
-        """Give up whatever was not finished."""
-        if self._gradebook is not None:
-            self._gradebook.dispose()
-            self._gradebook = None
 
     # Publishing
 
@@ -732,56 +485,21 @@ def _text(path: Path) -> str:
         raise CourseError(f"{path}: {error.strerror}") from None
 
 
-def _outcome(task: Task, known: Mapping, status: str) -> Outcome:
-    """The outcome of a notebook that was graded now or by an earlier run."""
-    repairs = tuple(Repair(**repair) for repair in known["repairs"])
-    if known["refused"]:
-        return Outcome(task.student, "refused", known["refused"], repairs)
-    return Outcome(task.student, status, repairs=repairs)
-
-
 def _digest(task: Task, stamp: Any) -> str:
     """What a result depends on, as far as files tell."""
     digest = hashlib.sha256()
     parts: list[object] = [__version__, task.source, task.release, stamp, task.refused]
+    parts += [
+        kind.depends_on(task.assignment)
+        for kind in map(loaded, task.preprocessors)
+        if hasattr(kind, "depends_on")
+    ]
     parts += [task.submission, *say(task.repairs)]
     parts += [part for item in sorted(task.files.items()) for part in item]
     for part in parts:
         data = part if isinstance(part, bytes) else repr(part).encode()
         digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
-
-
-def _record_zero(book: _Gradebook, task: Task, reason: str) -> None:
-    notebook = book.find_submission_notebook(
-        task.notebook, task.assignment, task.student
-    )
-    notebook.late_submission_penalty = None
-    for grade_ in notebook.grades:
-        grade_.auto_score = 0.0
-        grade_.needs_manual_grade = grade_.manual_score is not None
-    for comment in notebook.comments:
-        comment.auto_comment = f"Not graded: {reason}"
-
-
-def _about_gradebook(error: Exception) -> str:
-    first = str(getattr(error, "orig", None) or error).splitlines()[0]
-    return (
-        f"the gradebook cannot be used ({first}); close what else uses it, or see to "
-        "its file and folder, and run the same command again"
-    )
-
-
-@contextlib.contextmanager
-def _above_bar(log: logging.Logger) -> Iterator[None]:
-    """Print log lines above the progress bar, no more of them than before."""
-    before = list(log.handlers)
-    level = max((handler.level for handler in before), default=logging.NOTSET)
-    with logging_redirect_tqdm([log]):
-        for handler in log.handlers:
-            if handler not in before:
-                handler.setLevel(level)
-        yield
 
 
 @contextlib.contextmanager

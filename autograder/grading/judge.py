@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
@@ -29,8 +30,8 @@ from autograder.errors import CourseError
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
 from autograder.student.check import without_stub
-from autograder.student.compare import blame, diagnose, judge
-from autograder.student.exercise import RAISED, Answers, Case, Verdict
+from autograder.student.compare import blame, diagnose, gives_all, judge
+from autograder.student.exercise import RAISED, Answers, Case, CaseResult, Verdict
 from autograder.student.panel import as_html
 from autograder.student.wire import Limits, WireError, receive, send
 
@@ -211,11 +212,30 @@ def decide(
 def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
     """The verdict with its mistake named: the fresh cases get to know mistakes, too.
 
-    Not those that are measured: how good a model is says the number, and to run
+    Computing their answers is what costs time. So first come those mistakes that give
+    all answers to the visible cases, and the others only if none of these is sure, and
+    if there are wrong numbers, not errors alone, that one of them may explain.
+    """
+    exercise = _visible(task.name.split("/")[0])[task.name]
+    names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
+    found = diagnose(exercise, _with_answers(verdict, task, names))
+    wrong = {f.problem for r in verdict.results for f in r.findings} - {"", RAISED}
+    if not found[1] and wrong:
+        names = list(exercise.mistakes)
+        found = diagnose(exercise, _with_answers(verdict, task, names))
+    return replace(verdict, mistake=found[0], sure=found[1])
+
+
+def _with_answers(
+    verdict: Verdict, task: Task, names: Sequence[str]
+) -> list[CaseResult]:
+    """The results, with these mistakes' answers in the fresh cases, too.
+
+    Not in those that are measured: how good a model is says the number, and to run
     mistaken models takes long.
     """
-    objects = evaluate.mistaken_objects(task)
-    results = [
+    objects = evaluate.mistaken_objects(task, names)
+    return [
         r if r.case.mistakes or r.case.measure else replace(
             r, case=replace(
                 r.case,
@@ -224,11 +244,23 @@ def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
         )
         for r in verdict.results
     ]  # fmt: skip
-    mistake, sure = diagnose(_visible(task.name.split("/")[0])[task.name], results)
-    return replace(verdict, mistake=mistake, sure=sure)
 
 
 _visible = functools.cache(references.load)
+
+
+@functools.cache
+def fingerprint(unit: str) -> str:
+    """A digest of the files that a unit's verdicts depend on."""
+    package = Path(references.__file__).parents[1]
+    names = (
+        f"bank/{unit}.py", f"student/probes/{unit}.py", f"solutions/{unit}.py",
+        f"references/public/{unit}.safetensors",
+    )  # fmt: skip
+    digest = hashlib.sha256()
+    for path in filter(Path.is_file, (package / name for name in names)):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 class _Box:

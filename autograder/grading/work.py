@@ -130,7 +130,7 @@ def _grade(task: Task) -> Graded:
         if task.refused:
             raise Refused(task.refused)
         notebook, repairs = rebuild(source, release, task.submission, task.limits)
-        with _laid_out(task), _environment(NBGRADER_EXECUTION="autograde"):
+        with _laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
             notebook = run_all(task.preprocessors, notebook, resources, task.config)
     except Refused as reason:
         notebook, _ = rebuild(source, release, None, task.limits)
@@ -202,7 +202,8 @@ def _laid_out(task: Task) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
+def environment(**values: str) -> Iterator[None]:
+    """Set environment variables for a while: in a server, for these kernels only."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -21,7 +21,8 @@ from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import CHANNEL_VARIABLE, CHANNELS
 
-PASSED_ON = ("NBGRADER_EXECUTION",)  # variables of the client that a kernel may see
+# The client's variables that a kernel may see.
+PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
 
 
 class BoxProvisioner(LocalProvisioner):

@@ -198,6 +198,11 @@ def diagnose(
     return best, False
 
 
+def gives_all(results: Sequence[CaseResult], mistake: str) -> bool:
+    """Whether a mistake gives all answers to the cases that hold mistakes' answers."""
+    return _explained([r for r in results if r.case.mistakes], mistake)[0]
+
+
 def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float]:
     """Whether a mistake gives all answers; its share of the wrong ones."""
     whole, wrong, explained, numbers = True, 0, 0, False
