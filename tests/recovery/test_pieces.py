@@ -15,6 +15,7 @@ from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
 from autograder.cli import main
 from autograder.course import Unit
+from autograder.grading.record import of_verdict
 from autograder.solutions import encoder_decoder
 from autograder.solutions.text_recovery import (
     beam_search,
@@ -22,8 +23,8 @@ from autograder.solutions.text_recovery import (
     learn_merges,
     segment,
 )
-from autograder.student.compare import compare
-from autograder.student.exercise import Case
+from autograder.student.compare import compare, judge
+from autograder.student.exercise import Case, Exercise
 from autograder.student.measures import details, measured, value_of
 from autograder.student.probes.text_recovery import Script
 from autograder.student.recovery import abilities, experiments
@@ -290,3 +291,19 @@ def test_a_low_score_says_what_is_wrong_with_the_texts_as_a_whole(outputs, says)
     message = compare(case, {"bleu": json.dumps(outputs)}).findings[0].message
     assert "all points from 99 on" in message and says in message
     assert says or message.endswith(" on.")
+
+
+def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
+    texts = json.dumps(ORIGINALS)
+    cases = [
+        Case("c", "fresh", "", {}, {"bleu": texts}, hidden=hidden, measure="bleu",
+             scale=((0, 0), (99, 1)))
+        for hidden in (False, True)
+    ]  # fmt: skip
+    answers = {False: {"bleu": texts}, True: {"bleu": texts.lower()}}
+    exercise = Exercise(leaderboard.MODEL, "", 12, tuple(cases))
+    verdict = judge(exercise, cases, lambda case: answers[case.hidden])
+    scores = of_verdict(verdict).scores
+    assert 10 < scores["bleu"] < 99 and scores["case"] == 0.0
+    assert "inflection" not in scores, "nothing asked for it"
+    assert json.loads(json.dumps(of_verdict(verdict).to_json()))["scores"] == scores
