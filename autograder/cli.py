@@ -84,9 +84,9 @@ def _validity(options: argparse.Namespace) -> int:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from autograder.classroom.demo import run
+    from autograder.classroom.demo import run, usual
 
-    run(_chosen(options), ROOT / "demo")
+    run(_chosen(options) if options.units else usual(), ROOT / "demo")
     return 0
 
 

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 6 · Text recovery: the project
 #
-# `although daughter hungry fed horse field` → *Although my daughter was hungry, she fed the
-# horse in the field.* A search engine throws the little words away. You bring them back.
+# `daughter hungry fed horse field` → *Although my daughter was hungry, she fed the horse
+# in the field.* A search engine throws the little words away. You bring them back.
 #
 # **The task.** A preprocessing pipeline made a sentence lower-case, stripped its signs,
 # dropped the little words and perhaps cut every word down to its dictionary form. From
@@ -16,7 +16,7 @@
 # - greedy and beam search;
 # - to run experiments, to report them honestly, and to hand in a model.
 #
-# *About 10 hours, and some minutes of training · 16 exercises, 4 questions in words ·
+# *About 10 hours, and some minutes of training · 17 exercises, 4 questions in words ·
 # 100 points*
 #
 # **Recap.** Unit 4 built the Transformer, unit 5 trained it on a toy. Here it meets
@@ -61,7 +61,6 @@ from autograder.student.recovery.model import (
     device,
     parameters,
 )
-from autograder.student.recovery.place import being_graded
 from autograder.student.recovery.text import (
     BOS,
     EOS,
@@ -254,7 +253,8 @@ check.hidden("text_recovery/eliminate", eliminate)
 
 # %% [markdown]
 # Together they are the damage. Dictionary forms come from *simplemma*, a small library
-# that works offline. Look at what is left at each level. **Predict first:** could *you*
+# that works offline. It looks words up one by one, and is sometimes wrong (`went` → `wend`):
+# so are all such libraries, and your model will have to live with it. Look at what is left at each level. **Predict first:** could *you*
 # recover the third sentence from level 2? From level 3?
 
 
@@ -1664,15 +1664,12 @@ def train_your_model():
     torch.manual_seed(0)
     model = Restorer(Sizes(len(tokenizer)), encoder_decoder).to(WHERE)
     print(f"{parameters(model):,} parameters, {STEPS} steps, on {WHERE.type}")
-    if being_graded():
-        print("(grading does not train)")
-        return
     curve = fit(model, tokenizer, corpus, STEPS)
     if not QUICK:
         save("my_recovery.safetensors", model, tokenizer, curve=curve)
     fig = experiments.plot_curves([{"model": "yours", "curve": curve}], "model")
     fig.axes[0].axhline(62, color="grey", linestyle=":")
-    fig.axes[0].text(curve[0][0], 63, "insert the commonest", fontsize=9)
+    fig.axes[0].text(STEPS, 61, "insert the commonest", ha="right", va="top", fontsize=9)
     show(fig, alt="BLEU on dev rises over the training steps and passes the inserter's.")
 
 
@@ -1714,7 +1711,7 @@ def the_shipped_model():
 
 @demo
 def where_it_looks():
-    source = "although daughter hungry fed horse field"
+    source = "daughter hungry fed horse field"
     ids = torch.tensor([[*ready_tokenizer.encode(source), EOS]])
     target = greedy_decode(ready, ids)
     begun = torch.cat([torch.full((1, 1), BOS), target[:, :-1]], dim=1)
@@ -1778,11 +1775,10 @@ def run(config: dict) -> dict:
 
 
 def report(name: str, configs: list[dict], label: str, run=run) -> None:
-    """Run an experiment (never while grading); show its table and curves."""
-    if being_graded():
-        print("(grading does not train)")
-        return
+    """Run an experiment; show its table and curves."""
     rows = experiments.run_grid(name, configs, run, RUNS)
+    if QUICK:
+        print(f"({EXPERIMENT_STEPS} steps teach nothing yet: for numbers, QUICK = False)")
     columns = [*configs[0], "BLEU", "parameters", "seconds", "example"]
     display(Markdown(experiments.table(rows, columns)))
     fig = experiments.plot_curves(rows, label)
@@ -1817,10 +1813,12 @@ def positions():
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# Learned positions cost 200 × 128 = 25,600 parameters more (about 2%). With 1,000 steps on the
-# embedded corpus both end within a point or two of each other, which is not more than two seeds
-# of one kind differ; the learned table starts a little more slowly, because attention to
-# neighbours has to be found first, while the sines offer it from the beginning. On longer
+# Learned positions cost 200 × 128 = 25,600 parameters more (about 2%). Seed 0, 1,000 steps, dev
+# BLEU after 250, 500, 750 and 1,000 steps: sinusoidal 48.8, 77.6, 89.6, 91.2, learned 41.1, 73.0,
+# 87.4, 89.4; on test 91.8 and 89.3. The learned table starts more slowly, because attention to
+# neighbours has to be found first, while the sines offer it from the beginning, and it does not
+# catch up in this time. With 2,000 steps two seeds of one kind differ by less than a point, but
+# one seed each says little about 2.5 points after 1,000. On longer
 # sentences the learned vectors of late positions were hardly or never trained: they are noise.
 # The sines exist there, but the model has never seen them either: both get worse, learned ones
 # more abruptly.
@@ -1839,9 +1837,6 @@ def positions():
 # %%
 @demo
 def beams():
-    if being_graded():
-        print("(grading does not train)")
-        return
     pairs = corpus.test[: 30 if QUICK else 500]
     sources = [source for source, _ in pairs]
 
@@ -1875,8 +1870,8 @@ def beams():
 # ### BEGIN SOLUTION
 # On 500 test sentences the model of 500 steps reaches 73.0 BLEU greedily, 74.5 with a beam of 3,
 # 74.9 with 5 and 74.8 with 10; the model of 2,000 steps 97.5, and 98.0 with any beam. The greedy
-# search takes about 10 ms a sentence; beams of 3 and 4 take about as long, since they stop early,
-# 5 takes 1.5 times, 10 takes 3 times as long. The mean length is that of greedy with alpha 1; with
+# search takes 7 to 10 ms a sentence; a beam of 3 takes at most 1.6 times as long, since it stops
+# early, 5 up to 2.5 times, 10 up to 6 times. The mean length is that of greedy with alpha 1; with
 # alpha 0 the weaker model's outputs get shorter (8.2 words instead of 8.6) and lose 2.8 BLEU, since
 # every word costs probability. Beams help where an early wrong word makes the rest improbable. I
 # would search with 3 to 5 where quality counts; more buys nothing here.

@@ -19,6 +19,14 @@ from autograder.classroom import sample, table
 from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
 
+# A class that hands in models to be run takes a quarter of an hour to grade.
+LONG = ("06_text_recovery",)
+
+
+def usual() -> list[Unit]:
+    """The units to play if none is named: all but the long ones."""
+    return [unit for unit in course.units() if unit.label not in LONG]
+
 
 def run(units: Sequence[Unit], root: Path) -> None:
     """Play a term in the course folder ``root`` and print the class's table.
@@ -46,7 +54,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
     for unit in units:
         write(_mark(root, unit), _digest())
         print(f"\n{table.as_text(unit, table.read(unit, root))}")
-    if list(units) == course.units():
+    if list(units) == usual():
         write(_mark(root), _digest())
     print(f"\nfeedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
 

@@ -231,7 +231,11 @@ def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
 def _with_answers(
     verdict: Verdict, task: Task, names: Sequence[str]
 ) -> list[CaseResult]:
-    """The results, with these mistakes' answers in the fresh cases, too."""
+    """The results, with these mistakes' answers in the fresh cases, too.
+
+    Not in those that are measured: how good a model is says the number, and to run
+    mistaken models takes long.
+    """
     objects = evaluate.mistaken_objects(task, names)
     return [
         r if r.case.mistakes or r.case.measure else replace(

@@ -15,6 +15,7 @@ from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
 from autograder.cli import main
 from autograder.course import Unit
+from autograder.grading.record import of_verdict
 from autograder.solutions import encoder_decoder
 from autograder.solutions.text_recovery import (
     beam_search,
@@ -22,9 +23,9 @@ from autograder.solutions.text_recovery import (
     learn_merges,
     segment,
 )
-from autograder.student.compare import compare
-from autograder.student.exercise import Case
-from autograder.student.measures import details, value_of
+from autograder.student.compare import compare, judge
+from autograder.student.exercise import Case, Exercise
+from autograder.student.measures import details, measured, value_of
 from autograder.student.probes.text_recovery import Script
 from autograder.student.recovery import abilities, experiments
 from autograder.student.recovery.checkpoint import CheckpointError, load, notes, save
@@ -166,6 +167,16 @@ def test_a_grid_saves_and_resumes(tmp_path):
     assert len(experiments.plot_curves(rows, "heads").axes[0].lines) == 3
 
 
+def test_curves_of_several_seeds_are_told_apart():
+    rows = [
+        {"heads": heads, "seed": seed, "curve": [(1, 2.0)]}
+        for heads, seed in ((2, 0), (2, 1), (4, 0))
+    ]
+    legend = experiments.plot_curves(rows, "heads").axes[0].get_legend()
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["heads = 2, seed 0", "heads = 2, seed 1", "heads = 4"]
+
+
 def test_recall_by_ability():
     source, target = "anna baked cake", "Anna baked a cake."
     assert abilities.recall([source], [target], [target])["function words"] == 1.0
@@ -189,12 +200,25 @@ def test_the_measure_knows_its_scale():
 
 
 def test_the_shipped_models_answers_earn_nothing():
-    wanted = [f"sentence number {i} ." for i in range(20)]
-    copied = [f"sentence nr {i} ." if i < 8 else text for i, text in enumerate(wanted)]
-    own = [f"sentence nummer {i} ." if i < 8 else text for i, text in enumerate(wanted)]
-    known = {"bleu": json.dumps(wanted), "copied": json.dumps(copied)}
-    assert value_of("bleu", known, {"bleu": json.dumps(copied)}) == 0
-    assert value_of("bleu", known, {"bleu": json.dumps(own)}) > 30
+    wanted = [f"sentence number {i} ." for i in range(100)]
+    wrong = range(0, 80, 2)
+
+    def with_errors(word: str, places) -> str:
+        return json.dumps(
+            [
+                f"sentence {word} {i} ." if i in places else t
+                for i, t in enumerate(wanted)
+            ]
+        )
+
+    known = {"bleu": json.dumps(wanted), "copied": with_errors("nr", wrong)}
+    assert value_of("bleu", known, {"bleu": with_errors("nr", wrong)}) == 0
+    assert (
+        "ships with the course"
+        in measured("bleu", known, {"bleu": with_errors("nr", range(0, 70, 2))})[1]
+    )
+    assert value_of("bleu", known, {"bleu": with_errors("nummer", wrong)}) > 30
+    assert value_of("bleu", known, {"bleu": with_errors("nr", range(0, 40, 2))}) > 30
     assert value_of("bleu", known, {"bleu": json.dumps(wanted)}) == pytest.approx(100)
 
 
@@ -267,3 +291,19 @@ def test_a_low_score_says_what_is_wrong_with_the_texts_as_a_whole(outputs, says)
     message = compare(case, {"bleu": json.dumps(outputs)}).findings[0].message
     assert "all points from 99 on" in message and says in message
     assert says or message.endswith(" on.")
+
+
+def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
+    texts = json.dumps(ORIGINALS)
+    cases = [
+        Case("c", "fresh", "", {}, {"bleu": texts}, hidden=hidden, measure="bleu",
+             scale=((0, 0), (99, 1)))
+        for hidden in (False, True)
+    ]  # fmt: skip
+    answers = {False: {"bleu": texts}, True: {"bleu": texts.lower()}}
+    exercise = Exercise(leaderboard.MODEL, "", 12, tuple(cases))
+    verdict = judge(exercise, cases, lambda case: answers[case.hidden])
+    scores = of_verdict(verdict).scores
+    assert 10 < scores["bleu"] < 99 and scores["case"] == 0.0
+    assert "inflection" not in scores, "nothing asked for it"
+    assert json.loads(json.dumps(of_verdict(verdict).to_json()))["scores"] == scores

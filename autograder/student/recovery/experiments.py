@@ -80,7 +80,10 @@ def _cell(value: object) -> str:
 
 
 def plot_curves(rows: Sequence[Mapping], label: str, quantity: str = "dev BLEU"):
-    """A figure with one curve a row over the training steps, distinct by marks, too."""
+    """A figure with one curve a row over the training steps, distinct by marks, too.
+
+    Where several rows share their label, their seeds tell them apart.
+    """
     import matplotlib.pyplot as plt
 
     colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -88,8 +91,10 @@ def plot_curves(rows: Sequence[Mapping], label: str, quantity: str = "dev BLEU")
     fig, ax = plt.subplots(figsize=(6.5, 3.6))
     for i, row in enumerate(rows):
         steps, values = zip(*row["curve"], strict=True)
-        ax.plot(steps, values, marks[i % 6], color=colours[i % 6],
-                label=f"{label} = {row[label]}")  # fmt: skip
+        name = f"{label} = {row[label]}"
+        if sum(other[label] == row[label] for other in rows) > 1:
+            name += f", seed {row.get('seed')}"
+        ax.plot(steps, values, marks[i % 6], color=colours[i % 6], label=name)
     ax.set(xlabel="training step", ylabel=quantity)
     ax.grid(alpha=0.3)
     ax.legend()
