@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
+    _add_exchange(commands)
     return parser
 
 
@@ -52,6 +53,17 @@ def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=run)
     return command
+
+
+def _add_exchange(commands) -> None:
+    text = "share this machine between graders and students (as root; see docs/ta.md)"
+    command = commands.add_parser("exchange", help=text, description=text)
+    command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
+    command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
+    command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
+    command.add_argument("--group", default="nbgraders")
+    command.add_argument("--course", default="transformer", help="its name")
+    command.set_defaults(run=_exchange)
 
 
 def _chosen(options: argparse.Namespace) -> list:
@@ -98,6 +110,20 @@ def _kit(options: argparse.Namespace) -> int:
     shown = ", ".join(unit.label for unit in kit.shown_units(last))
     solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
     print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
+    return 0
+
+
+def _exchange(options: argparse.Namespace) -> int:
+    from autograder.classroom.exchange import Classroom, set_up
+
+    room = Classroom(
+        options.graders, options.folder.absolute(), options.config.absolute(),
+        options.group, options.course,
+    )  # fmt: skip
+    set_up(room)
+    listed = ", ".join(options.graders)
+    print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
+    print(f"{listed}: log out and in once, so that the group {options.group} counts")
     return 0
 
 
