@@ -40,6 +40,10 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add_exchange(commands)
+    text = "new hidden references, and room for new results; the old ones are kept"
+    commands.add_parser("new-term", help=text, description=text).set_defaults(
+        run=_new_term
+    )
     return parser
 
 
@@ -124,6 +128,19 @@ def _exchange(options: argparse.Namespace) -> int:
     listed = ", ".join(options.graders)
     print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
     print(f"{listed}: log out and in once, so that the group {options.group} counts")
+    return 0
+
+
+def _new_term(options: argparse.Namespace) -> int:
+    from datetime import date
+
+    from autograder import term
+
+    for path in term.renew(units()):
+        print(f"new: {path.relative_to(ROOT)}")
+    kept = term.put_away(ROOT, date.today())
+    if kept:
+        print(f"the last term's submissions, grades and secret are in {kept}")
     return 0
 
 
