@@ -221,16 +221,28 @@ def _make_course(room: Classroom, group: int) -> None:
 def _share(folder: Path, group: int, mode: int) -> None:
     """Give all below a folder to the group: it may read and change everything.
 
-    ``mode`` is that of folders; files get the same rights, without execution.
+    ``mode`` is that of folders; files get the same rights, without execution. No link
+    is followed: this runs as root.
     """
-    for _, names, files, parent in os.fwalk(folder, follow_symlinks=False):
+    for _, _, files, parent in os.fwalk(folder, follow_symlinks=False):
         os.fchown(parent, -1, group)
         os.fchmod(parent, mode)
-        for name in [*names, *files]:
-            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            if stat.S_ISREG(status.st_mode):
-                os.chown(name, -1, group, dir_fd=parent, follow_symlinks=False)
-                os.chmod(name, mode & 0o664, dir_fd=parent)
+        for name in files:
+            with contextlib.suppress(OSError):  # a link, or gone by now
+                _give(os.open(name, _PLAIN, dir_fd=parent), group, mode & 0o664)
+
+
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _give(descriptor: int, group: int, mode: int) -> None:
+    """Give a regular file to a group, and close it."""
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.fchown(descriptor, -1, group)
+            os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
 
 
 def _close_checkout(room: Classroom, group: int) -> None:
