@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow build lab kit validity benchmark clean
+.PHONY: help demo test test-slow build lab kit validity new-term benchmark clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
@@ -39,6 +39,9 @@ lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)
 
 kit: $(READY)  ## the student repository, ready to push (in dist/student/)
 	autograder kit $(UNIT)
+
+new-term: $(READY)  ## new hidden references; the last term's results go to terms/
+	autograder new-term
 
 benchmark: $(READY)  ## measure grading against plain nbgrader and the floor
 	python benchmarks/grading.py

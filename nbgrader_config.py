@@ -4,11 +4,15 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-from autograder.grading import converter
+from autograder.grading import converter, dates
 
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "transformer"
+
+# Due dates with their time zones; a collection that no submission stops or backdates.
+dates.install()
+c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 
 # Release: what a student's stub and the markers look like.
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code here"}

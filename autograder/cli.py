@@ -40,6 +40,11 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "leaderboard", _leaderboard, "rank a unit's models, in leaderboard/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
+    _add_exchange(commands)
+    text = "new hidden references, and room for new results; the old ones are kept"
+    commands.add_parser("new-term", help=text, description=text).set_defaults(
+        run=_new_term
+    )
     return parser
 
 
@@ -53,6 +58,17 @@ def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=run)
     return command
+
+
+def _add_exchange(commands) -> None:
+    text = "share this machine between graders and students (as root; see docs/ta.md)"
+    command = commands.add_parser("exchange", help=text, description=text)
+    command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
+    command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
+    command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
+    command.add_argument("--group", default="nbgraders")
+    command.add_argument("--course", default="transformer", help="its name")
+    command.set_defaults(run=_exchange)
 
 
 def _chosen(options: argparse.Namespace) -> list:
@@ -109,6 +125,33 @@ def _leaderboard(options: argparse.Namespace) -> int:
     unit = find_unit((options.units or ["text_recovery"])[0])
     for path in leaderboard.write(unit, Path.cwd(), Path("leaderboard")):
         print(path)
+    return 0
+
+
+def _exchange(options: argparse.Namespace) -> int:
+    from autograder.classroom.exchange import Classroom, set_up
+
+    room = Classroom(
+        options.graders, options.folder.absolute(), options.config.absolute(),
+        options.group, options.course,
+    )  # fmt: skip
+    set_up(room)
+    listed = ", ".join(options.graders)
+    print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
+    print(f"{listed}: log out and in once, so that the group {options.group} counts")
+    return 0
+
+
+def _new_term(options: argparse.Namespace) -> int:
+    from datetime import date
+
+    from autograder import term
+
+    for path in term.renew(units()):
+        print(f"new: {path.relative_to(ROOT)}")
+    kept = term.put_away(ROOT, date.today())
+    if kept:
+        print(f"the last term's submissions, grades and secret are in {kept}")
     return 0
 
 

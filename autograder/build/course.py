@@ -14,7 +14,6 @@ from autograder.build import notebook, references, release, solutions
 from autograder.course import Unit
 from autograder.errors import CourseError
 from autograder.student.exercise import Exercise
-from autograder.student.references import FOLDER
 
 
 def products(unit: Unit) -> dict[Path, str | bytes]:
@@ -41,7 +40,7 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
         module: code,
         unit.source: source,
         unit.release: released,
-        **{FOLDER / kind / f"{unit.name}.safetensors": f for kind, f in files.items()},
+        **{references.path(unit, kind): data for kind, data in files.items()},
     }
 
 
