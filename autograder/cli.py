@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from autograder.build.notebook import write
@@ -39,6 +40,12 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
+    report = _add_graded(
+        commands, "report", _report, "write the class report of a unit"
+    )
+    report.add_argument("--shareable", action="store_true", help="name no student")
+    report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
+    _add_graded(commands, "similarity", _similarity, "list solutions that are alike")
     return parser
 
 
@@ -50,6 +57,18 @@ def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
         metavar="UNIT",
         help='like "attention" or "02"; default: all',
     )
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_graded(commands, name: str, run, text: str) -> argparse.ArgumentParser:
+    """A command on what nbgrader has graded of one unit."""
+    command = commands.add_parser(name, help=text, description=text)
+    command.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
+    command.add_argument(
+        "--course", type=Path, default=Path(), metavar="FOLDER",
+        help="nbgrader's course folder; default: this one",
+    )  # fmt: skip
     command.set_defaults(run=run)
     return command
 
@@ -109,3 +128,24 @@ def _lab(options: argparse.Namespace) -> int:
         if not copy.exists():
             write(copy, unit.release.read_bytes())
     return subprocess.run(["jupyter", "lab", folder], check=False).returncode
+
+
+def _report(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, report, similarity
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    book = gradebook.read(unit, options.course)
+    similar = None if options.shareable else similarity.of_unit(unit, options.course)
+    overview = report.overview(book, similar, named=not options.shareable)
+    name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
+    path = options.output or options.course / "reports" / name
+    print(*report.write(overview, path, f"{date.today():%d %B %Y}"), sep="\n")
+    return 0
+
+
+def _similarity(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, similarity
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    print(similarity.as_text(unit, similarity.of_unit(unit, options.course)))
+    return 0
