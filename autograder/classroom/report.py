@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
 from autograder.classroom.similarity import Comparison
@@ -26,6 +28,7 @@ RARE = 3  # groups of fewer people are not told apart in a shareable report
 ENOUGH = 10  # submissions that a discrimination index is computed from
 WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
 BEHIND = 0.5  # who has less than this share of the points is listed
+MOST_ROWS = 30  # of a list that a class can make arbitrarily long
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -246,7 +249,7 @@ def _own(submission: Submission, exercise: Exercise) -> float:
 
 
 def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
-    """The reasons for lost points, the most common first."""
+    """The reasons for lost points: those with a name first, then by how common."""
     met: dict[tuple[str, str, str], list[str]] = {}
     for submission in submissions:
         for exercise, record in submission.records.items():
@@ -258,7 +261,7 @@ def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
         MistakeRow(*reason, len(students), tuple(students))
         for reason, students in met.items()
     ]
-    return sorted(rows, key=lambda row: (-row.count, not row.name, row.exercise))
+    return sorted(rows, key=lambda row: (not row.name, -row.count, row.exercise))
 
 
 def _help(book: Classbook, judged: float) -> Iterator[HelpRow]:
@@ -291,7 +294,7 @@ def _reasons(
         if missed:
             first = missed[0]
             yield (
-                f"begins to lose points at {first.exercise}: "
+                f"begins to lose points at {first.exercise.rpartition('/')[2]}: "
                 f"{first.says or first.note or 'no mistake that has a name'}"
             )
 
@@ -369,8 +372,18 @@ def as_html(overview: Overview, today: str) -> str:
     environment.filters["number"] = lambda value: f"{round(float(value), 2):g}"
     environment.filters["percent"] = lambda share: f"{share:.0%}"
     environment.filters["time"] = _time
+    environment.filters["code"] = _code
+    prefix = f"{overview.unit.partition('_')[2]}-"
+    environment.filters["short"] = lambda name: name.removeprefix(prefix)
     template = environment.get_template("class_report.html.j2")
-    return template.render(report=overview, today=today, rare=RARE, weak=WEAK)
+    return template.render(
+        report=overview, today=today, rare=RARE, weak=WEAK, most=MOST_ROWS
+    )
+
+
+def _code(text: str) -> Markup:
+    """Plain text with what stands between backticks set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _time(seconds: float) -> str:

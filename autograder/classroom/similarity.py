@@ -186,6 +186,8 @@ def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Compar
         given: code that everybody had, and that tells nothing.
     """
     students = sorted(answers)
+    if len(students) < 2:
+        return Comparison((), 0, 0.0)
     common = frozenset().union(*map(runs, given))
     names = dict.fromkeys(name for own in answers.values() for name in own)
     exercises = {
@@ -197,7 +199,7 @@ def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Compar
     least = np.minimum(whole[:, None], whole[None, :])
     share = np.minimum(1.0, rare / np.maximum(least, 1e-6))
     above = np.triu_indices(len(students), 1)
-    usual = float(np.median(share[above])) if above[0].size else 0.0
+    usual = float(np.median(share[above]))
     striking = np.triu((share >= LEAST_SHARE) & (rare >= LEAST_RARE), 1)
     found = sorted(np.argwhere(striking).tolist(), key=lambda n: -(rare * share)[*n])
     pairs = []
