@@ -46,6 +46,22 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--shareable", action="store_true", help="name no student")
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
     _add_graded(commands, "similarity", _similarity, "list solutions that are alike")
+    collect = _add_graded(commands, "collect", _collect, "place an LMS's archives")
+    collect.add_argument("archives", nargs="+", type=Path, metavar="ZIP")
+    collect.add_argument("--roster", type=Path, metavar="CSV", help="who is who")
+    collect.add_argument(
+        "--worksheet", type=Path, metavar="CSV", help="Moodle's, for hidden identities"
+    )
+    collect.add_argument(
+        "--lms", default="", metavar="NAME", help="if the archives do not tell"
+    )
+    collect.add_argument(
+        "--timezone", default="", metavar="ZONE",
+        help='of the LMS, like "Europe/Berlin"; default: this computer\'s',
+    )  # fmt: skip
+    collect.add_argument(
+        "--replace", action="store_true", help="where it is unclear which is newer"
+    )
     return parser
 
 
@@ -149,3 +165,23 @@ def _similarity(options: argparse.Namespace) -> int:
     unit = gradebook.find_assignment(options.unit, options.course)
     print(similarity.as_text(unit, similarity.of_unit(unit, options.course)))
     return 0
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.collect import layouts, place, roster
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    if options.lms and options.lms.lower() not in layouts.NAMES:
+        raise CourseError(f"--lms is one of {', '.join(layouts.NAMES)}")
+    known = roster.of_course(options.course, options.roster)
+    if options.worksheet:
+        known = known.with_worksheet(options.worksheet)
+    outcomes = list(
+        place.collect(
+            unit, options.archives, options.course, known,
+            layouts.to_utc(options.timezone), options.lms.lower(), options.replace,
+        )
+    )  # fmt: skip
+    print(place.as_text(outcomes))
+    return 1 if any(outcome.needs_person for outcome in outcomes) else 0

@@ -18,6 +18,10 @@ from autograder.errors import CourseError
 from autograder.grading.record import Record
 
 
+class NoGradebook(CourseError):
+    """The course has no gradebook yet."""
+
+
 @dataclass(frozen=True)
 class Exercise:
     """What has points of its own; ``written`` ones are graded by a person."""
@@ -161,14 +165,15 @@ def open_gradebook(root: Path) -> Iterable[api.Gradebook]:
     """nbgrader's gradebook of a course, wherever its configuration says it lies.
 
     Raises:
-        CourseError: there is none, or it cannot be read.
+        NoGradebook: there is none.
+        CourseError: it cannot be read.
     """
     app = NbGrader(log_level=40)
     app.initialize([], root=str(root.resolve()))
     url = app.coursedir.db_url
     path = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not path.is_file():
-        raise CourseError(f"there is no gradebook at {path}; run nbgrader first")
+        raise NoGradebook(f"there is no gradebook at {path}; run nbgrader first")
     book = None
     try:
         book = api.Gradebook(url, app.coursedir.course_id)
