@@ -46,6 +46,15 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--shareable", action="store_true", help="name no student")
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
     _add_graded(commands, "similarity", _similarity, "list solutions that are alike")
+    grades = _add_graded(commands, "grades", _grades, "write grades for an LMS")
+    formats = ("canvas", "moodle", "gradescope")
+    grades.add_argument("--format", required=True, choices=formats)
+    grades.add_argument(
+        "--into", type=Path, metavar="CSV",
+        help="Canvas's exported gradebook, or Moodle's grading worksheet",
+    )  # fmt: skip
+    grades.add_argument("--column", default="", metavar="TITLE", help="of Canvas's CSV")
+    grades.add_argument("--output", type=Path, metavar="PATH", help="default: reports/")
     collect = _add_graded(commands, "collect", _collect, "place an LMS's archives")
     collect.add_argument("archives", nargs="+", type=Path, metavar="ZIP")
     collect.add_argument("--roster", type=Path, metavar="CSV", help="who is who")
@@ -185,3 +194,31 @@ def _collect(options: argparse.Namespace) -> int:
     )  # fmt: skip
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _grades(options: argparse.Namespace) -> int:
+    from autograder.classroom import exports, gradebook, sheet
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    book = gradebook.read(unit, options.course)
+    base = options.course / "reports" / f"{unit}-{options.format}"
+    if options.format == "gradescope":
+        folder = options.output or base
+        print(*exports.write_gradescope(book, folder), folder, sep="\n")
+        return 0
+    into = sheet.read(options.into) if options.into else None
+    if options.format == "moodle":
+        made = exports.moodle(book, into)
+    elif into:
+        made = exports.canvas(book, into, options.column)
+    else:
+        raise CourseError(
+            "Canvas wants its own ids: export its gradebook (Grades > Export) and give "
+            "it with --into FILE"
+        )
+    path = options.output or base.with_suffix(".csv")
+    write(path, made.text.encode())
+    print(*made.remarks, path, sep="\n")
+    if made.missing:
+        print(f"graded, but not in {options.into}: {', '.join(made.missing)}")
+    return 1 if made.missing else 0

@@ -6,8 +6,6 @@ is made without names in the first place: what it does not hold, no page can sho
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import statistics
 from collections import Counter
@@ -18,6 +16,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder.classroom import sheet
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
 from autograder.classroom.similarity import Comparison
 from autograder.errors import CourseError
@@ -394,12 +393,8 @@ def _time(seconds: float) -> str:
 
 def as_csv(overview: Overview) -> str:
     """A row for each student; for each exercise in a report that names nobody."""
-    text = io.StringIO()
     rows = _student_table(overview) if overview.named else _exercise_table(overview)
-    csv.writer(text, lineterminator="\n").writerows(
-        [_harmless(value) for value in row] for row in rows
-    )
-    return text.getvalue()
+    return sheet.as_text([sheet.harmless(value) for value in row] for row in rows)
 
 
 def _student_table(overview: Overview) -> Iterator[list]:
@@ -432,15 +427,6 @@ def _exercise_table(overview: Overview) -> Iterator[list]:
             row.name, row.max_points, row.mean, row.full, row.part, row.none,
             row.waiting, row.index, row.remark, row.inside,
         ]  # fmt: skip
-
-
-def _harmless(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula; None becomes an empty one."""
-    if isinstance(value, float):
-        return f"{round(value, 4):g}"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return value
 
 
 def write(overview: Overview, path: Path, today: str) -> tuple[Path, Path]:

@@ -6,14 +6,13 @@ gradebook. Where there is none, the LMS's own key is the student's id.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.classroom import sheet
 from autograder.classroom.gradebook import NoGradebook, Student, students
 from autograder.collect.archive import Refused
 from autograder.collect.layouts import Layout, Person
@@ -201,28 +200,6 @@ def from_csv(path: Path) -> Roster:
 
 def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
     """The rows of a CSV with the wanted columns under our names."""
-    for row in read_csv(path):
-        named = {(title or "").strip().lower(): value for title, value in row.items()}
-        yield {
-            ours: (named.get(theirs) or "").strip() for theirs, ours in columns.items()
-        }
-
-
-def read_csv(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV with commas or semicolons, in UTF-8.
-
-    Raises:
-        CourseError: it cannot be read.
-    """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise CourseError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CourseError(f"{path} is not in UTF-8; save it as such") from None
-    first = text.partition("\n")[0]
-    comma = ";" if first.count(";") > first.count(",") else ","
-    try:
-        return list(csv.DictReader(io.StringIO(text), delimiter=comma))
-    except csv.Error as error:
-        raise CourseError(f"{path}: {error}") from None
+    table = sheet.read(path)
+    for row in table.rows:
+        yield {ours: table.cell(row, theirs) for theirs, ours in columns.items()}
