@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,7 +161,7 @@ def students(root: Path) -> list[Student]:
 
 
 @contextmanager
-def open_gradebook(root: Path) -> Iterable[api.Gradebook]:
+def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
     """nbgrader's gradebook of a course, wherever its configuration says it lies.
 
     Raises:

@@ -33,7 +33,7 @@ LEAST_RARE = 12.0  # and this much of it must be rare; see ``Pair.rare``
 MOST_PAIRS = 100
 OWN = "own cells"  # what a student wrote outside of the answer cells
 _MOST_NAMES = 3  # of exercises in a line
-_LONGEST = 20_000  # characters of an answer that are read
+_LONGEST = 100_000  # characters of an answer that are read
 
 Answers = Mapping[str, str]  # exercise -> code
 Runs = frozenset[tuple[str, ...]]

@@ -56,8 +56,9 @@ class Roster:
             return self._itself(person, layout, blind)
         hidden = blind and layout.lasting  # an alias for one assignment
         meant = [e for e in self.entries if _is_meant(e, person, layout)] * (not hidden)
-        if not meant and not blind:
-            # Somebody whose LMS id is known has another than this one.
+        if not meant and not blind and not person.email:
+            # Names are no proof: they are asked last, never where an address is known,
+            # and somebody whose LMS id is known has another than this one.
             free = [
                 e for e in self.entries if not (layout.lasting and e.student.lms_id)
             ]

@@ -244,6 +244,40 @@ def test_two_people_who_claim_to_be_one_are_both_refused(course):
     assert "several claim to be it" in told["ada"].says
 
 
+def test_a_name_on_gradescope_is_nobody_s_proof(course):
+    """There everybody writes their own name; addresses are what it checks."""
+    metadata = GRADESCOPE + (
+        "submission_3002:\n  :submitters:\n"
+        '  - {":name": Ada Lovelace, ":email": mallory@else.example}\n'
+        "  :created_at: 2026-11-22 14:03:59 Z\n"
+    )
+    told = course.collect(
+        course.zip(
+            ("export/submission_3001/attention.ipynb", ADA),
+            ("export/submission_3002/attention.ipynb", BOB),
+            ("export/submission_metadata.yml", metadata.encode()),
+        )
+    )
+    assert course.notebook("ada") == ADA and set(course.placed) == {"ada", "bob"}
+    assert any("mallory@else.example" in o.says for o in told.values())
+
+
+def test_who_hands_in_alone_after_the_group_is_taken_at_their_last_word(course):
+    metadata = GRADESCOPE + (
+        "submission_3002:\n  :submitters:\n"
+        '  - {":name": Ada, ":email": ada@uni.example}\n'
+        "  :created_at: 2026-11-22 14:03:59 Z\n"
+    )
+    course.collect(
+        course.zip(
+            ("export/submission_3001/attention.ipynb", BOB),
+            ("export/submission_3002/attention.ipynb", ADA),
+            ("export/submission_metadata.yml", metadata.encode()),
+        )
+    )
+    assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
+
+
 def test_two_students_of_one_name_are_not_guessed(course):
     (course.root / "roster.csv").write_text(
         "id,first_name,last_name\nada1,Ada,Lovelace\nada2,Ada,Lovelace\n"
@@ -271,7 +305,7 @@ def test_a_time_cannot_be_handed_in_as_a_file(course):
 # --- hostile and broken archives -----------------------------------------------------
 
 
-def good_pair(course):
+def good_pair(_course) -> tuple[str, bytes]:
     return ("lovelaceada_12345_678901_attention.ipynb", ADA)
 
 
@@ -436,6 +470,22 @@ def test_what_cannot_be_compared_is_left_to_a_person(course):
     assert course.placed == {"ada": {"mine.ipynb": BOB}}
     assert course.collect(path, replace=True)["ada"].status == "replaced"
     assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
+
+
+def test_a_replacement_that_was_cut_off_is_taken_back(course):
+    course.collect(course.zip(good_pair(course)))
+    folder = course.root / "submitted" / "ada" / UNIT
+    folder.rename(folder.with_name(f".{UNIT}.old"))
+    assert course.collect(course.zip(good_pair(course)))["ada"].status == "same"
+    assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
+
+
+def test_a_group_of_graders_can_write_what_one_of_them_collects(course):
+    course.root.chmod(0o2770)
+    course.collect(course.zip(good_pair(course)))
+    folder = course.root / "submitted" / "ada" / UNIT
+    assert folder.stat().st_mode & 0o2070 == 0o2070
+    assert (folder / f"{UNIT}.ipynb").stat().st_mode & 0o060 == 0o060
 
 
 # --- the command ---------------------------------------------------------------------
