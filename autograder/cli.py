@@ -156,15 +156,12 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, report, similarity
+    from autograder.classroom import gradebook, report
 
     unit = gradebook.find_assignment(options.unit, options.course)
-    book = gradebook.read(unit, options.course)
-    similar = None if options.shareable else similarity.of_unit(unit, options.course)
-    overview = report.overview(book, similar, named=not options.shareable)
     name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
     path = options.output or options.course / "reports" / name
-    print(*report.write(overview, path, f"{date.today():%d %B %Y}"), sep="\n")
+    print(*report.make(unit, options.course, path, not options.shareable), sep="\n")
     return 0
 
 
@@ -172,7 +169,12 @@ def _similarity(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook, similarity
 
     unit = gradebook.find_assignment(options.unit, options.course)
-    print(similarity.as_text(unit, similarity.of_unit(unit, options.course)))
+    answers = similarity.read(unit, options.course)
+    found = similarity.compare(answers, similarity.released(unit, options.course))
+    path = options.course / "reports" / f"{unit}-similarity.html"
+    today = f"{date.today():%d %B %Y}"
+    write(path, similarity.as_html(unit, found, answers, today))
+    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
     return 0
 
 

@@ -6,17 +6,14 @@ is made without names in the first place: what it does not hold, no page can sho
 
 from __future__ import annotations
 
-import re
+import datetime
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
-
-from autograder.classroom import sheet
+from autograder.classroom import gradebook, page, sheet, similarity
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
 from autograder.classroom.similarity import Comparison
 from autograder.errors import CourseError
@@ -28,7 +25,6 @@ ENOUGH = 10  # submissions that a discrimination index is computed from
 WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
 BEHIND = 0.5  # who has less than this share of the points is listed
 MOST_ROWS = 30  # of a list that a class can make arbitrarily long
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -364,31 +360,10 @@ def _wide_bands(bands: Sequence[Band]) -> tuple[Band, ...]:
 
 def as_html(overview: Overview, today: str) -> str:
     """The report as one page that asks nothing of any network and runs no script."""
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+    return page.render(
+        "class_report.html.j2", overview.unit, report=overview, today=today,
+        rare=RARE, weak=WEAK, most=MOST_ROWS,
     )  # fmt: skip
-    environment.filters["number"] = lambda value: f"{round(float(value), 2):g}"
-    environment.filters["percent"] = lambda share: f"{share:.0%}"
-    environment.filters["time"] = _time
-    environment.filters["code"] = _code
-    prefix = f"{overview.unit.partition('_')[2]}-"
-    environment.filters["short"] = lambda name: name.removeprefix(prefix)
-    template = environment.get_template("class_report.html.j2")
-    return template.render(
-        report=overview, today=today, rare=RARE, weak=WEAK, most=MOST_ROWS
-    )
-
-
-def _code(text: str) -> Markup:
-    """Plain text with what stands between backticks set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def _time(seconds: float) -> str:
-    if seconds >= 3600:
-        return f"{seconds / 3600:.1f} h"
-    return f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.3g} s"
 
 
 def as_csv(overview: Overview) -> str:
@@ -436,3 +411,18 @@ def write(overview: Overview, path: Path, today: str) -> tuple[Path, Path]:
     path.write_text(as_html(overview, today), encoding="utf-8")
     table.write_text(as_csv(overview), encoding="utf-8")
     return path, table
+
+
+def make(unit: str, root: Path, path: Path, named: bool = True) -> tuple[Path, Path]:
+    """Compute and write the report of the course at ``root``; where page and table are.
+
+    Raises:
+        CourseError: nothing is graded yet, or too little to name nobody.
+    """
+    similar = None
+    if named:
+        given = similarity.released(unit, root)
+        similar = similarity.compare(similarity.read(unit, root), given)
+    book = gradebook.read(unit, root)
+    today = f"{datetime.date.today():%d %B %Y}"
+    return write(overview(book, similar, named), path, today)

@@ -25,12 +25,14 @@ import numpy as np
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Name, Number, String, _TokenType
 
+from autograder.classroom import page
 from autograder.errors import CourseError
 
 RUN = 6  # tokens that are compared as one
 LEAST_SHARE = 0.6  # of the rarer half of a pair, for the pair to be listed
 LEAST_RARE = 12.0  # and this much of it must be rare; see ``Pair.rare``
 MOST_PAIRS = 100
+PAIRS_ON_PAGE = 20
 OWN = "own cells"  # what a student wrote outside of the answer cells
 _MOST_NAMES = 3  # of exercises in a line
 _LONGEST = 100_000  # characters of an answer that are read
@@ -55,16 +57,16 @@ class Pair:
         share: of the one with less, how much the other has, too; 0 to 1.
         rare: how much there is to it, in bits: about log2(n / 2) for each token of a
             class of n that only these two wrote.
-        same_names: whether even the names they chose agree.
         exercises: those that are alike, most alike first.
+        same_names: whether even the names they chose agree.
     """
 
     one: str
     other: str
     share: float
     rare: float
-    same_names: bool
     exercises: tuple[Alike, ...]
+    same_names: bool = False
 
     @property
     def where(self) -> str:
@@ -85,15 +87,6 @@ class Comparison:
     pairs: tuple[Pair, ...]
     listed: int
     usual: float
-
-
-def of_unit(unit: str, root: Path) -> Comparison:
-    """Compare all graded submissions of a unit in the course at ``root``.
-
-    Raises:
-        CourseError: nothing is graded yet, or the release is missing.
-    """
-    return compare(read(unit, root), released(unit, root))
 
 
 # --- reading -------------------------------------------------------------------------
@@ -199,22 +192,27 @@ def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Compar
     least = np.minimum(whole[:, None], whole[None, :])
     share = np.minimum(1.0, rare / np.maximum(least, 1e-6))
     above = np.triu_indices(len(students), 1)
-    usual = float(np.median(share[above]))
     striking = np.triu((share >= LEAST_SHARE) & (rare >= LEAST_RARE), 1)
-    found = sorted(np.argwhere(striking).tolist(), key=lambda n: -(rare * share)[*n])
-    pairs = []
-    for one, other in found[:MOST_PAIRS]:
-        first, second = answers[students[one]], answers[students[other]]
-        alike = tuple(_alike(exercises, one, other))
-        same = all(
-            tokens(first[a.exercise], True) == tokens(second[a.exercise], True)
-            for a in alike
+    found = np.argwhere(striking)  # (pairs, 2)
+    order = np.argsort(-(rare * share)[striking], kind="stable")[:MOST_PAIRS]
+    pairs = tuple(
+        Pair(
+            students[one], students[other], float(share[one, other]),
+            float(rare[one, other]), alike,
+            _same_names(answers[students[one]], answers[students[other]], alike),
         )
-        pairs.append(
-            Pair(students[one], students[other], float(share[one, other]),
-                 float(rare[one, other]), bool(alike) and same, alike)
-        )  # fmt: skip
-    return Comparison(tuple(pairs), len(found), usual)
+        for one, other in found[order].tolist()
+        for alike in (_alike(exercises, one, other),)
+    )  # fmt: skip
+    return Comparison(pairs, len(found), float(np.median(share[above])))
+
+
+def _same_names(first: Answers, second: Answers, alike: Sequence[Alike]) -> bool:
+    """Whether the alike exercises agree even in the names that were chosen."""
+    return bool(alike) and all(
+        tokens(first[a.exercise], True) == tokens(second[a.exercise], True)
+        for a in alike
+    )
 
 
 class _Exercise:
@@ -240,7 +238,9 @@ class _Exercise:
         return (rows * np.array(weights, dtype=np.float32)) @ rows.T
 
 
-def _alike(exercises: Mapping[str, _Exercise], one: int, other: int) -> list[Alike]:
+def _alike(
+    exercises: Mapping[str, _Exercise], one: int, other: int
+) -> tuple[Alike, ...]:
     """The exercises that two students have alike, most alike first."""
     found = []
     for name, exercise in exercises.items():
@@ -249,7 +249,17 @@ def _alike(exercises: Mapping[str, _Exercise], one: int, other: int) -> list[Ali
         shared = exercise.weight(first & second)
         if shared and shared >= LEAST_SHARE * least:
             found.append(Alike(name, min(1.0, float(shared / least))))
-    return sorted(found, key=lambda alike: -alike.share)
+    return tuple(sorted(found, key=lambda alike: -alike.share))
+
+
+def as_html(
+    unit: str, found: Comparison, answers: Mapping[str, Answers], today: str
+) -> str:
+    """A page with the first pairs side by side, to be read by a person."""
+    shown = found.pairs[:PAIRS_ON_PAGE]
+    return page.render(
+        "alike.html.j2", unit, found=found, shown=shown, answers=answers, today=today
+    )
 
 
 def as_text(unit: str, found: Comparison) -> str:

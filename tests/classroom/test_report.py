@@ -133,7 +133,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_self_contained_and_its_links_lead_somewhere():
-    similar = Comparison((Pair("x", "y", 0.9, 50, True, (Alike("a", 1.0),)),), 1, 0.1)
+    similar = Comparison((Pair("x", "y", 0.9, 50, (Alike("a", 1.0),), True),), 1, 0.1)
     for view in (
         report.overview(thirteen(), similar), report.overview(thirteen(), named=False)
     ):  # fmt: skip

@@ -109,3 +109,12 @@ def test_the_command_lists_pairs_as_a_hint(graded, capsys):
     assert cli.main(["similarity", "01", "--course", str(graded)]) == 0
     out = capsys.readouterr().out
     assert "no two solutions are strikingly alike" in out, "these answers are tiny"
+    assert (graded / "reports" / "01_numbers-similarity.html").is_file()
+
+
+def test_the_page_shows_both_solutions_as_text():
+    answers = class_of(30)
+    answers["<b>thief"] = {n: f"# <b>\n{code}" for n, code in answers["s11"].items()}
+    page = similarity.as_html("01_unit", compare(answers), answers, "today")
+    assert page.count("<pre") == 2 * 6 and "<b>" not in page
+    assert "&lt;b&gt;thief" in page and "even the names" in page
