@@ -39,7 +39,9 @@ c.JudgedExecute.unit_limits = {
     # A model that was handed in recovers 1,000 sentences, twice. A core needs 20 s for
     # that; a beam search or a busy machine, several times as long.
     "06_text_recovery": {
-        "timeout": 480, "answer_seconds": 120.0, "notebook_seconds": 1200,
+        "timeout": 480,
+        "answer_seconds": 120.0,
+        "notebook_seconds": 1200,
     },
 }
 

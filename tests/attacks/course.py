@@ -464,7 +464,7 @@ def _listening() -> Iterator[list[str]]:
 
 # --- secrets and scripts -------------------------------------------------------------
 
-_STOLEN = re.compile("STOLEN[^\\\\\"<]{0,60}")  # attacks print it with what they got
+_STOLEN = re.compile('STOLEN[^\\\\"<]{0,60}')  # attacks print it with what they got
 
 
 def leaks(course: Course, student: str) -> list[str]:
@@ -559,4 +559,3 @@ def active_outputs(course: Course, student: str) -> list[str]:
             text = data.get("text/html", "")
             found += scripts("".join(text) if isinstance(text, list) else text)
     return found
-
