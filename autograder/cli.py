@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.build.notebook import write
 from autograder.course import ROOT, find_unit, units
 from autograder.errors import CourseError
 
@@ -35,9 +33,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True)
     _add(commands, "build", _build, "build source, release, solutions and references")
+    _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
     _add(commands, "validity", _validity, "run all wrong variants and right styles")
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
+    _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     return parser
 
@@ -65,6 +65,15 @@ def _build(options: argparse.Namespace) -> int:
         changed = build(unit)
         listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
         print(f"{unit.label}: {listed or 'up to date'}")
+    return 0
+
+
+def _adopt(options: argparse.Namespace) -> int:
+    from autograder.build.adopt import adopt
+
+    for unit in _chosen(options):
+        text = str(unit.text.relative_to(unit.root))
+        print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
     return 0
 
 
@@ -101,11 +110,15 @@ def _kit(options: argparse.Namespace) -> int:
     return 0
 
 
+def _site(options: argparse.Namespace) -> int:
+    from autograder import site
+
+    print(site.build(_chosen(options), ROOT / "dist" / "site"))
+    return 0
+
+
 def _lab(options: argparse.Namespace) -> int:
-    """Copy the release where it is missing, never over a student's work."""
-    folder = ROOT / "demo" / "student"
-    for unit in _chosen(options):
-        copy = folder / unit.label / unit.release.name
-        if not copy.exists():
-            write(copy, unit.release.read_bytes())
-    return subprocess.run(["jupyter", "lab", folder], check=False).returncode
+    from autograder.classroom import lab
+
+    lab.prepare(_chosen(options), ROOT / "demo")
+    return lab.run(ROOT / "demo")
