@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,9 @@ def _when_ready(server: subprocess.Popen, own: Path) -> dict:
     stop = time.monotonic() + SECONDS
     while time.monotonic() < stop and server.poll() is None:
         for path in (own / "runtime").glob("jpserver-*.json"):
-            text = path.read_text()
-            if text:
-                return json.loads(text)
+            with suppress(OSError, ValueError):  # not yet listening; half written
+                found = json.loads(path.read_text())
+                urllib.request.urlopen(f"{found['url']}api", timeout=SECONDS).close()
+                return found
         time.sleep(0.1)
     raise AssertionError(f"Jupyter does not start:\n{(own / 'log').read_text()}")

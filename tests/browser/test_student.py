@@ -82,7 +82,7 @@ def test_a_mistake_is_named_mended_and_the_work_handed_in(root, answers, page, p
         page.wait_for_selector(
             f'#submitted_assignments_list .list_item:has-text("{UNIT.label}")'
         )
-        picture(page, "student_submit", height=330)
+        picture(page, "student_submit", height=350)
 
     (handed_in,) = root.glob(f"exchange/*/inbound/*/{UNIT.release.name}")
     texts = {cell.source for cell in nbformat.read(handed_in, as_version=4).cells}
