@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from autograder.build.notebook import write
 from autograder.course import ROOT, find_unit, units
 from autograder.errors import CourseError
 
@@ -36,10 +34,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True)
     _add(commands, "build", _build, "build source, release, solutions and references")
+    _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
     _add(commands, "validity", _validity, "run all wrong variants and right styles")
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "leaderboard", _leaderboard, "rank a unit's models, in leaderboard/")
+    _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add_exchange(commands)
     text = "new hidden references, and room for new results; the old ones are kept"
@@ -129,6 +129,15 @@ def _build(options: argparse.Namespace) -> int:
     return 0
 
 
+def _adopt(options: argparse.Namespace) -> int:
+    from autograder.build.adopt import adopt
+
+    for unit in _chosen(options):
+        text = str(unit.text.relative_to(unit.root))
+        print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
+    return 0
+
+
 def _validity(options: argparse.Namespace) -> int:
     from autograder.validity import measure, total
 
@@ -199,14 +208,18 @@ def _new_term(options: argparse.Namespace) -> int:
     return 0
 
 
+def _site(options: argparse.Namespace) -> int:
+    from autograder import site
+
+    print(site.build(_chosen(options), ROOT / "dist" / "site"))
+    return 0
+
+
 def _lab(options: argparse.Namespace) -> int:
-    """Copy the release where it is missing, never over a student's work."""
-    folder = ROOT / "demo" / "student"
-    for unit in _chosen(options):
-        copy = folder / unit.label / unit.release.name
-        if not copy.exists():
-            write(copy, unit.release.read_bytes())
-    return subprocess.run(["jupyter", "lab", folder], check=False).returncode
+    from autograder.classroom import lab
+
+    lab.prepare(_chosen(options), ROOT / "demo")
+    return lab.run(ROOT / "demo")
 
 
 def _report(options: argparse.Namespace) -> int:

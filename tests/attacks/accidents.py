@@ -93,6 +93,13 @@ def _copied(*names: str, blank: bool = False) -> Callable[[NotebookNode], None]:
     return change
 
 
+# A progress bar, as Colab saves it: without the level "state" that the format asks for.
+_WIDGETS = {"application/vnd.jupyter.widget-state+json": {"5f0c": {
+    "model_module": "@jupyter-widgets/controls", "model_name": "HBoxModel",
+    "model_module_version": "1.5.0", "state": {"children": ["IPY_MODEL_8d1a"]}}}
+}  # fmt: skip
+
+
 def _colab(data: bytes, minor: int, ids: bool) -> bytes:
     """As Colab saves it: its metadata, a badge, a name in every cell that was run."""
     notebook = json.loads(data)
@@ -113,7 +120,7 @@ def _colab(data: bytes, minor: int, ids: bool) -> bytes:
         "cell_type": "markdown", "metadata": {"id": "view-in-github",
         "colab_type": "text"}, "source": badge})  # fmt: skip
     notebook.update(nbformat_minor=minor, metadata={
-        "colab": {"provenance": []}, "accelerator": "GPU", "widgets": {},
+        "colab": {"provenance": []}, "accelerator": "GPU", "widgets": _WIDGETS,
         "kernelspec": {"name": "python3", "display_name": "Python 3"}})  # fmt: skip
     return json.dumps(notebook).encode()
 
