@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from autograder.build.notebook import write
 from autograder.course import ROOT, find_unit, units
 from autograder.errors import CourseError
 
