@@ -197,13 +197,17 @@ class Course:
             log.seek(0)
             self.log += log.read()[-200_000:]
 
-    def grade(self) -> Traces:
-        """``autograde`` and ``generate_feedback``, and what they left behind."""
+    def grade(self, pages: bool = True) -> Traces:
+        """``autograde`` and ``generate_feedback``, and what they left behind.
+
+        ``pages``: whether feedback is of interest, which takes seconds.
+        """
         traces = Traces.before(self)
         with _listening() as calls, _scratch() as scratch:
             self.run("autograde", UNIT)
             graded = self.status
-            self.run("generate_feedback", UNIT)
+            if pages:
+                self.run("generate_feedback", UNIT)
             self.status = graded
             traces.after(self, calls, scratch)
         return traces
