@@ -13,6 +13,6 @@ from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, s
 from autograder.grading.intake.time import handed_in, parse_stamp
 
 __all__ = [
-    "DEFAULTS", "File", "Limits", "Refused", "Repair", "Taken", "find_notebook", "handed_in",
-    "parse_stamp", "rebuild", "say", "take", "without_installs",
+    "DEFAULTS", "File", "Limits", "Refused", "Repair", "Taken", "find_notebook",
+    "handed_in", "parse_stamp", "rebuild", "say", "take", "without_installs",
 ]  # fmt: skip
