@@ -5,7 +5,7 @@ is graded by each in turn, round after round, so that a busy machine is unjust t
 
 - plain nbgrader: its own converter and settings, one submission after the other;
 - ours, with one job and with one for each usable core: box, judge and repair included.
-  Demonstrations are left out, as they are by default; once they are run, for comparison;
+  Demonstrations are left out, as is the default; once they run, for comparison;
 - the floor: the students' code cells run by ``exec`` in a process forked from one that
   has imported everything, without demonstrations. No Jupyter, no box, no judge, no
   gradebook.
