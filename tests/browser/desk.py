@@ -37,9 +37,8 @@ def open_assignment(page, label: str) -> None:
     when_idle(page)
 
 
-def open_text_as_notebook(page, folder: str, name: str) -> None:
+def open_text_as_notebook(page, name: str) -> None:
     """Open a text through the file browser's "Open With", with the usual kernel."""
-    page.dblclick(f'.jp-DirListing-item:has-text("{folder}")')
     page.click(f'.jp-DirListing-item:has-text("{name}")', button="right")
     _entry(page, "Open With").hover()
     _entry(page, "Notebook").click()
