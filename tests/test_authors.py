@@ -16,13 +16,13 @@ from tests.test_build import tiny
 
 def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:
     """The hand-written text after it was opened, edited and saved as a notebook."""
-    shutil.copy(ROOT / "jupytext.toml", root)
     path = root / "notebooks" / unit.text.name
     path.parent.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "notebooks" / "jupytext.toml", path.parent)
     if path != unit.text:
         shutil.copy(unit.text, path)
-    manager = AsyncTextFileContentsManager(root_dir=str(root))
-    where = f"notebooks/{path.name}"
+    manager = AsyncTextFileContentsManager(root_dir=str(path.parent))
+    where = path.name
     model = asyncio.run(manager.get(where, type="notebook"))
     book = model["content"]
     book.metadata["kernelspec"] = notebook.KERNEL
@@ -31,7 +31,7 @@ def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:
         cell.metadata["trusted"] = True
     edit(book.cells)
     asyncio.run(manager.save({"type": "notebook", "content": book}, where))
-    assert [p.name for p in path.parent.iterdir()] == [path.name], "no notebook beside"
+    assert not list(path.parent.glob("*.ipynb")), "no notebook beside it"
     return path.read_text(encoding="utf-8")
 
 

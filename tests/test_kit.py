@@ -73,6 +73,12 @@ def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
             assert len(line) < 32 or line not in everything, line
 
 
+def test_students_do_not_get_the_instructors_tools(built):
+    for name in ("README.md", "environment.yml"):
+        text = (built / name).read_text(encoding="utf-8")
+        assert "jupyterlab" in text and "nbgrader" not in text
+
+
 def test_it_works_alone(built, tmp_path):
     """Installed from its wheel, a check finds its references and names a mistake."""
     target = tmp_path / "site"

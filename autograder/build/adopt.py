@@ -187,7 +187,7 @@ def _role(grading: NotebookNode | None, where: str) -> dict[str, Any]:
 
 
 def _write(book: NotebookNode) -> str:
-    """As jupytext.toml has JupyterLab save it."""
+    """As notebooks/jupytext.toml has JupyterLab save it."""
     book = copy.deepcopy(book)
     book.metadata = nbformat.from_dict(
         {

@@ -37,9 +37,8 @@ def open_assignment(page, label: str) -> None:
     when_idle(page)
 
 
-def open_text_as_notebook(page, folder: str, name: str) -> None:
+def open_text_as_notebook(page, name: str) -> None:
     """Open a text through the file browser's "Open With", with the usual kernel."""
-    page.dblclick(f'.jp-DirListing-item:has-text("{folder}")')
     page.click(f'.jp-DirListing-item:has-text("{name}")', button="right")
     _entry(page, "Open With").hover()
     _entry(page, "Notebook").click()
@@ -102,17 +101,16 @@ def run(page) -> None:
 
 
 def run_all_above(page) -> None:
-    """Run all cells above the selected one, to the end."""
+    """Have all cells above the selected one run; the kernel does it in its time."""
     choose(page, "Run", "Run All Above Selected Cell")
-    page.wait_for_timeout(500)  # the kernel is idle before it gets the cells
-    when_idle(page)
 
 
-def run_all(page) -> None:
-    """Run all cells in a fresh kernel, to the end."""
+def run_all(page, last: str) -> None:
+    """Run all cells in a fresh kernel, until the last output, ``last``, is there."""
     choose(page, "Run", "Restart Kernel and Run All Cells…")
     page.click('.jp-Dialog button:has-text("Restart")')
-    page.wait_for_timeout(1000)  # the new kernel is idle before it gets the cells
+    outputs = page.locator(".jp-NotebookPanel:visible .jp-OutputArea-output")
+    outputs.filter(has_text=last).first.wait_for(state="attached")
     when_idle(page)
 
 
