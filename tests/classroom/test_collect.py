@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
 from autograder import cli
@@ -323,10 +325,11 @@ class RawName(zipfile.ZipInfo):
     """A member whose name is some bytes, without the flag for UTF-8."""
 
     def __init__(self, name: bytes):
-        super().__init__(name.decode("cp437"), EARLY)
+        super().__init__("x", EARLY)
+        self.raw = name
 
     def _encodeFilenameFlags(self):
-        return self.filename.encode("cp437"), 0
+        return self.raw, 0
 
 
 @pytest.mark.parametrize(
@@ -339,6 +342,7 @@ class RawName(zipfile.ZipInfo):
         ("malloryeve_12347_1_a\x1b[2J.ipynb", "not plain text"),
         (link("malloryeve_12347_1_a.ipynb"), "a link or a device"),
         (RawName(b"malloryeve_12347_1_\x9f\xff.ipynb"), "unknown encoding"),
+        (RawName(b"\0malloryeve_12347_1_a.ipynb"), "not plain text"),
         ("strange.ipynb", "not one that Canvas gives"),
     ],
 )
@@ -430,6 +434,47 @@ def test_odd_gradescope_metadata_is_told(course, metadata):
         members.append(("export/submission_metadata.yml", metadata))
     (outcome,) = course.collect(course.zip(*members)).values()
     assert outcome.needs_person and course.placed == {}
+
+
+def test_a_submission_that_the_metadata_does_not_know_is_nobody_s(course):
+    """Its number is one of Gradescope's, even where it is also a student's."""
+    (outcome,) = course.collect(
+        course.zip(
+            ("export/submission_12345/a.ipynb", ADA),
+            ("export/submission_metadata.yml", b"{}"),
+        )
+    ).values()
+    assert outcome.needs_person and "does not say whose" in outcome.says
+
+
+@pytest.mark.parametrize("lms", layouts.NAMES)
+def test_an_archive_of_another_lms_than_the_given_is_told(course, lms):
+    path = course.zip(("notes.txt", b"hello"))
+    told = course.collect(path, lms=lms)
+    assert told[""].needs_person and "names" in told[""].says
+
+
+VALID = io.BytesIO()
+with zipfile.ZipFile(VALID, "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("lovelaceada_12345_1_a.ipynb", ADA * 9)
+    file.writestr("óðinssonbob_12346_2_b.ipynb", BOB * 9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=6))
+@settings(
+    max_examples=150, deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+def test_whatever_bytes_an_archive_has_the_answer_is_a_table(tmp_path, changes):
+    data = bytearray(VALID.getvalue())
+    for place_, byte in changes:
+        data[place_ % len(data)] = byte
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    for outcome in place.collect(
+        UNIT, [path], tmp_path, Roster(), layouts.to_utc("UTC"), replace=True
+    ):
+        assert place.as_text([outcome])
 
 
 # --- again and again -----------------------------------------------------------------
