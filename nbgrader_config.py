@@ -4,13 +4,15 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-import os
-
-from autograder.grading import converter
+from autograder.grading import converter, dates
 
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "transformer"
+
+# Due dates with their time zones; a collection that no submission stops or backdates.
+dates.install()
+c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 
 # Release: what a student's stub and the markers look like.
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code here"}
@@ -20,7 +22,6 @@ c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 # Grading: submissions are repaired or refused one by one, run in boxes, and judged
 # outside of them; scores come from the judge's records.
 converter.install()
-os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-box"
 c.Autograde.autograde_preprocessors = [
     "autograder.grading.execute.JudgedExecute",
     "autograder.grading.feedback.CleanOutputs",
@@ -32,8 +33,16 @@ c.JudgedExecute.timeout = 60  # seconds a cell
 c.JudgedExecute.notebook_seconds = 600
 c.JudgedExecute.shutdown_kernel = "immediate"
 c.JudgedExecute.raise_on_iopub_timeout = False
-c.JudgedExecute.unit_limits = {  # this unit trains a model
+c.JudgedExecute.unit_limits = {
+    # A model is trained.
     "05_sequence_reversal": {"timeout": 180, "answer_seconds": 60.0},
+    # A model that was handed in recovers 1,000 sentences, twice. A core needs 20 s for
+    # that; a beam search or a busy machine, several times as long.
+    "06_text_recovery": {
+        "timeout": 480,
+        "answer_seconds": 120.0,
+        "notebook_seconds": 1200,
+    },
 }
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.

@@ -21,6 +21,9 @@ from autograder.build.notebook import badge, wheel_name, write
 from autograder.course import ROOT, Unit, units
 from autograder.errors import CourseError
 
+# A trained model that comes with a unit: in its kit the file lies in the package.
+CHECKPOINTS = {"text_recovery": "assets/recovery.safetensors"}
+
 # Relative to the package: what ships. Solutions of earlier units come on top.
 SHIPPED = ("__init__.py", "student", "references/public", "solutions/__init__.py")
 
@@ -42,7 +45,8 @@ include = ["autograder*"]
 [tool.setuptools.package-data]
 "*" = ["*.safetensors", "*.txt", "*.json"]
 """
-_NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "seaborn", "tqdm")
+_NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "seaborn", "tqdm",
+           "sacrebleu", "simplemma")  # fmt: skip
 
 _README = """\
 # The Transformer from scratch: student repository
@@ -123,6 +127,12 @@ def contents(last: Unit) -> list[str]:
     ]
 
 
+def checkpoints(last: Unit) -> list[str]:
+    """The trained models that ship with unit ``last``, relative to the course."""
+    shown = {unit.name for unit in shown_units(last)}
+    return [file for name, file in CHECKPOINTS.items() if name in shown]
+
+
 def _wheel(last: Unit) -> bytes:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -130,6 +140,8 @@ def _wheel(last: Unit) -> bytes:
             write(
                 folder / "autograder" / file, (ROOT / "autograder" / file).read_bytes()
             )
+        for file in checkpoints(last):
+            write(folder / "autograder" / file, (ROOT / file).read_bytes())
         listed = ", ".join(f'"{d}"' for d in _dependencies())
         write(folder / "pyproject.toml", _PYPROJECT.replace("DEPENDENCIES", listed))
         done = subprocess.run(

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 
+import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from autograder import check, demo
+from autograder import check, demo, show
 from autograder.solutions import attention
 from autograder.student.observe import observe, plain
 
@@ -161,6 +162,22 @@ def test_a_demonstration_waits_for_its_exercise(capsys):
     out = capsys.readouterr().out
     assert "heat map of the table waits: an exercise above is not solved yet" in out
     assert "curves waits: ZeroDivisionError" in out
+
+
+def test_grading_runs_no_demonstration_and_draws_no_figure(monkeypatch, capsys):
+    monkeypatch.setenv("AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS", "1")
+    ran = []
+
+    @demo
+    def heat_map():
+        ran.append(heat_map)
+
+    figure = plt.figure()
+    show(figure, "Two curves cross.")
+    out = capsys.readouterr().out
+    assert ran == [] and plt.get_fignums() == []
+    assert "(heat map: left out while grading)" in out
+    assert "(figure left out while grading: Two curves cross.)" in out
 
 
 def test_importing_the_students_part_loads_nothing_of_the_instructors():

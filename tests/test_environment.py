@@ -22,7 +22,10 @@ EXTRA = [
 
 def conda() -> dict[str, str]:
     entries = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    pairs = (entry.partition(" ") for entry in entries if isinstance(entry, str))
+    plain = [entry for entry in entries if isinstance(entry, str)]
+    by_pip = next(entry["pip"] for entry in entries if isinstance(entry, dict))
+    plain += [entry for entry in by_pip if not entry.startswith("--")]
+    pairs = (entry.partition(" ") for entry in plain)
     return {name: version for name, _, version in pairs}
 
 

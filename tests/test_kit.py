@@ -10,7 +10,7 @@ import pytest
 
 from autograder import kit
 from autograder.build import notebook, release
-from autograder.course import ROOT, units
+from autograder.course import ROOT, find_unit, units
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,30 @@ def test_it_works_alone(built, tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
     assert "0 of" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tmp_path):
+    kit.build(find_unit("text_recovery"), tmp_path / "student")
+    site, wheel = tmp_path / "site", tmp_path / "student" / notebook.wheel_name()
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--target", site, wheel], check=True, stdout=sys.stderr)
+    models = sorted(
+        str(p.relative_to(site)) for p in site.rglob("recovery.safetensors")
+    )
+    assert models == ["autograder/assets/recovery.safetensors"]
+    code = (
+        f"import sys; sys.path.insert(0, {str(site)!r})\n"
+        "from autograder.solutions import encoder_decoder\n"
+        "from autograder.student.recovery import checkpoint, corpora\n"
+        "assert corpora.__file__.startswith(sys.path[0])\n"
+        "model, tokenizer = checkpoint.load(\n"
+        "    checkpoint.shipped(), encoder_decoder, lambda word, merges: list(word))\n"
+        "print(len(corpora.generate('a', 3)), checkpoint.handed_in())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "3 my_recovery.safetensors\n", done.stderr
 
 
 def test_release_notebooks_start_with_badge_and_kit_cell(built):

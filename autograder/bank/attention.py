@@ -1196,11 +1196,11 @@ CAUSAL_MASK = Task(
     precise=False,
     settings=(
         Setting(
-            "short", "lengths 3 to 6", _lengths(4, 7, 3),
+            "short", "length 3, and one up to 24", _lengths(4, 25, 3),
             "Row i says whom position i may see: itself and everything before it.",
         ),
         Setting(
-            "one", "length 1, and a longer one", _lengths(7, 10, 1),
+            "one", "length 1, and one up to 32", _lengths(7, 33, 1),
             "A single position sees itself.",
         ),
         Setting(

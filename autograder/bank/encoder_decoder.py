@@ -767,7 +767,9 @@ ADD_AND_NORM = Task(
 
 # --- 4.3 encoder layer ----------------------------------------------------------------
 
-_NORM_LINES_2 = "self.norm1 = nn.LayerNorm(d_model)\n        self.norm2 = nn.LayerNorm(d_model)\n"
+_NORM_LINES_2 = (
+    "self.norm1 = nn.LayerNorm(d_model)\n        self.norm2 = nn.LayerNorm(d_model)\n"
+)
 
 ENCODER_LAYER = Task(
     name="encoder_decoder/encoder_layer",
@@ -1105,31 +1107,48 @@ def _stack_wrongs(arguments: str) -> tuple[Wrong, ...]:
             says="The layers lie in a plain Python list, so PyTorch does not know them: they have "
             "no parameters to train, save or move.",
             asks="Which list does `nn.Module` look into?",
-            edits=(("nn.ModuleList(make_layer() for _ in range(num_layers))",
-                    "[make_layer() for _ in range(num_layers)]"),),
+            edits=(
+                (
+                    "nn.ModuleList(make_layer() for _ in range(num_layers))",
+                    "[make_layer() for _ in range(num_layers)]",
+                ),
+            ),
         ),
         Wrong(
-            "tuple_of_layers", like="plain_list",
-            edits=(("nn.ModuleList(make_layer() for _ in range(num_layers))",
-                    "tuple(make_layer() for _ in range(num_layers))"),),
+            "tuple_of_layers",
+            like="plain_list",
+            edits=(
+                (
+                    "nn.ModuleList(make_layer() for _ in range(num_layers))",
+                    "tuple(make_layer() for _ in range(num_layers))",
+                ),
+            ),
         ),
         Wrong(
             "same_layer",
             says="All entries are one and the same layer: the stack has the weights of a "
             "single one.",
             asks="In `[layer] * n`, how many layers were made?",
-            edits=(("nn.ModuleList(make_layer() for _ in range(num_layers))",
-                    "nn.ModuleList([make_layer()] * num_layers)"),),
+            edits=(
+                (
+                    "nn.ModuleList(make_layer() for _ in range(num_layers))",
+                    "nn.ModuleList([make_layer()] * num_layers)",
+                ),
+            ),
         ),
         Wrong(
             "copied",
             says="You made one layer and copied it, so all layers start with the same "
             "weights.",
             asks="How often is `make_layer` to be called?",
-            edits=(("nn.ModuleList(make_layer() for _ in range(num_layers))",
+            edits=(
+                (
+                    "nn.ModuleList(make_layer() for _ in range(num_layers))",
                     "nn.ModuleList(copy.deepcopy(layer) for layer in [make_layer()] "
-                    "* num_layers)"),
-                   ("super().__init__()", "super().__init__()\n        import copy"),),
+                    "* num_layers)",
+                ),
+                ("super().__init__()", "super().__init__()\n        import copy"),
+            ),
         ),
         Wrong(
             "one_too_few",
@@ -1166,7 +1185,10 @@ def _stack_wrongs(arguments: str) -> tuple[Wrong, ...]:
             says="Every layer gets the original input, so only the last one counts.",
             asks="What is the input of layer 2?",
             edits=(
-                ("for layer in self.layers:", "start = x\n        for layer in self.layers:"),
+                (
+                    "for layer in self.layers:",
+                    "start = x\n        for layer in self.layers:",
+                ),
                 (call, call.replace("(x", "(start")),
             ),
         ),
@@ -1180,14 +1202,20 @@ def _stack_wrongs(arguments: str) -> tuple[Wrong, ...]:
             "norm_every_layer",
             says="The final norm is applied after each layer, not once at the end.",
             asks="Does the norm stand in the loop, or after it?",
-            edits=(("  # (B", "; x = self.norm(x)  # (B"), ("return self.norm(x)", "return x")),
+            edits=(
+                ("  # (B", "; x = self.norm(x)  # (B"),
+                ("return self.norm(x)", "return x"),
+            ),
         ),
         Wrong(
             "norm_at_start",
             says="The norm is applied to the input, before the first layer.",
             asks="Where does a pre-norm stack need its norm?",
             edits=(
-                ("for layer in self.layers:", "x = self.norm(x)\n        for layer in self.layers:"),
+                (
+                    "for layer in self.layers:",
+                    "x = self.norm(x)\n        for layer in self.layers:",
+                ),
                 ("return self.norm(x)", "return x"),
             ),
         ),
@@ -1195,9 +1223,13 @@ def _stack_wrongs(arguments: str) -> tuple[Wrong, ...]:
             "own_final_norm",
             says="There is a norm at the end although none was given.",
             asks="What should the stack do if `norm` is None?",
-            edits=(("return self.norm(x)",
+            edits=(
+                (
+                    "return self.norm(x)",
                     "return torch.nn.functional.layer_norm(x, x.shape[-1:]) "
-                    "if isinstance(self.norm, nn.Identity) else self.norm(x)"),),
+                    "if isinstance(self.norm, nn.Identity) else self.norm(x)",
+                ),
+            ),
         ),
         Wrong(
             "norm_unnamed",
@@ -1205,8 +1237,10 @@ def _stack_wrongs(arguments: str) -> tuple[Wrong, ...]:
             "know it.",
             asks="Which names does the docstring give?",
             edits=(
-                ("self.norm = nn.Identity() if norm is None else norm",
-                 "self.final = nn.Identity() if norm is None else norm"),
+                (
+                    "self.norm = nn.Identity() if norm is None else norm",
+                    "self.final = nn.Identity() if norm is None else norm",
+                ),
                 ("self.norm(x)", "self.final(x)"),
             ),
         ),
@@ -1435,8 +1469,12 @@ DECODER_TASK = Task(
 # --- 4.5 decoder layer ----------------------------------------------------------------
 
 _LOOK_UP = "self.cross_attention(x, memory, memory, memory_mask)"
-_LINE_1 = "        x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)\n"
-_LINE_2 = "        x = add_and_norm(x, look_up, self.norm2, self.dropout, self.norm_first)\n"
+_LINE_1 = (
+    "        x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)\n"
+)
+_LINE_2 = (
+    "        x = add_and_norm(x, look_up, self.norm2, self.dropout, self.norm_first)\n"
+)
 _BOTH = {"tgt_mask": "causal", "memory_mask": "padding"}
 
 DECODER_LAYER = Task(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import linecache
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import torch
 
@@ -79,8 +79,11 @@ def drawings(task: Task, seed: str, hidden: bool) -> Iterable[tuple[Setting, Ans
     """The settings that a seed draws, with their inputs."""
     for setting in task.settings:
         if hidden or not setting.hidden_only:
-            draw = Draw(f"{task.name}/{setting.name}/{seed}")
-            yield setting, dict(setting.inputs(draw))
+            yield setting, dict(setting.inputs(_draw(task, setting, seed)))
+
+
+def _draw(task: Task, setting: Setting, seed: str) -> Draw:
+    return Draw(f"{task.name}/{setting.name}/{seed}")
 
 
 def exercise(task: Task, points: float, seed: str, hidden: bool) -> Exercise:
@@ -97,7 +100,7 @@ def exercise(task: Task, points: float, seed: str, hidden: bool) -> Exercise:
     cases = tuple(
         Case(
             setting.name, setting.title, setting.hint, inputs,
-            expected_answers(task, reference, inputs),
+            _expected(task, setting, seed, reference, inputs),
             mistaken_answers(task, objects, inputs)
             if setting.hidden_only or not hidden
             else {},
@@ -130,9 +133,15 @@ def named(task: Task) -> list[Wrong]:
     return [wrong for wrong in task.wrong if not wrong.like]
 
 
-def mistaken_objects(task: Task) -> dict[str, object]:
-    """The object that each named mistake makes."""
-    return {wrong.name: build_object(task, wrong) for wrong in named(task)}
+def mistaken_objects(
+    task: Task, names: Collection[str] | None = None
+) -> dict[str, object]:
+    """The object that each named mistake makes, or each of those with ``names``."""
+    return {
+        wrong.name: build_object(task, wrong)
+        for wrong in named(task)
+        if names is None or wrong.name in names
+    }
 
 
 def mistaken_answers(
@@ -158,11 +167,19 @@ def fresh_cases(task: Task, seed: str) -> list[Case]:
     return [
         Case(
             setting.name, setting.title, setting.hint, inputs,
-            expected_answers(task, reference, inputs),
+            _expected(task, setting, seed, reference, inputs),
             {}, True, **_like(setting),
         )
         for setting, inputs in drawings(task, seed, hidden=True)
     ]  # fmt: skip
+
+
+def _expected(
+    task: Task, setting: Setting, seed: str, reference: object, inputs: Answers
+) -> Answers:
+    if setting.known:
+        return setting.known(_draw(task, setting, seed))
+    return expected_answers(task, reference, inputs)
 
 
 def expected_answers(task: Task, reference: object, inputs: Answers) -> Answers:

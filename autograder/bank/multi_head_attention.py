@@ -222,7 +222,9 @@ LIST_OF_HEADS = Task(
         Setting(
             "padding",
             "a padding mask (B, 1, L), and the gradient",
-            _list(2, 6, h=4, d_model=5, d_k=3, d_v=2, d_out=9, mask="padding", pull=True),
+            _list(
+                2, 6, h=4, d_model=5, d_k=3, d_v=2, d_out=9, mask="padding", pull=True
+            ),
             "Does every head respect the mask, and does the gradient reach x?",
         ),
         Setting(
@@ -286,7 +288,9 @@ LIST_OF_HEADS = Task(
             "only_first_head",
             "All blocks come from head 0: the loop seems to call the same head each time.",
             "Does the variable of your loop appear inside the loop?",
-            edits=((_RESULTS, "results = [self.heads[0](x, mask) for _ in self.heads]"),),
+            edits=(
+                (_RESULTS, "results = [self.heads[0](x, mask) for _ in self.heads]"),
+            ),
         ),
         Wrong(
             "joined_along_positions",
@@ -324,7 +328,12 @@ LIST_OF_HEADS = Task(
             "activation_added",
             "There is a ReLU between the heads and `w_o`; the definition has none.",
             "What does the formula at the top of this unit put between Concat and W^O?",
-            edits=((_LIST_RETURN, "return self.w_o(joined.relu()), torch.stack(weights, 1)"),),
+            edits=(
+                (
+                    _LIST_RETURN,
+                    "return self.w_o(joined.relu()), torch.stack(weights, 1)",
+                ),
+            ),
         ),
         Wrong(
             "bias_once_per_head",
@@ -342,7 +351,9 @@ LIST_OF_HEADS = Task(
             "weights_averaged",
             "The weights are averaged over the heads; each head's map is asked for.",
             "How many maps does a sentence have if there are `h` heads?",
-            edits=((_LIST_RETURN, "return self.w_o(joined), torch.stack(weights).mean(0)"),),
+            edits=(
+                (_LIST_RETURN, "return self.w_o(joined), torch.stack(weights).mean(0)"),
+            ),
         ),
         Wrong(
             "weights_of_last_head",
@@ -362,14 +373,18 @@ LIST_OF_HEADS = Task(
             "weights_concatenated",
             "The maps are glued to one long map; a new dimension is wanted instead.",
             "What is the difference between `cat` and `stack`?",
-            edits=((_LIST_RETURN, "return self.w_o(joined), torch.cat(weights, dim=1)"),),
+            edits=(
+                (_LIST_RETURN, "return self.w_o(joined), torch.cat(weights, dim=1)"),
+            ),
         ),
         Wrong(
             "weights_concatenated_along_keys",
             "The maps are glued side by side along the keys; a new dimension is wanted "
             "instead.",
             "What is the difference between `cat` and `stack`?",
-            edits=((_LIST_RETURN, "return self.w_o(joined), torch.cat(weights, dim=-1)"),),
+            edits=(
+                (_LIST_RETURN, "return self.w_o(joined), torch.cat(weights, dim=-1)"),
+            ),
         ),
         Wrong(
             "weights_in_a_tuple",
@@ -393,7 +408,9 @@ LIST_OF_HEADS = Task(
             "results_swapped",
             "Output and weights come back in the wrong order.",
             "Which of the two comes first, by the conventions of this course?",
-            edits=((_LIST_RETURN, "return torch.stack(weights, dim=1), self.w_o(joined)"),),
+            edits=(
+                (_LIST_RETURN, "return torch.stack(weights, dim=1), self.w_o(joined)"),
+            ),
         ),
         Wrong(
             "mask_forgotten",
@@ -418,8 +435,11 @@ LIST_OF_HEADS = Task(
             "The mask works the wrong way round: what may be seen is hidden.",
             "What does `True` mean in the masks of this course?",
             edits=(
-                (_RESULTS, "results = [head(x, None if mask is None else ~mask) "
-                 "for head in self.heads]"),
+                (
+                    _RESULTS,
+                    "results = [head(x, None if mask is None else ~mask) "
+                    "for head in self.heads]",
+                ),
             ),
         ),
         Wrong(
@@ -458,7 +478,10 @@ LIST_OF_HEADS = Task(
             "`d_k` and `d_v` have changed places in the heads.",
             "In which order does `SelfAttention` take its sizes?",
             edits=(
-                ("SelfAttention(d_model, d_k, d_v)", "SelfAttention(d_model, d_v, d_k)"),
+                (
+                    "SelfAttention(d_model, d_k, d_v)",
+                    "SelfAttention(d_model, d_v, d_k)",
+                ),
             ),
         ),
         Wrong(
@@ -487,7 +510,7 @@ LIST_OF_HEADS = Task(
         ),
         Right(
             "append_and_unsqueeze",
-            source='''
+            source="""
 class ListOfHeads(nn.Module):
     def __init__(self, d_model, num_heads, d_k, d_v, d_out):
         super().__init__()
@@ -503,7 +526,7 @@ class ListOfHeads(nn.Module):
             outs.append(o)
             maps.append(w.unsqueeze(1))
         return self.w_o(torch.cat(outs, -1)), torch.cat(maps, 1)
-''',
+""",
         ),
         Right(
             "stack_then_flatten",
@@ -530,12 +553,15 @@ class ListOfHeads(nn.Module):
                     "nn.Sequential(*[attention.SelfAttention(d_model, d_k, d_v) "
                     "for _ in range(num_heads)])",
                 ),
-                (_LIST_RETURN, "return [self.w_o(joined), torch.stack(weights, dim=1)]"),
+                (
+                    _LIST_RETURN,
+                    "return [self.w_o(joined), torch.stack(weights, dim=1)]",
+                ),
             ),
         ),
         Right(
             "filled_in_place",
-            source='''
+            source="""
 class ListOfHeads(nn.Module):
     def __init__(self, d_model, num_heads, d_k, d_v, d_out):
         super().__init__()
@@ -553,7 +579,7 @@ class ListOfHeads(nn.Module):
             output, maps[:, i] = head(x, mask)
             joined[..., i * self.d_v : (i + 1) * self.d_v] = output
         return self.w_o(joined), maps
-''',
+""",
         ),
     ),
 )
@@ -564,7 +590,9 @@ _SPLIT = "return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)"
 _CUT = "x.unflatten(-1, (num_heads, -1))"
 
 
-def _split(name: str, code: str, says: str = "", asks: str = "", like: str = "") -> Wrong:
+def _split(
+    name: str, code: str, says: str = "", asks: str = "", like: str = ""
+) -> Wrong:
     return Wrong(name, says, asks, edits=((_SPLIT, f"return {code}"),), like=like)
 
 
@@ -713,7 +741,11 @@ SPLIT_HEADS = Task(
             "`detach`, a `.data` or a new tensor on the way.",
             "How would training reach `w_q` through your heads?",
         ),
-        _split("copied_data", f"torch.tensor({_CUT}.transpose(1, 2).tolist())", like="detached"),
+        _split(
+            "copied_data",
+            f"torch.tensor({_CUT}.transpose(1, 2).tolist())",
+            like="detached",
+        ),
         _split(
             "through_numpy",
             "torch.from_numpy("
@@ -753,7 +785,9 @@ SPLIT_HEADS = Task(
             "chunk_and_stack",
             edits=((_SPLIT, "return torch.stack(x.chunk(num_heads, dim=-1), dim=1)"),),
         ),
-        Right("einsum", edits=((_SPLIT, f'return torch.einsum("blhd->bhld", {_CUT})'),)),
+        Right(
+            "einsum", edits=((_SPLIT, f'return torch.einsum("blhd->bhld", {_CUT})'),)
+        ),
         Right(
             "unfold",
             edits=(
@@ -766,7 +800,7 @@ SPLIT_HEADS = Task(
         ),
         Right(
             "loops",
-            source='''
+            source="""
 def split_heads(x, num_heads):
     B, L, d_model = x.shape
     d_k = d_model // num_heads
@@ -775,7 +809,7 @@ def split_heads(x, num_heads):
         for c in range(d_k):
             out[:, head, :, c] = x[:, :, head * d_k + c]
     return out
-''',
+""",
         ),
     ),
 )
@@ -785,7 +819,9 @@ def split_heads(x, num_heads):
 _MERGE = "return x.transpose(1, 2).flatten(2)"
 
 
-def _merge(name: str, code: str, says: str = "", asks: str = "", like: str = "") -> Wrong:
+def _merge(
+    name: str, code: str, says: str = "", asks: str = "", like: str = ""
+) -> Wrong:
     return Wrong(name, says, asks, edits=((_MERGE, f"return {code}"),), like=like)
 
 
@@ -968,23 +1004,28 @@ MERGE_HEADS = Task(
         Right(
             "permute_reshape",
             edits=(
-                (_MERGE, "return x.permute(0, 2, 1, 3).reshape(x.size(0), x.size(2), -1)"),
+                (
+                    _MERGE,
+                    "return x.permute(0, 2, 1, 3).reshape(x.size(0), x.size(2), -1)",
+                ),
             ),
         ),
-        Right("unbind_and_cat", edits=((_MERGE, "return torch.cat(x.unbind(1), dim=-1)"),)),
+        Right(
+            "unbind_and_cat", edits=((_MERGE, "return torch.cat(x.unbind(1), dim=-1)"),)
+        ),
         Right(
             "the_long_way_round",
             edits=((_MERGE, "return x.transpose(2, 3).flatten(1, 2).transpose(1, 2)"),),
         ),
         Right(
             "loop",
-            source='''
+            source="""
 def merge_heads(x):
     heads = []
     for i in range(x.shape[1]):
         heads.append(x[:, i, :, :])
     return torch.concat(heads, 2)
-''',
+""",
         ),
     ),
 )
@@ -992,14 +1033,16 @@ def merge_heads(x):
 # --- 3.4 pack the heads ---------------------------------------------------------------
 
 _CAT = "torch.cat([getattr(getattr(h, name), kind) for h in heads])"
-_PACK = f'''return {{
+_PACK = f"""return {{
         f"{{name}}.{{kind}}": {_CAT}
         for name in ("w_q", "w_k", "w_v")
         for kind in ("weight", "bias")
-    }}'''
+    }}"""
 
 
-def _pack(name: str, code: str, says: str = "", asks: str = "", like: str = "") -> Wrong:
+def _pack(
+    name: str, code: str, says: str = "", asks: str = "", like: str = ""
+) -> Wrong:
     return Wrong(name, says, asks, edits=((_CAT, code),), like=like)
 
 
@@ -1115,42 +1158,42 @@ PACK_HEADS = Task(
             "names_without_kind",
             "The names lack the kind: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
             "Which keys does `nn.Linear(2, 3).state_dict()` have?",
-            source='''
+            source="""
 def pack_heads(heads):
     return {name: torch.cat([getattr(h, name).weight for h in heads])
             for name in ("w_q", "w_k", "w_v")}
-''',
+""",
         ),
         Wrong(
             "names_of_heads",
             "Each head still has names of its own, like `0.w_q.weight`: nothing is packed yet.",
             "How many tensors shall the dict hold, whatever the number of heads?",
-            source='''
+            source="""
 def pack_heads(heads):
     return nn.ModuleList(heads).state_dict()
-''',
+""",
         ),
         Wrong(
             "a_list_of_tensors",
             "A list came back. A dict with names is asked for, so that `load_state_dict` can use "
             "it.",
             "How would `load_state_dict` know which tensor is which?",
-            source='''
+            source="""
 def pack_heads(heads):
     return [torch.cat([getattr(h, n).weight for h in heads]) for n in ("w_q", "w_k", "w_v")]
-''',
+""",
         ),
         Wrong(
             "a_tuple_of_tensors",
             "A tuple came back. A dict with names is asked for, so that `load_state_dict` can use "
             "it.",
             "How would `load_state_dict` know which tensor is which?",
-            source='''
+            source="""
 def pack_heads(heads):
     w_q, w_k, w_v = (torch.cat([getattr(h, n).weight for h in heads])
                      for n in ("w_q", "w_k", "w_v"))
     return w_q, w_k, w_v
-''',
+""",
         ),
         Wrong(
             "nothing_returned",
@@ -1162,8 +1205,12 @@ def pack_heads(heads):
             "queries_and_keys_swapped",
             "The queries' weights are stored under the keys' name, and the other way round.",
             "Do the name that you read and the name that you write agree?",
-            edits=(('f"{name}.{kind}"', 'f"{dict(w_q=\'w_k\', w_k=\'w_q\').get(name, name)}'
-                    '.{kind}"'),),
+            edits=(
+                (
+                    'f"{name}.{kind}"',
+                    "f\"{dict(w_q='w_k', w_k='w_q').get(name, name)}.{kind}\"",
+                ),
+            ),
         ),
         Wrong(
             "queries_everywhere",
@@ -1207,7 +1254,7 @@ def pack_heads(heads):
     right=(
         Right(
             "written_out",
-            source='''
+            source="""
 def pack_heads(heads):
     return {
         "w_q.weight": torch.cat([h.w_q.weight for h in heads], dim=0),
@@ -1217,7 +1264,7 @@ def pack_heads(heads):
         "w_k.bias": torch.cat([h.w_k.bias for h in heads], dim=0),
         "w_v.bias": torch.cat([h.w_v.bias for h in heads], dim=0),
     }
-''',
+""",
         ),
         Right(
             "stack_and_flatten",
@@ -1231,7 +1278,7 @@ def pack_heads(heads):
         ),
         Right(
             "from_state_dicts",
-            source='''
+            source="""
 from collections import OrderedDict
 
 def pack_heads(heads):
@@ -1240,11 +1287,11 @@ def pack_heads(heads):
     for name in states[0]:
         packed[name] = torch.cat([state[name] for state in states])
     return packed
-''',
+""",
         ),
         Right(
             "growing_tensor",
-            source='''
+            source="""
 def pack_heads(heads):
     packed = {}
     for name in ("w_q", "w_k", "w_v"):
@@ -1257,7 +1304,7 @@ def pack_heads(heads):
         packed[name + ".weight"] = nn.Parameter(weight)
         packed[name + ".bias"] = nn.Parameter(bias)
     return packed
-''',
+""",
         ),
     ),
 )
@@ -1311,9 +1358,7 @@ MASK_FOR_HEADS = Task(
             "two_dimensional_forgotten",
             "A mask of two dimensions does not get its four.",
             "What does your function do with a causal mask `(L, L)`?",
-            edits=(
-                (_TWO, "if mask.dim() == 2:\n        return mask"),
-            ),
+            edits=((_TWO, "if mask.dim() == 2:\n        return mask"),),
         ),
         Wrong(
             "one_dimension_only",
@@ -1326,9 +1371,7 @@ MASK_FOR_HEADS = Task(
             "two_dimensions_as_padding",
             "A mask of two dimensions is read as `(B, Lk)`. In our contract it is `(Lq, Lk)`.",
             "What do the two dimensions of a causal mask mean?",
-            edits=(
-                (_TWO, "if mask.dim() == 2:\n        mask = mask.unsqueeze(1)"),
-            ),
+            edits=((_TWO, "if mask.dim() == 2:\n        mask = mask.unsqueeze(1)"),),
         ),
         Wrong(
             "batch_read_as_heads",
@@ -1340,14 +1383,14 @@ MASK_FOR_HEADS = Task(
         Wrong(
             "indexed_none_in_front",
             like="batch_read_as_heads",
-            source='''
+            source="""
 def mask_for_heads(mask):
     if mask is None:
         return None
     while mask.dim() < 4:
         mask = mask[None]
     return mask
-''',
+""",
         ),
         Wrong(
             "heads_after_queries",
@@ -1389,8 +1432,13 @@ def mask_for_heads(mask):
             "inverted",
             "The mask came back turned around.",
             "Does this function change what `True` means?",
-            edits=((_FOUR, "if mask is None:\n        return mask\n    mask = ~mask\n"
-                    "    if mask.dim() == 4:\n        return mask"),),
+            edits=(
+                (
+                    _FOUR,
+                    "if mask is None:\n        return mask\n    mask = ~mask\n"
+                    "    if mask.dim() == 4:\n        return mask",
+                ),
+            ),
         ),
         Wrong(
             "first_query_only",
@@ -1444,14 +1492,14 @@ def mask_for_heads(mask):
             "in_place",
             "The result is right, but the caller's own mask has changed its shape.",
             "What does the underscore at the end of `unsqueeze_` mean?",
-            source='''
+            source="""
 def mask_for_heads(mask):
     if mask is not None and mask.dim() == 2:
         mask.unsqueeze_(0)
     if mask is not None and mask.dim() == 3:
         mask.unsqueeze_(1)
     return mask
-''',
+""",
         ),
         Wrong(
             "turned",
@@ -1463,29 +1511,29 @@ def mask_for_heads(mask):
     right=(
         Right(
             "while_loop",
-            source='''
+            source="""
 def mask_for_heads(mask):
     if mask is None:
         return None
     while mask.dim() < 4:
         mask = mask.unsqueeze(-3)
     return mask
-''',
+""",
         ),
         Right(
             "indexing",
-            source='''
+            source="""
 def mask_for_heads(mask):
     if mask is None:
         return None
     if mask.ndim == 2:
         return mask[None, None]
     return mask[:, None] if mask.ndim == 3 else mask
-''',
+""",
         ),
         Right(
             "reshape_and_copy",
-            source='''
+            source="""
 def mask_for_heads(mask):
     if mask is not None:
         *lead, lq, lk = mask.shape
@@ -1495,11 +1543,11 @@ def mask_for_heads(mask):
             lead = [lead[0], 1]
         mask = mask.clone().reshape(*lead, lq, lk)
     return mask
-''',
+""",
         ),
         Right(
             "match_statement",
-            source='''
+            source="""
 def mask_for_heads(mask):
     match getattr(mask, "shape", ()):
         case (lq, lk):
@@ -1507,7 +1555,7 @@ def mask_for_heads(mask):
         case (b, lq, lk):
             return mask.view(b, 1, lq, lk)
     return mask
-''',
+""",
         ),
     ),
 )
@@ -1723,15 +1771,21 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "key_length_from_query",
-            (_K, "k = self.w_k(key).view(query.size(0), query.size(1), self.num_heads, -1)"
-             ".transpose(1, 2)"),
+            (
+                _K,
+                "k = self.w_k(key).view(query.size(0), query.size(1), self.num_heads, -1)"
+                ".transpose(1, 2)",
+            ),
             says="The keys are reshaped with the length of the *query*.",
             asks="In cross-attention, how many keys are there?",
         ),
         _mha(
             "value_length_from_query",
-            (_V, "v = self.w_v(value).view(query.size(0), query.size(1), self.num_heads, -1)"
-             ".transpose(1, 2)"),
+            (
+                _V,
+                "v = self.w_v(value).view(query.size(0), query.size(1), self.num_heads, -1)"
+                ".transpose(1, 2)",
+            ),
             says="The values are reshaped with the length of the *query*.",
             asks="In cross-attention, how many values are there?",
         ),
@@ -1839,22 +1893,37 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "layers_without_bias",
-            *((f"self.w_{x} = nn.Linear(d_model, d_model)",
-               f"self.w_{x} = nn.Linear(d_model, d_model, bias=False)") for x in "qkvo"),
+            *(
+                (
+                    f"self.w_{x} = nn.Linear(d_model, d_model)",
+                    f"self.w_{x} = nn.Linear(d_model, d_model, bias=False)",
+                )
+                for x in "qkvo"
+            ),
             says="The layers have no bias.",
             asks="Which argument of `nn.Linear` did you set?",
         ),
         _mha(
             "full_size_heads",
-            *((f"self.w_{x} = nn.Linear(d_model, d_model)",
-               f"self.w_{x} = nn.Linear(d_model, num_heads * d_model)") for x in "qkv"),
+            *(
+                (
+                    f"self.w_{x} = nn.Linear(d_model, d_model)",
+                    f"self.w_{x} = nn.Linear(d_model, num_heads * d_model)",
+                )
+                for x in "qkv"
+            ),
             says="Each head got the full size d_model; the heads are to *share* the features.",
             asks="Which size has one head if all together have d_model?",
         ),
         _mha(
             "one_head_sized_layers",
-            *((f"self.w_{x} = nn.Linear(d_model, d_model)",
-               f"self.w_{x} = nn.Linear(d_model, d_model // num_heads)") for x in "qkv"),
+            *(
+                (
+                    f"self.w_{x} = nn.Linear(d_model, d_model)",
+                    f"self.w_{x} = nn.Linear(d_model, d_model // num_heads)",
+                )
+                for x in "qkv"
+            ),
             says="The layers make the features of one head only.",
             asks="How many features must come out, if each of `h` heads gets `d_k` of them?",
         ),
@@ -1952,7 +2021,10 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "mask_dimension_in_front",
-            (_MASK, "mask = mask if mask is None else mask[(None,) * (4 - mask.dim())]"),
+            (
+                _MASK,
+                "mask = mask if mask is None else mask[(None,) * (4 - mask.dim())]",
+            ),
             like="mask_without_heads",
         ),
         _mha(
@@ -1964,7 +2036,10 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "mask_unsqueezed_unless_flat",
-            (_MASK, "mask = mask if mask is None or mask.dim() == 2 else mask.unsqueeze(1)"),
+            (
+                _MASK,
+                "mask = mask if mask is None or mask.dim() == 2 else mask.unsqueeze(1)",
+            ),
             says="A mask that already has its heads is given a fifth dimension.",
             asks="What does your code do with a mask `(B, h, Lq, Lk)`?",
         ),
@@ -2000,8 +2075,11 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "mask_after_softmax",
-            (_SDPA, "_, weights = attention.scaled_dot_product_attention(q, k, v)\n"
-             "        weights = weights if mask is None else weights * mask"),
+            (
+                _SDPA,
+                "_, weights = attention.scaled_dot_product_attention(q, k, v)\n"
+                "        weights = weights if mask is None else weights * mask",
+            ),
             says="The mask comes after the softmax, so the weights of a query no longer sum to "
             "one.",
             asks="Where must forbidden scores be taken out so that the rest still sums to one?",
@@ -2043,8 +2121,11 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "mask_forgotten_for_output",
-            (_RETURN, "free, _ = attention.scaled_dot_product_attention(q, k, v)\n"
-             "        return self.w_o(merge_heads(free)), weights"),
+            (
+                _RETURN,
+                "free, _ = attention.scaled_dot_product_attention(q, k, v)\n"
+                "        return self.w_o(merge_heads(free)), weights",
+            ),
             says="The weights are masked, but the output was made without the mask.",
             asks="From which weights is your output mixed?",
         ),
@@ -2067,27 +2148,39 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "weights_heads_first",
-            (_RETURN, "return self.w_o(merge_heads(weights @ v)), weights.transpose(0, 1)"),
+            (
+                _RETURN,
+                "return self.w_o(merge_heads(weights @ v)), weights.transpose(0, 1)",
+            ),
             says="The weights have shape `(h, B, Lq, Lk)`: the heads stand before the batch.",
             asks="Which dimension comes first in this course, always?",
         ),
         _mha(
             "weights_folded",
-            (_RETURN, "return self.w_o(merge_heads(weights @ v)), weights.flatten(0, 1)"),
+            (
+                _RETURN,
+                "return self.w_o(merge_heads(weights @ v)), weights.flatten(0, 1)",
+            ),
             says="The weights have batch and heads in one dimension.",
             asks="How many dimensions does `(B, h, Lq, Lk)` have?",
         ),
         _mha(
             "scores_returned",
-            (_RETURN, "return self.w_o(merge_heads(weights @ v)), "
-             "q @ k.transpose(-2, -1) / q.size(-1) ** 0.5"),
+            (
+                _RETURN,
+                "return self.w_o(merge_heads(weights @ v)), "
+                "q @ k.transpose(-2, -1) / q.size(-1) ** 0.5",
+            ),
             says="The scores come back in place of the weights.",
             asks="What do the rows of the weights sum to?",
         ),
         _mha(
             "unmasked_weights_returned",
-            (_RETURN, "_, free = attention.scaled_dot_product_attention(q, k, v)\n"
-             "        return self.w_o(merge_heads(weights @ v)), free"),
+            (
+                _RETURN,
+                "_, free = attention.scaled_dot_product_attention(q, k, v)\n"
+                "        return self.w_o(merge_heads(weights @ v)), free",
+            ),
             says="The output respects the mask, but the weights that come back do not.",
             asks="Are the weights that you return those that made the output?",
         ),
@@ -2143,7 +2236,11 @@ MULTI_HEAD_ATTENTION = Task(
             says="There is no dropout on the weights in training.",
             asks="Where in `forward` do you call your dropout layer? Do you use what it returns?",
         ),
-        _mha("dropout_discarded", (_DROP, "self.dropout(weights)"), like="dropout_missing"),
+        _mha(
+            "dropout_discarded",
+            (_DROP, "self.dropout(weights)"),
+            like="dropout_missing",
+        ),
         _mha(
             "dropout_always",
             (_DROP, "weights = nn.functional.dropout(weights, self.dropout.p)"),
@@ -2154,19 +2251,28 @@ MULTI_HEAD_ATTENTION = Task(
         _mha(
             "dropout_on_output",
             (_DROP, ""),
-            (_RETURN, "return self.dropout(self.w_o(merge_heads(weights @ v))), weights"),
+            (
+                _RETURN,
+                "return self.dropout(self.w_o(merge_heads(weights @ v))), weights",
+            ),
             says="Dropout acts on the output, not on the weights.",
             asks="If the weight of a key is dropped, which features of its value are missing?",
         ),
         _mha(
             "dropout_on_heads",
             (_DROP, ""),
-            (_RETURN, "return self.w_o(self.dropout(merge_heads(weights @ v))), weights"),
+            (
+                _RETURN,
+                "return self.w_o(self.dropout(merge_heads(weights @ v))), weights",
+            ),
             like="dropout_on_output",
         ),
         _mha(
             "dropout_on_both",
-            (_RETURN, "return self.dropout(self.w_o(merge_heads(weights @ v))), weights"),
+            (
+                _RETURN,
+                "return self.dropout(self.w_o(merge_heads(weights @ v))), weights",
+            ),
             says="Dropout acts twice: on the weights and on the output.",
             asks="Where in the drawing does the word dropout stand?",
         ),
@@ -2188,7 +2294,11 @@ MULTI_HEAD_ATTENTION = Task(
             (_DROP, ""),
             (
                 _SDPA,
-                _scores("scores = self.dropout(scores)", _FILL, "weights = scores.softmax(-1)"),
+                _scores(
+                    "scores = self.dropout(scores)",
+                    _FILL,
+                    "weights = scores.softmax(-1)",
+                ),
             ),
             says="Dropout acts on the scores, before the softmax. A score of zero is no weight of "
             "zero.",
@@ -2224,20 +2334,29 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "dropout_alike_for_queries",
-            (_DROP, "weights = weights * self.dropout(torch.ones_like(weights[:, :, :1]))"),
+            (
+                _DROP,
+                "weights = weights * self.dropout(torch.ones_like(weights[:, :, :1]))",
+            ),
             says="A key is dropped for all queries at once; each weight should have its own fate.",
             asks="How many random decisions are needed for a map of `Lq` times `Lk`?",
         ),
         _mha(
             "dropout_of_whole_queries",
-            (_DROP, "weights = weights * self.dropout(torch.ones_like(weights[..., :1]))"),
+            (
+                _DROP,
+                "weights = weights * self.dropout(torch.ones_like(weights[..., :1]))",
+            ),
             says="A query loses all its keys at once, or none; each weight should have its own "
             "fate.",
             asks="How many random decisions are needed for a map of `Lq` times `Lk`?",
         ),
         _mha(
             "dropout_alike_for_heads",
-            (_DROP, "weights = weights * self.dropout(torch.ones_like(weights[:, :1]))"),
+            (
+                _DROP,
+                "weights = weights * self.dropout(torch.ones_like(weights[:, :1]))",
+            ),
             says="The same weights are dropped in all heads; each weight should have its own fate.",
             asks="How many random decisions are needed for `h` maps?",
         ),
@@ -2250,8 +2369,11 @@ MULTI_HEAD_ATTENTION = Task(
         ),
         _mha(
             "dropout_renormalised",
-            (_DROP, "weights = self.dropout(weights)\n"
-             "        weights = weights / weights.sum(-1, keepdim=True)"),
+            (
+                _DROP,
+                "weights = self.dropout(weights)\n"
+                "        weights = weights / weights.sum(-1, keepdim=True)",
+            ),
             says="After dropout the weights are made to sum to one again; a row that lost all its "
             "weights becomes `nan`.",
             asks="Does the demonstration above say that rows sum to one in training?",
@@ -2269,7 +2391,7 @@ MULTI_HEAD_ATTENTION = Task(
             "view_transpose_by_hand",
             source=_whole(
                 "self.drop = nn.Dropout(dropout)",
-                '''
+                """
         B, Lq, D = query.shape
         Lk = key.shape[1]
         q = self.w_q(query).view(B, Lq, self.h, self.d_k).transpose(1, 2)
@@ -2284,7 +2406,7 @@ MULTI_HEAD_ATTENTION = Task(
         out = torch.matmul(self.drop(attn), v)
         out = out.transpose(1, 2).contiguous().view(B, Lq, D)
         return self.w_o(out), attn
-''',
+""",
                 "import math",
             ),
         ),
@@ -2292,7 +2414,7 @@ MULTI_HEAD_ATTENTION = Task(
             "einsum_and_minus_1e9",
             source=_whole(
                 "pass",
-                '''
+                """
         q = self.w_q(query).unflatten(2, (self.h, self.d_k))
         k = self.w_k(key).unflatten(2, (self.h, self.d_k))
         v = self.w_v(value).unflatten(2, (self.h, self.d_k))
@@ -2303,7 +2425,7 @@ MULTI_HEAD_ATTENTION = Task(
         weights = F.dropout(scores.softmax(-1), self.p, self.training)
         out = torch.einsum("bhqk,bkhd->bqhd", weights, v)
         return self.w_o(out.flatten(2)), weights
-''',
+""",
                 "import torch.nn.functional as F",
             ),
         ),
@@ -2311,7 +2433,7 @@ MULTI_HEAD_ATTENTION = Task(
             "loop_over_heads",
             source=_whole(
                 "self.drop = nn.Dropout(p=dropout)",
-                '''
+                """
         outs, maps = [], []
         full = None if mask is None else mask_for_heads(mask).expand(-1, self.h, -1, -1)
         q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
@@ -2324,14 +2446,14 @@ MULTI_HEAD_ATTENTION = Task(
             outs.append(w @ v[..., part])
             maps.append(w)
         return self.w_o(torch.cat(outs, dim=-1)), torch.stack(maps, dim=1)
-''',
+""",
             ),
         ),
         Right(
             "fused_kernel_for_the_output",
             source=_whole(
                 "pass",
-                '''
+                """
         q, k, v = (split_heads(w(x), self.h) for w, x in
                    ((self.w_q, query), (self.w_k, key), (self.w_v, value)))
         mask = mask_for_heads(mask)
@@ -2340,7 +2462,7 @@ MULTI_HEAD_ATTENTION = Task(
         with torch.no_grad():
             weights = attention.scaled_dot_product_attention(q, k, v, mask)[1]
         return self.w_o(merge_heads(out)), weights
-''',
+""",
                 "import torch.nn.functional as F",
             ),
         ),
@@ -2348,7 +2470,7 @@ MULTI_HEAD_ATTENTION = Task(
             "bmm_with_folded_batch",
             source=_whole(
                 "self.drop = nn.Dropout(dropout)",
-                '''
+                """
         B, Lq, Lk = query.size(0), query.size(1), key.size(1)
         def fold(y):
             return y.view(B, -1, self.h, self.d_k).transpose(1, 2).reshape(
@@ -2363,14 +2485,14 @@ MULTI_HEAD_ATTENTION = Task(
         out = torch.bmm(weights, v).view(B, self.h, Lq, self.d_k)
         out = out.permute(0, 2, 1, 3).reshape(B, Lq, -1)
         return (self.w_o(out), weights.view(B, self.h, Lq, Lk))
-''',
+""",
             ),
         ),
         Right(
             "pytorchs_own_function",
             source=_whole(
                 "pass",
-                '''
+                """
         B, Lq, D = query.shape
         Lk = key.size(1)
         blocked = None
@@ -2384,13 +2506,13 @@ MULTI_HEAD_ATTENTION = Task(
             self.w_o.weight, self.w_o.bias, training=self.training,
             attn_mask=blocked, average_attn_weights=False)
         return out.transpose(0, 1), weights
-''',
+""",
                 "import torch.nn.functional as F",
             ),
         ),
         Right(
             "other_order_other_initialisation",
-            source='''
+            source="""
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, dropout=0.0):
         super().__init__()
@@ -2419,13 +2541,13 @@ class MultiHeadAttention(nn.Module):
         weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
         heads = self.attn_drop(weights) @ v
         return self.w_o(torch.cat(list(heads.unbind(1)), dim=-1)), weights
-''',
+""",
         ),
         Right(
             "three_inputs_in_one_product",
             source=_whole(
                 "self.dropout = nn.Dropout(dropout)",
-                '''
+                """
         shapes = (query, "w_q"), (key, "w_k"), (value, "w_v")
         heads = []
         for x, name in shapes:
@@ -2438,7 +2560,7 @@ class MultiHeadAttention(nn.Module):
         weights = self.dropout(weights)
         w_o = self.w_o.weight.view(-1, self.h, self.d_k)
         return torch.einsum("bhqk,ohk->bqo", weights @ v, w_o) + self.w_o.bias, weights
-''',
+""",
             ),
         ),
         Right(
@@ -2464,7 +2586,10 @@ _FOUR_LAYERS = "return 4 * one_layer"
 
 def _count(name: str, one: str, total: str, says: str, asks: str) -> Wrong:
     return Wrong(
-        name, says, asks, edits=((_ONE_LAYER, f"one_layer = {one}"), (_FOUR_LAYERS, total))
+        name,
+        says,
+        asks,
+        edits=((_ONE_LAYER, f"one_layer = {one}"), (_FOUR_LAYERS, total)),
     )
 
 
@@ -2498,88 +2623,114 @@ PARAMETER_COUNT = Task(
     ),
     wrong=(
         _count(
-            "times_heads", _RIGHT_LAYER, "return 4 * one_layer * num_heads",
+            "times_heads",
+            _RIGHT_LAYER,
+            "return 4 * one_layer * num_heads",
             "Your count grows with the number of heads; the heads share the features out.",
             "What are the shapes of the four weights if there are 8 heads?",
         ),
         _count(
-            "projections_times_heads", _RIGHT_LAYER, "return (3 * num_heads + 1) * one_layer",
+            "projections_times_heads",
+            _RIGHT_LAYER,
+            "return (3 * num_heads + 1) * one_layer",
             "You count three full layers for each head; the heads share the features out.",
             "What are the shapes of the four weights if there are 8 heads?",
         ),
         _count(
-            "three_layers", _RIGHT_LAYER, "return 3 * one_layer",
+            "three_layers",
+            _RIGHT_LAYER,
+            "return 3 * one_layer",
             "You count three layers.",
             "Which layer comes after the merge?",
         ),
         _count(
-            "no_biases", "d_model * d_model", "return 4 * one_layer",
+            "no_biases",
+            "d_model * d_model",
+            "return 4 * one_layer",
             "The biases are not counted.",
             "Which two tensors does an `nn.Linear` hold?",
         ),
         _count(
-            "biases_always", "d_model * d_model + d_model", "return 4 * one_layer",
+            "biases_always",
+            "d_model * d_model + d_model",
+            "return 4 * one_layer",
             "Biases are counted even if there are none.",
             "Where do you use the argument `bias`?",
         ),
         _count(
-            "bias_turned_around", "d_model * d_model + (0 if bias else d_model)",
+            "bias_turned_around",
+            "d_model * d_model + (0 if bias else d_model)",
             "return 4 * one_layer",
             "Biases are counted when there are none, and not when there are some.",
             "What does `bias=True` mean?",
         ),
         _count(
-            "one_number_as_bias", "d_model * d_model + (1 if bias else 0)",
+            "one_number_as_bias",
+            "d_model * d_model + (1 if bias else 0)",
             "return 4 * one_layer",
             "Each bias is counted as a single number.",
             "Is the bias of `nn.Linear` one number, or one for each output?",
         ),
         _count(
-            "one_bias_for_all", "d_model * d_model",
+            "one_bias_for_all",
+            "d_model * d_model",
             "return 4 * one_layer + (d_model if bias else 0)",
             "Only one of the four biases is counted.",
             "How many of the four layers have a bias?",
         ),
         _count(
-            "one_head_only", "d_model * (d_model // num_heads) + (d_model // num_heads if bias "
-            "else 0)", "return 4 * one_layer",
+            "one_head_only",
+            "d_model * (d_model // num_heads) + (d_model // num_heads if bias else 0)",
+            "return 4 * one_layer",
             "You count layers of one head's size.",
             "How many features does `w_q` make for all heads together?",
         ),
         _count(
-            "one_head_and_output", "d_model * (d_model // num_heads) + (d_model // num_heads if "
-            "bias else 0)", "return 3 * one_layer + d_model * d_model + (d_model if bias else 0)",
+            "one_head_and_output",
+            "d_model * (d_model // num_heads) + (d_model // num_heads if bias else 0)",
+            "return 3 * one_layer + d_model * d_model + (d_model if bias else 0)",
             "For queries, keys and values you count one head only.",
             "How many features does `w_q` make for all heads together?",
         ),
         _count(
-            "biases_of_one_head", "d_model * d_model + (d_model // num_heads if bias else 0)",
+            "biases_of_one_head",
+            "d_model * d_model + (d_model // num_heads if bias else 0)",
             "return 4 * one_layer",
             "The biases are counted with the size of one head.",
             "How many outputs does each of the four layers have?",
         ),
         _count(
-            "sides_added", "2 * d_model + (d_model if bias else 0)", "return 4 * one_layer",
+            "sides_added",
+            "2 * d_model + (d_model if bias else 0)",
+            "return 4 * one_layer",
             "You added the sides of the weight; its numbers are as many as rows times columns.",
             "How many numbers does a 3 by 3 matrix hold?",
         ),
         _count(
-            "one_layer_only", _RIGHT_LAYER, "return one_layer",
+            "one_layer_only",
+            _RIGHT_LAYER,
+            "return one_layer",
             "You count one layer.",
             "How many layers does `__init__` make?",
         ),
         _count(
-            "heads_added", _RIGHT_LAYER, "return 4 * one_layer + num_heads",
+            "heads_added",
+            _RIGHT_LAYER,
+            "return 4 * one_layer + num_heads",
             "The number of heads was added; it is no parameter that is trained.",
             "Which of your summands belongs to no layer?",
         ),
         _count(
-            "layers_not_tensors", "d_model * d_model", "return 8 if bias else 4",
+            "layers_not_tensors",
+            "d_model * d_model",
+            "return 8 if bias else 4",
             "You count tensors, not the numbers in them.",
             "What does `p.numel()` say of a parameter `p`?",
         ),
         _count(
-            "not_whole", _RIGHT_LAYER, "return 4.0 * one_layer",
+            "not_whole",
+            _RIGHT_LAYER,
+            "return 4.0 * one_layer",
             "The count is not a whole number but a `float`.",
             "Which operator or factor made it one: `/`, or a number with a point?",
         ),
@@ -2591,15 +2742,15 @@ PARAMETER_COUNT = Task(
         ),
         Right(
             "really_made",
-            source='''
+            source="""
 def parameter_count(d_model, num_heads, bias=True):
     layers = [nn.Linear(d_model, d_model, bias=bias) for _ in range(4)]
     return sum(p.numel() for layer in layers for p in layer.parameters())
-''',
+""",
         ),
         Right(
             "head_by_head",
-            source='''
+            source="""
 def parameter_count(d_model, num_heads, bias=True):
     d_k = d_model // num_heads
     count = 0
@@ -2611,15 +2762,15 @@ def parameter_count(d_model, num_heads, bias=True):
     if bias:
         count += d_model
     return int(count)
-''',
+""",
         ),
         Right(
             "pytorchs_layer_counted",
-            source='''
+            source="""
 def parameter_count(d_model, num_heads, bias=True):
     layer = nn.MultiheadAttention(d_model, num_heads, bias=bias)
     return sum(p.numel() for p in layer.parameters())
-''',
+""",
         ),
     ),
 )
@@ -2685,21 +2836,30 @@ TO_PYTORCH = Task(
         ),
         _to(
             "transposed_as_a_whole",
-            (_COPY_WEIGHTS, "theirs.in_proj_weight.copy_("
-             "torch.cat([layer.weight for layer in layers], dim=1).T)"),
+            (
+                _COPY_WEIGHTS,
+                "theirs.in_proj_weight.copy_("
+                "torch.cat([layer.weight for layer in layers], dim=1).T)",
+            ),
             like="transposed",
         ),
         _to(
             "output_transposed",
-            (_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight.T); "
-             "theirs.out_proj.bias.copy_(mine.w_o.bias)"),
+            (
+                _COPY_OUT,
+                "theirs.out_proj.weight.copy_(mine.w_o.weight.T); "
+                "theirs.out_proj.bias.copy_(mine.w_o.bias)",
+            ),
             says="The weight of `w_o` was transposed on the way.",
             asks="Is `out_proj` not simply an `nn.Linear`, too?",
         ),
         _to(
             "rows_interleaved",
-            (_COPY_WEIGHTS, "theirs.in_proj_weight.copy_("
-             "torch.stack([layer.weight for layer in layers], 1).flatten(0, 1))"),
+            (
+                _COPY_WEIGHTS,
+                "theirs.in_proj_weight.copy_("
+                "torch.stack([layer.weight for layer in layers], 1).flatten(0, 1))",
+            ),
             says="The rows of q, k and v take turns; they should stand block by block.",
             asks="Which rows of `in_proj_weight` are PyTorch's keys?",
         ),
@@ -2750,10 +2910,16 @@ TO_PYTORCH = Task(
         ),
         _to(
             "names_rebound",
-            (_COPY_WEIGHTS, "weight = theirs.in_proj_weight; "
-             "weight = torch.cat([layer.weight for layer in layers])"),
-            (_COPY_BIASES, "bias = theirs.in_proj_bias; "
-             "bias = torch.cat([layer.bias for layer in layers])"),
+            (
+                _COPY_WEIGHTS,
+                "weight = theirs.in_proj_weight; "
+                "weight = torch.cat([layer.weight for layer in layers])",
+            ),
+            (
+                _COPY_BIASES,
+                "bias = theirs.in_proj_bias; "
+                "bias = torch.cat([layer.bias for layer in layers])",
+            ),
             (_COPY_OUT, "out = theirs.out_proj; out = mine.w_o"),
             like="nothing_copied",
         ),
@@ -2784,24 +2950,36 @@ TO_PYTORCH = Task(
         ),
         _to(
             "output_weight_tied",
-            (_COPY_OUT, "theirs.out_proj.weight.data = mine.w_o.weight.data; "
-             "theirs.out_proj.bias.copy_(mine.w_o.bias)"),
+            (
+                _COPY_OUT,
+                "theirs.out_proj.weight.data = mine.w_o.weight.data; "
+                "theirs.out_proj.bias.copy_(mine.w_o.bias)",
+            ),
             says="`out_proj.weight` shares its memory with your `w_o.weight`: training one layer "
             "changes the other.",
             asks="Does `.data = ...` copy numbers, or point to them?",
         ),
         _to(
             "output_memory_tied",
-            (_COPY_OUT, "theirs.out_proj.weight = nn.Parameter(mine.w_o.weight); "
-             "theirs.out_proj.bias = nn.Parameter(mine.w_o.bias)"),
+            (
+                _COPY_OUT,
+                "theirs.out_proj.weight = nn.Parameter(mine.w_o.weight); "
+                "theirs.out_proj.bias = nn.Parameter(mine.w_o.bias)",
+            ),
             like="output_tied",
         ),
         _to(
             "wrong_direction",
-            (_COPY_WEIGHTS, "[layer.weight.copy_(part) for layer, part in "
-             "zip(layers, theirs.in_proj_weight.chunk(3))]"),
-            (_COPY_BIASES, "[layer.bias.copy_(part) for layer, part in "
-             "zip(layers, theirs.in_proj_bias.chunk(3))]"),
+            (
+                _COPY_WEIGHTS,
+                "[layer.weight.copy_(part) for layer, part in "
+                "zip(layers, theirs.in_proj_weight.chunk(3))]",
+            ),
+            (
+                _COPY_BIASES,
+                "[layer.bias.copy_(part) for layer, part in "
+                "zip(layers, theirs.in_proj_bias.chunk(3))]",
+            ),
             (_COPY_OUT, "mine.w_o.load_state_dict(theirs.out_proj.state_dict())"),
             says="The copy runs in the wrong direction: *your* layer has changed.",
             asks="In `a.copy_(b)`, which of the two is written to?",
@@ -2828,7 +3006,7 @@ TO_PYTORCH = Task(
     right=(
         Right(
             "slices",
-            source='''
+            source="""
 def to_pytorch(mine):
     d = mine.w_q.weight.shape[0]
     theirs = nn.MultiheadAttention(d, mine.num_heads, dropout=0.0, batch_first=True)
@@ -2842,11 +3020,11 @@ def to_pytorch(mine):
         theirs.out_proj.weight.copy_(mine.w_o.weight)
         theirs.out_proj.bias.copy_(mine.w_o.bias)
     return theirs
-''',
+""",
         ),
         Right(
             "load_state_dict",
-            source='''
+            source="""
 def to_pytorch(mine):
     theirs = nn.MultiheadAttention(
         mine.w_o.in_features, num_heads=mine.num_heads, batch_first=True)
@@ -2857,11 +3035,11 @@ def to_pytorch(mine):
         "out_proj.bias": mine.w_o.bias,
     })
     return theirs
-''',
+""",
         ),
         Right(
             "data_and_clone",
-            source='''
+            source="""
 def to_pytorch(mine):
     theirs = nn.MultiheadAttention(len(mine.w_o.bias), mine.num_heads, batch_first=True)
     qkv = [mine.w_q, mine.w_k, mine.w_v]
@@ -2870,11 +3048,11 @@ def to_pytorch(mine):
     theirs.out_proj.weight.data = mine.w_o.weight.data.clone()
     theirs.out_proj.bias.data = mine.w_o.bias.data.clone()
     return theirs
-''',
+""",
         ),
         Right(
             "new_parameters",
-            source='''
+            source="""
 import copy
 
 def to_pytorch(mine):
@@ -2886,7 +3064,7 @@ def to_pytorch(mine):
     theirs.out_proj.weight = nn.Parameter(mine.w_o.weight.detach().clone())
     theirs.out_proj.bias = copy.deepcopy(mine.w_o.bias)
     return theirs
-''',
+""",
         ),
     ),
 )
@@ -3016,7 +3194,12 @@ FROM_PYTORCH = Task(
         ),
         _from(
             "same_weight_everywhere",
-            (_STATE, _STATE.replace(": weight", ": weights[0]").replace(": bias", ": biases[0]")),
+            (
+                _STATE,
+                _STATE.replace(": weight", ": weights[0]").replace(
+                    ": bias", ": biases[0]"
+                ),
+            ),
             says="q, k and v all got the first third.",
             asks="Does the variable of your loop appear inside the loop?",
         ),
@@ -3078,8 +3261,11 @@ FROM_PYTORCH = Task(
         ),
         _from(
             "theirs_changed",
-            ("return state", "state = {n: v.detach().clone() for n, v in state.items()}\n"
-             "    theirs.out_proj.weight.data.zero_()\n    return state"),
+            (
+                "return state",
+                "state = {n: v.detach().clone() for n, v in state.items()}\n"
+                "    theirs.out_proj.weight.data.zero_()\n    return state",
+            ),
             says="The result is right, but PyTorch's layer has changed.",
             asks="Which of your lines writes into a tensor that belongs to somebody else?",
         ),
@@ -3087,7 +3273,7 @@ FROM_PYTORCH = Task(
     right=(
         Right(
             "slices",
-            source='''
+            source="""
 def from_pytorch(theirs):
     d = theirs.embed_dim
     w, b = theirs.in_proj_weight, theirs.in_proj_bias
@@ -3096,11 +3282,11 @@ def from_pytorch(theirs):
         "w_q.bias": b[:d], "w_k.bias": b[d : 2 * d], "w_v.bias": b[2 * d :],
         "w_o.weight": theirs.out_proj.weight, "w_o.bias": theirs.out_proj.bias,
     }
-''',
+""",
         ),
         Right(
             "copies_from_state_dict",
-            source='''
+            source="""
 def from_pytorch(theirs):
     old = theirs.state_dict()
     new = {}
@@ -3109,11 +3295,11 @@ def from_pytorch(theirs):
         new.update({f"w_q.{kind}": q, f"w_k.{kind}": k, f"w_v.{kind}": v})
         new["w_o." + kind] = old["out_proj." + kind].clone()
     return new
-''',
+""",
         ),
         Right(
             "through_a_module",
-            source='''
+            source="""
 def from_pytorch(theirs):
     d = theirs.out_proj.in_features
     mine = MultiHeadAttention(d, theirs.num_heads)
@@ -3123,11 +3309,11 @@ def from_pytorch(theirs):
             layer.bias.copy_(theirs.in_proj_bias.view(3, d)[i])
     mine.w_o.load_state_dict(theirs.out_proj.state_dict())
     return mine.state_dict()
-''',
+""",
         ),
         Right(
             "unbind",
-            source='''
+            source="""
 def from_pytorch(theirs):
     d = theirs.in_proj_weight.shape[1]
     ws = theirs.in_proj_weight.detach().reshape(3, d, d).unbind()
@@ -3137,7 +3323,7 @@ def from_pytorch(theirs):
     bs = [*bs, theirs.out_proj.bias.detach()]
     return ({f"{n}.weight": w for n, w in zip(names, ws)}
             | {f"{n}.bias": b for n, b in zip(names, bs)})
-''',
+""",
         ),
     ),
 )
@@ -3147,7 +3333,9 @@ def from_pytorch(theirs):
 _TURN = "return (~mask).expand(size).flatten(0, 1)"
 
 
-def _turn(name: str, code: str, says: str = "", asks: str = "", like: str = "") -> Wrong:
+def _turn(
+    name: str, code: str, says: str = "", asks: str = "", like: str = ""
+) -> Wrong:
     return Wrong(name, says, asks, edits=((_TURN, code),), like=like)
 
 
@@ -3314,10 +3502,12 @@ PYTORCH_MASK = Task(
         ),
     ),
     right=(
-        Right("expand_first", edits=((_TURN, "return ~mask.expand(*size).flatten(0, 1)"),)),
+        Right(
+            "expand_first", edits=((_TURN, "return ~mask.expand(*size).flatten(0, 1)"),)
+        ),
         Right(
             "repeat_interleave",
-            source='''
+            source="""
 def pytorch_mask(mask, size):
     b, h, lq, lk = size
     if mask.size(1) == 1:
@@ -3325,11 +3515,11 @@ def pytorch_mask(mask, size):
     else:
         m = mask.expand(b, h, lq, lk).reshape(b * h, lq, lk)
     return m.logical_not()
-''',
+""",
         ),
         Right(
             "loops",
-            source='''
+            source="""
 def pytorch_mask(mask, size):
     full = torch.broadcast_to(mask, size)
     rows = []
@@ -3337,19 +3527,19 @@ def pytorch_mask(mask, size):
         for head in sentence:
             rows.append(head == False)
     return torch.stack(rows)
-''',
+""",
         ),
         Right(
             "or_with_zeros",
-            source='''
+            source="""
 def pytorch_mask(mask, size):
     blocked = torch.zeros(size, dtype=torch.bool) | ~mask
     return blocked.view(-1, *size[2:])
-''',
+""",
         ),
         Right(
             "xor_and_filled",
-            source='''
+            source="""
 def pytorch_mask(mask, size):
     b, h, lq, lk = size
     out = torch.ones(b * h, lq, lk).bool()
@@ -3358,7 +3548,7 @@ def pytorch_mask(mask, size):
         for j in range(h):
             out[i * h + j] = out[i * h + j] ^ full[i, j]
     return out
-''',
+""",
         ),
     ),
 )

@@ -1619,7 +1619,7 @@ TRAINING_STEP = Task(
 
 # --- 5.7 the loop ---------------------------------------------------------------------
 
-_RATES = "            group[\"lr\"] = peak * rate_factor(step, warmup, steps)\n"
+_RATES = '            group["lr"] = peak * rate_factor(step, warmup, steps)\n'
 _GROUPS = "        for group in optimizer.param_groups:\n"
 _TAKE = "        losses.append(training_step(model, optimizer, *next_batch()))\n"
 _SET = _GROUPS + _RATES
@@ -2307,7 +2307,9 @@ class Oracle(nn.Module):
         if self.peeks:
             said = F.pad(tokens[:, 1:], (0, 1))
         else:
-            said = torch.tensor([self._line(r, tokens.size(1)) for r in source.tolist()])
+            said = torch.tensor(
+                [self._line(r, tokens.size(1)) for r in source.tolist()]
+            )
         return F.one_hot(said, 14).to(self.table.dtype) @ self.table
 
     def _line(self, row: list[int], width: int) -> list[int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from autograder.student.exercise import Value
+from autograder.student.exercise import Answers, Value
 
 
 class Draw:
@@ -60,6 +61,8 @@ class Setting:
         picture: "auto", or "curves" for quantities that run along rows.
         measure, scale: for answers that are better or worse (see measures.py): the
             measure's name, and (value, share of the points) in rising order.
+        known: from an equal Draw to the expected answers, where the setting's inputs
+            were made from them, so that no solution has to find them.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Setting:
     picture: str = "auto"
     measure: str = ""
     scale: tuple[tuple[float, float], ...] = ()
+    known: Callable[[Draw], Answers] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,8 @@ class Task:
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
             notebook's solution (a trained model is neither exact nor portable).
+        files: what is handed in beside the notebook: its name there, and the
+            instructor's own.
     """
 
     name: str
@@ -124,3 +130,4 @@ class Task:
     right: tuple[Right, ...]
     precise: bool = True
     reference: object = None
+    files: Mapping[str, Path] = field(default_factory=dict)

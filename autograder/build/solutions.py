@@ -6,8 +6,8 @@ import ast
 
 from autograder.build.notebook import Cell, without_markers
 
-# Imports for pictures and for the notebook itself, which solutions do not need.
-_SKIPPED = ("autograder", "matplotlib", "seaborn", "IPython")
+# Imports for pictures, which solutions do not need.
+_SKIPPED = ("matplotlib", "seaborn", "IPython")
 
 
 def module_text(label: str, cells: list[Cell]) -> str:
@@ -32,7 +32,8 @@ def module_text(label: str, cells: list[Cell]) -> str:
 
 def _needed(node: ast.Import | ast.ImportFrom) -> bool:
     module = getattr(node, "module", None) or node.names[0].name
-    return module.split(".")[0] not in _SKIPPED
+    # `check`, `demo` and `show` are the notebook's own; helpers of a unit are not.
+    return module != "autograder" and module.split(".")[0] not in _SKIPPED
 
 
 def _earlier(node: ast.stmt) -> str:

@@ -19,6 +19,14 @@ from autograder.classroom import report, sample, table
 from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
 
+# A class that hands in models to be run takes a quarter of an hour to grade.
+LONG = ("06_text_recovery",)
+
+
+def usual() -> list[Unit]:
+    """The units to play if none is named: all but the long ones."""
+    return [unit for unit in course.units() if unit.label not in LONG]
+
 
 def run(units: Sequence[Unit], root: Path) -> None:
     """Play a term in the course folder ``root`` and print the class's table.
@@ -50,7 +58,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
     for unit in units:
         page = root / "reports" / f"{unit.label}.html"
         print("report:   ", report.make(unit.label, root, page)[0])
-    if list(units) == course.units():
+    if list(units) == usual():
         write(_mark(root), _digest())
     print(f"feedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
 

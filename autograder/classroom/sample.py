@@ -149,7 +149,13 @@ def _copied_cell(notebook: nbformat.NotebookNode, task: Task) -> nbformat.Notebo
 def hand_in(unit: Unit, root: Path, progress: Callable = lambda names: names) -> int:
     """Write the sample class's submissions below ``root``; how many there are."""
     made = submissions(unit)
+    beside = {
+        name: path.read_bytes()
+        for task in evaluate.tasks(unit.name)
+        for name, path in task.files.items()
+    }
     for student, data in progress(made.items()):
         folder = root / "submitted" / student / unit.label
-        write(folder / f"{unit.label}.ipynb", data)
+        for name, content in {f"{unit.label}.ipynb": data, **beside}.items():
+            write(folder / name, content)
     return len(made)

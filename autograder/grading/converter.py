@@ -1,9 +1,9 @@
 """``nbgrader autograde`` that never loses a submission and never stops at one.
 
-``grade`` is the unit of work: a ``Task`` (bytes) in, a ``Graded`` (the executed
-notebook, with the verdict records in its metadata) out, without the gradebook, so that
-it can run anywhere. ``CourseAutograde`` prepares the tasks and records what comes back,
-one transaction a submission.
+The unit of work is ``grade(Task) -> Graded``, without the gradebook, so that it can run
+anywhere (`work.py`). ``CourseAutograde`` prepares tasks, has several graded at once,
+and records what comes back: one transaction a submission, in the order of the students,
+whatever is ready first.
 
 The order makes ``kill -9`` harmless: the gradebook's transaction first, then, as the
 last step and in one rename, the notebook in ``autograded/``. It carries a digest of all
@@ -18,15 +18,14 @@ import fcntl
 import glob
 import hashlib
 import importlib.metadata
-import logging
 import os
 import re
 import shutil
 import sys
-import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +39,13 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 from nbgrader.utils import is_grade
-from sqlalchemy.exc import OperationalError, SAWarning
-from sqlalchemy.orm import Session, scoped_session, sessionmaker
 from tqdm import tqdm
-from tqdm.contrib.logging import logging_redirect_tqdm
-from traitlets import Float, Integer, List
-from traitlets.config import Config
-from traitlets.utils.importstring import import_item
+from traitlets import Float, Integer, List, Unicode
 
 from autograder import __version__
 from autograder.errors import CourseError
+from autograder.grading.book import Gradebook, GradebookError, PatientBook, sharing
+from autograder.grading.cluster import Cluster
 from autograder.grading.intake import (
     File,
     Limits,
@@ -61,234 +57,21 @@ from autograder.grading.intake import (
     say,
     take,
 )
+from autograder.grading.outcome import Outcome, above_bar, changes, outcome, summary
+from autograder.grading.parallel import Pool, SetupError, usable_cores
+from autograder.grading.queue import Begun, Here, Slots, Work, enough, names_of
+from autograder.grading.work import (
+    KEY,
+    Graded,
+    Task,
+    course_secret,
+    loaded,
+    resources_of,
+    run_all,
+)
 
-KEY = "autograder"  # of the notebook's metadata: what is known about its grading
 KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
 UNSURE = "Something went wrong while grading; your teachers have been told."
-
-# --- the unit of work ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Task:
-    """All that grading one notebook of one submission needs.
-
-    Attributes:
-        source: the instructor's notebook, as text; ``release``: the students'.
-        submission: the student's notebook, as bytes; None if none was found.
-        files: what lies beside it while it runs, relative path -> bytes.
-        refused: why it cannot be graded, if that is known before.
-        folder: where the files are laid out while it runs; removed afterwards.
-        preprocessors: classes or dotted names, to be run in this order.
-    """
-
-    student: str
-    assignment: str
-    notebook: str
-    source: str
-    release: str
-    submission: bytes | None
-    files: Mapping[str, bytes]
-    folder: str
-    repairs: tuple[Repair, ...] = ()
-    refused: str = ""
-    preprocessors: tuple = ()
-    config: Config = field(default_factory=Config)
-    limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True)
-class Graded:
-    """An executed notebook, what was put right, and why it is refused, if it is.
-
-    Verdict records are where the preprocessors put them: in the notebook's
-    ``metadata.autograder``.
-    """
-
-    notebook: NotebookNode
-    repairs: tuple[Repair, ...] = ()
-    refused: str = ""
-
-
-def grade(task: Task) -> Graded:
-    """Rebuild and run one notebook. Knows nothing of the gradebook.
-
-    A preprocessor may raise ``Refused``: the submission then counts zero, with that
-    reason. Any other exception is a fault of ours, or of the machine, and comes out.
-    """
-    source = nbformat.reads(task.source, as_version=4)
-    release = nbformat.reads(task.release, as_version=4)
-    resources = _resources(task)
-    try:
-        if task.refused:
-            raise Refused(task.refused)
-        notebook, repairs = rebuild(source, release, task.submission, task.limits)
-        with _laid_out(task), _environment(NBGRADER_EXECUTION="autograde"):
-            notebook = _run(task.preprocessors, notebook, resources, task.config)
-    except Refused as reason:
-        notebook, _ = rebuild(source, release, None, task.limits)
-        return Graded(notebook, task.repairs, str(reason))
-    return Graded(notebook, task.repairs + repairs)
-
-
-def _resources(task: Task) -> dict:
-    return {
-        "unique_key": task.notebook,
-        "output_files_dir": f"{task.notebook}_files",
-        "metadata": {"name": task.notebook, "path": task.folder},
-        "nbgrader": {
-            "student": task.student,
-            "assignment": task.assignment,
-            "notebook": task.notebook,
-        },
-    }
-
-
-def _run(
-    preprocessors: Iterable, notebook: NotebookNode, resources: dict, config: Config
-) -> NotebookNode:
-    for kind in map(_loaded, preprocessors):
-        notebook, resources = kind(config=config)(notebook, resources)
-    return notebook
-
-
-def _loaded(kind: type | str) -> type:
-    return import_item(kind) if isinstance(kind, str) else kind
-
-
-@contextlib.contextmanager
-def _laid_out(task: Task) -> Iterator[None]:
-    folder = Path(task.folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, mode=0o700)
-    try:
-        for path, data in task.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-# --- the gradebook -------------------------------------------------------------------
-
-
-class GradebookError(CourseError):
-    """The gradebook cannot be used: without it no submission can be recorded."""
-
-
-class _Session(Session):
-    """A session in which nbgrader's many commits wait for ``finish``."""
-
-    def commit(self) -> None:
-        self.flush()
-
-    def finish(self) -> None:
-        super().commit()
-
-
-class _Gradebook(api.Gradebook):
-    """A gradebook in which nothing is written before ``finish``, and then all of it."""
-
-    def __init__(self, db_url: str, course_id: str):
-        super().__init__(db_url, course_id)
-        self.db.remove()
-        make = sessionmaker(class_=_Session, autoflush=True, bind=self.engine)
-        self.db = scoped_session(make)
-
-    def close(self) -> None:
-        """Nothing: those who record close what they think is their own gradebook."""
-
-    def finish(self) -> None:
-        self.db().finish()
-
-    def dispose(self) -> None:
-        super().close()
-
-    def scores(self, assignment: str) -> dict[tuple[str, str], dict[str, float | None]]:
-        """The automatic scores: (student, notebook) -> grade id -> score."""
-        rows = (
-            self.db.query(
-                api.SubmittedAssignment.student_id,
-                api.Notebook.name,
-                api.BaseCell.name,
-                api.Grade.auto_score,
-            )
-            .select_from(api.Grade)
-            .join(
-                api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id
-            )
-            .join(
-                api.SubmittedAssignment,
-                api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
-            )
-            .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
-            .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
-            .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
-            .filter(api.Assignment.name == assignment)
-        )
-        found: dict = {}
-        for student, notebook, cell, score in rows:
-            found.setdefault((student, notebook), {})[cell] = score
-        self.db.rollback()
-        return found
-
-
-@contextlib.contextmanager
-def _sharing(gradebook: _Gradebook, preprocessors: Iterable[type]) -> Iterator[None]:
-    """Let preprocessors, which open ``Gradebook`` by themselves, use this one."""
-    names = {base.__module__ for kind in preprocessors for base in kind.__mro__}
-    modules = [sys.modules[name] for name in names if name in sys.modules]
-    users = [m for m in modules if vars(m).get("Gradebook") is api.Gradebook]
-    for module in users:
-        module.Gradebook = lambda *_, **__: gradebook
-    try:
-        yield
-    finally:
-        for module in users:
-            module.Gradebook = api.Gradebook
-
-
-def _passes(error: OperationalError) -> bool:
-    """Whether waiting can help: the database is locked, or away for a moment."""
-    lasting = ("no such", "readonly", "read-only", "is full", "syntax")
-    return not any(word in str(error.orig).lower() for word in lasting)
-
-
-# --- nbgrader's converter ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a notebook fared: "graded", "up to date", "refused" or "failed"."""
-
-    student: str
-    status: str
-    reason: str = ""
-    repairs: tuple[Repair, ...] = ()
-
-    @property
-    def needs_person(self) -> bool:
-        return self.status in ("refused", "failed")
-
-    def __str__(self) -> str:
-        parts = [f"{self.student}: {self.status}"]
-        parts += [f": {self.reason}"] if self.reason else []
-        parts += [f"; put right: {' '.join(r.says for r in self.repairs)}"] * bool(
-            self.repairs
-        )
-        return "".join(parts)
 
 
 class CourseAutograde(Autograde):
@@ -300,7 +83,7 @@ class CourseAutograde(Autograde):
     """
 
     sanitize_preprocessors = List(
-        [CheckCellMetadata], help="Run on the rebuilt notebook, before the others."
+        help="Run on the rebuilt notebook, before the others."
     ).tag(config=True)
     patience = Float(
         60.0, help="How long a locked or unavailable gradebook is waited for (seconds)."
@@ -318,7 +101,19 @@ class CourseAutograde(Autograde):
         config=True
     )
 
-    _gradebook: _Gradebook | None = None
+    jobs = Integer(
+        0,
+        help="Submissions graded at once, each in a process of its own; 0: as many as "
+        "there are usable cores; 1: one after the other, in this process.",
+    ).tag(config=True)
+
+    scheduler = Unicode(
+        "",
+        help="The address of a Dask scheduler whose workers grade instead of this "
+        "machine: tcp://host:8786. See docs/scale.md.",
+    ).tag(config=True)
+
+    _book: PatientBook
 
     # What to do
 
@@ -352,12 +147,15 @@ class CourseAutograde(Autograde):
             NbGraderException: something needs a person; all that could be graded is.
         """
         outcomes: list[Outcome] = []
+        self._book = PatientBook(
+            self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
+        )
         try:
             self._load_course()
-            recorded = self._patiently(lambda book: book.scores(self._unit))
-            with _above_bar(self.log):
-                for student in self._progress(self._folders):
-                    outcomes += self._one(student, recorded)
+            recorded = self._book.use(lambda book: book.scores(self._unit))
+            with above_bar(self.log):
+                for found in self._all(recorded):
+                    outcomes += found
         except KeyboardInterrupt:
             self.log.error(
                 "Stopped. What was graded is kept; the same command goes on from here."
@@ -366,24 +164,51 @@ class CourseAutograde(Autograde):
         except CourseError as error:
             raise self._stop(str(error)) from None
         finally:
-            self._close()
+            self._book.close()
         self._report(outcomes)
 
-    def _progress(self, students: Iterable[str]) -> Iterator[str]:
-        bar = tqdm(list(students), file=sys.stderr, disable=None, unit=" submissions")
-        for student in bar:
-            bar.set_description(student[:24])
-            yield student
+    def _all(self, recorded: Mapping) -> Iterator[list[Outcome]]:
+        """The outcomes of all students, in their order, each when it is recorded."""
+        slots = self._slots()
+        begun: deque[Begun] = deque()
+        bar = tqdm(
+            total=len(self._folders), file=sys.stderr, disable=None, unit=" submissions"
+        )
+        with bar, contextlib.ExitStack() as stack:
+            stack.callback(lambda: [one.close() for one in begun])
+            stack.callback(slots.close)  # before: their files are in use
+            for student in self._folders:
+                begun.append(self._begin(student, recorded, slots))
+                yield from self._settled(begun, slots, bar, more=True)
+            yield from self._settled(begun, slots, bar, more=False)
+
+    def _settled(
+        self, begun: deque[Begun], slots: Slots, bar: tqdm, more: bool
+    ) -> Iterator[list[Outcome]]:
+        """Record those that are done, from the first; wait if no more may begin."""
+        while begun and (begun[0].done or not more or enough(begun, slots)):
+            bar.set_description(names_of(slots.busy) or begun[0].student[:24])
+            if begun[0].done:
+                with contextlib.closing(begun.popleft()) as one:
+                    yield self._finish(one)
+                    bar.update()
+            else:
+                running = [f for one in begun for f in one.futures if not f.done()]
+                wait(running, 0.5, FIRST_COMPLETED)
+
+    def _slots(self) -> Slots:
+        if self.scheduler:
+            return Cluster(self.scheduler)
+        jobs = self.jobs or usable_cores()
+        return Pool(jobs) if jobs > 1 else Here()
 
     def _report(self, outcomes: list[Outcome]) -> None:
-        counts = {status: 0 for status in ("graded", "up to date", "refused", "failed")}
-        for outcome in outcomes:
-            counts[outcome.status] += 1
-        listed = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-        self.log.info(f"{self._unit}: {listed or 'nothing to do'}")
+        if lines := changes(outcomes):
+            self.log.info("\n".join(["Scores that have changed:", *lines]))
+        self.log.info(f"{self._unit}: {summary(outcomes)}")
         alarming = [outcome for outcome in outcomes if outcome.needs_person]
-        for outcome in alarming:
-            self.log.error(f"Needs a person: {outcome}")
+        for one in alarming:
+            self.log.error(f"Needs a person: {one}")
         if alarming:
             raise NbGraderException(f"{len(alarming)} submissions need a person")
 
@@ -406,7 +231,9 @@ class CourseAutograde(Autograde):
             raise CourseError(f"there is no notebook {folder}/*.ipynb")
         self._course = {p.stem: (_text(p), _text(self._released(p))) for p in paths}
         for pair in self._course.values():
-            rebuild(*(nbformat.reads(text, as_version=4) for text in pair), None)
+            both = (nbformat.reads(text, as_version=4) for text in pair)
+            # Here once: what is rebuilt later has the same metadata.
+            CheckCellMetadata(config=self.config)(rebuild(*both, None)[0], {})
         self._beside = {
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
@@ -414,7 +241,8 @@ class CourseAutograde(Autograde):
         }
         for name in self._exempt():
             self._beside.pop(name, None)
-        self._patiently(self._refuse_strange)
+        self._secret = course_secret(Path(self.coursedir.root))
+        self._book.use(self._refuse_strange)
 
     def _released(self, source: Path) -> Path:
         folder = self.coursedir.format_path(
@@ -425,7 +253,7 @@ class CourseAutograde(Autograde):
     def _exempt(self) -> Iterable[str]:
         return self.exclude_overwriting.get(self._unit, [])
 
-    def _refuse_strange(self, book: _Gradebook) -> None:
+    def _refuse_strange(self, book: Gradebook) -> None:
         """See that the gradebook has the notebooks with their cells and points."""
         for name, (source, _) in self._course.items():
             cells = nbformat.reads(source, as_version=4).cells
@@ -444,18 +272,48 @@ class CourseAutograde(Autograde):
 
     # One submission
 
-    def _one(self, student: str, recorded: Mapping) -> list[Outcome]:
+    def _begin(self, student: str, recorded: Mapping, slots: Slots) -> Begun:
+        """Have a submission graded, unless it is up to date; a lock is kept on it."""
+        begun = Begun(student)
         try:
-            with _locked(Path(self._format_dest(self._unit, student))):
-                stamp, tasks = self._tasks(student)
-                return [self._grade(task, stamp, recorded) for task in tasks]
+            folder = Path(self._format_dest(self._unit, student))
+            begun.kept.enter_context(_locked(folder))
+            begun.stamp, begun.texts, tasks = self._tasks(student)
+            for task in tasks:
+                begun.works.append(self._work(task, begun, recorded, slots))
+        except SetupError:
+            begun.close()
+            raise
+        except Exception as error:
+            begun.error = error
+        except BaseException:
+            begun.close()
+            raise
+        return begun
+
+    def _work(self, task: Task, begun: Begun, recorded: Mapping, slots: Slots) -> Work:
+        work = Work(task, _digest(task, begun.stamp), self._known(task))
+        scores = recorded.get((task.student, task.notebook))
+        same = work.known.get("digest") == work.digest
+        same = same and work.known.get("scores") == scores
+        if not (same and scores is not None and not self.force):
+            begun.kept.callback(shutil.rmtree, task.folder, ignore_errors=True)
+            work.future = slots.submit(task)
+            work.task = replace(task, files={}, submission=None)  # they take room
+        return work
+
+    def _finish(self, begun: Begun) -> list[Outcome]:
+        try:
+            if begun.error:
+                raise begun.error
+            return [self._recorded(work, begun) for work in begun.works]
         except GradebookError:
             raise
         except Exception as error:
-            self._tell(student, error)
-            return [Outcome(student, "failed", "nothing new was recorded")]
+            self._tell(begun.student, error)
+            return [Outcome(begun.student, "failed", "nothing new was recorded")]
 
-    def _tasks(self, student: str) -> tuple[Any, list[Task]]:
+    def _tasks(self, student: str) -> tuple[Any, dict[str, bytes], list[Task]]:
         folder, files, reason = self._folders[student], {}, ""
         stamp, repairs = None, ()
         limits = Limits(
@@ -469,12 +327,12 @@ class CourseAutograde(Autograde):
             repairs += odd
         except Refused as refusal:
             reason = str(refusal)
-        self._texts = {name: files[name].data for name in KEPT if name in files}
+        texts = {name: files[name].data for name in KEPT if name in files}
         tasks = [
             self._task(student, name, files, repairs, reason, limits)
             for name in self._course
         ]
-        return stamp, tasks
+        return stamp, texts, tasks
 
     def _task(
         self, student: str, name: str, files: Mapping[str, File],
@@ -496,30 +354,27 @@ class CourseAutograde(Autograde):
             student, self._unit, name, source, release, data, beside | self._beside,
             str(scratch / f"{student}+{self._unit}+{name}"), repairs, reason,
             tuple(self.sanitize_preprocessors) + self._stages()[0], self.config, limits,
+            self._secret,
         )  # fmt: skip
 
     def _stages(self) -> tuple[tuple, tuple]:
         """The preprocessors that grade, and those that record."""
-        kinds = tuple(map(_loaded, self.autograde_preprocessors))
+        kinds = tuple(map(loaded, self.autograde_preprocessors))
         recording = (SaveAutoGrades, AssignLatePenalties)
         writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
         first = min(writers, default=len(kinds))
         return kinds[:first], kinds[first:]
 
-    def _grade(self, task: Task, stamp: Any, recorded: Mapping) -> Outcome:
-        digest = _digest(task, stamp)
-        known = self._known(task)
-        scores = recorded.get((task.student, task.notebook))
-        same = known.get("digest") == digest and known.get("scores") == scores
-        if same and scores is not None and not self.force:
-            return _outcome(task, known, "up to date")
+    def _recorded(self, work: Work, begun: Begun) -> Outcome:
+        if work.future is None:
+            return outcome(begun.student, "up to date", work.known, {})
         try:
-            return self._keep(task, grade(task), stamp, digest)
+            return self._keep(work, work.graded(self.log), begun)
         except GradebookError:
             raise
         except Exception as error:
-            self._tell(task.student, error)
-            return self._failed(task, stamp, known)
+            self._tell(begun.student, error)
+            return self._failed(work, begun, error)
 
     def _tell(self, student: str, error: Exception) -> None:
         if isinstance(error, CourseError):
@@ -527,31 +382,36 @@ class CourseAutograde(Autograde):
         else:
             self.log.exception(f"{student}: grading failed")
 
-    def _keep(self, task: Task, graded: Graded, stamp: Any, digest: str) -> Outcome:
+    def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
-        scores = self._patiently(lambda book: self._record(book, task, graded, stamp))
+        task, stamp = work.task, begun.stamp
+        scores = self._book.use(lambda book: self._record(book, task, graded, stamp))
         known = dict(graded.notebook.metadata.get(KEY, {})) | {
-            "digest": digest, "scores": scores, "refused": graded.refused,
+            "digest": work.digest, "scores": scores, "refused": graded.refused,
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
         }  # fmt: skip
         graded.notebook.metadata[KEY] = nbformat.from_dict(known)
-        self._publish(task, graded.notebook)
-        outcome = _outcome(task, known, "graded")
-        if outcome.repairs and not graded.refused:
-            self.log.warning(str(outcome))
-        return outcome
+        self._publish(task, graded.notebook, begun.texts)
+        found = outcome(task.student, "graded", known, work.known)
+        if found.repairs and not graded.refused:
+            self.log.warning(str(found))
+        return found
 
-    def _failed(self, task: Task, stamp: Any, known: Mapping) -> Outcome:
+    def _failed(self, work: Work, begun: Begun, error: Exception) -> Outcome:
         """After a fault of ours: the old result stays, else it is zero for now."""
-        old = bool(known.get("digest"))  # "" marks a placeholder from here
+        task, old = work.task, bool(work.known.get("digest"))  # "": one from here
         if not old:
             source, release = (
                 nbformat.reads(t, as_version=4) for t in (task.source, task.release)
             )
             blank, _ = rebuild(source, release, None)
-            self._keep(task, Graded(blank, task.repairs, UNSURE), stamp, "")
-        kept = "the old result stays" if old else "zero points for now"
-        return Outcome(task.student, "failed", f"{kept}; the same command tries again")
+            zero = Graded(blank, task.repairs, UNSURE)
+            self._keep(replace(work, digest=""), zero, begun)
+        reason = f"{error}; " if isinstance(error, CourseError) else ""
+        reason += "the old result stays" if old else "zero points for now"
+        return Outcome(
+            task.student, "failed", f"{reason}; the same command tries again"
+        )
 
     def _known(self, task: Task) -> dict:
         """What an earlier run noted in the published notebook; {} if there is none."""
@@ -568,18 +428,19 @@ class CourseAutograde(Autograde):
     # Recording
 
     def _record(
-        self, book: _Gradebook, task: Task, graded: Graded, stamp: Any
+        self, book: Gradebook, task: Task, graded: Graded, stamp: Any
     ) -> dict[str, float | None]:
         """Write one submission as a whole; the scores as they are then."""
-        self._enrol(book, task, stamp)
+        names = task.student, task.assignment
+        book.enrol(*names, stamp, self.create_student)
         if graded.refused:
-            _record_zero(book, task, graded.refused)
+            book.record_zero(*names, task.notebook, graded.refused)
         else:
             stages = self._stages()[1]
-            resources = _resources(task)
+            resources = resources_of(task)
             resources["nbgrader"]["db_url"] = self.coursedir.db_url
-            with _sharing(book, stages):
-                _run(stages, graded.notebook, resources, self.config)
+            with sharing(book, stages):
+                run_all(stages, graded.notebook, resources, self.config)
         notebook = book.find_submission_notebook(
             task.notebook, task.assignment, task.student
         )
@@ -587,62 +448,16 @@ class CourseAutograde(Autograde):
         book.finish()
         return scores
 
-    def _enrol(self, book: _Gradebook, task: Task, stamp: Any) -> None:
-        """Have rows for the student and the submission."""
-        if self.create_student:
-            book.update_or_create_student(task.student)
-        else:
-            book.find_student(task.student)
-        with warnings.catch_warnings():
-            # nbgrader's own way of adding rows; SQLAlchemy finds it odd, harmlessly.
-            warnings.simplefilter("ignore", SAWarning)
-            book.update_or_create_submission(
-                task.assignment, task.student, timestamp=stamp
-            )
-
-    def _patiently(self, action: Callable[[_Gradebook], Any]) -> Any:
-        """Do something with the gradebook, waiting while others hold it.
-
-        Raises:
-            GradebookError: it stayed locked, or cannot be used at all.
-        """
-        deadline, told = time.monotonic() + self.patience, False
-        while True:
-            try:
-                return action(self._open())
-            except (OperationalError, api.InvalidEntry) as error:
-                self._close()
-                lasting = isinstance(error, OperationalError) and not _passes(error)
-                if lasting or time.monotonic() > deadline:
-                    raise GradebookError(_about_gradebook(error)) from None
-            except BaseException:
-                self._close()
-                raise
-            if not told:
-                self.log.warning("The gradebook is in use; waiting for it.")
-            told = True
-            time.sleep(0.25)
-
-    def _open(self) -> _Gradebook:
-        if self._gradebook is None:
-            url, course = self.coursedir.db_url, self.coursedir.course_id
-            self._gradebook = _Gradebook(url, course)
-        return self._gradebook
-
-    def _close(self) -> None:
-        """Give up whatever was not finished."""
-        if self._gradebook is not None:
-            self._gradebook.dispose()
-            self._gradebook = None
-
     # Publishing
 
-    def _publish(self, task: Task, notebook: NotebookNode) -> None:
+    def _publish(
+        self, task: Task, notebook: NotebookNode, texts: Mapping[str, bytes]
+    ) -> None:
         """Replace the published notebook in one step, after all that goes with it."""
         path = self._published(task)
         for name in KEPT:
-            if name in self._texts:
-                _replace(path.with_name(name), self._texts[name])
+            if name in texts:
+                _replace(path.with_name(name), texts[name])
             else:
                 path.with_name(name).unlink(missing_ok=True)
         self._clear(path.parent)
@@ -670,56 +485,21 @@ def _text(path: Path) -> str:
         raise CourseError(f"{path}: {error.strerror}") from None
 
 
-def _outcome(task: Task, known: Mapping, status: str) -> Outcome:
-    """The outcome of a notebook that was graded now or by an earlier run."""
-    repairs = tuple(Repair(**repair) for repair in known["repairs"])
-    if known["refused"]:
-        return Outcome(task.student, "refused", known["refused"], repairs)
-    return Outcome(task.student, status, repairs=repairs)
-
-
 def _digest(task: Task, stamp: Any) -> str:
     """What a result depends on, as far as files tell."""
     digest = hashlib.sha256()
     parts: list[object] = [__version__, task.source, task.release, stamp, task.refused]
+    parts += [
+        kind.depends_on(task.assignment)
+        for kind in map(loaded, task.preprocessors)
+        if hasattr(kind, "depends_on")
+    ]
     parts += [task.submission, *say(task.repairs)]
     parts += [part for item in sorted(task.files.items()) for part in item]
     for part in parts:
         data = part if isinstance(part, bytes) else repr(part).encode()
         digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
-
-
-def _record_zero(book: _Gradebook, task: Task, reason: str) -> None:
-    notebook = book.find_submission_notebook(
-        task.notebook, task.assignment, task.student
-    )
-    notebook.late_submission_penalty = None
-    for grade_ in notebook.grades:
-        grade_.auto_score = 0.0
-        grade_.needs_manual_grade = grade_.manual_score is not None
-    for comment in notebook.comments:
-        comment.auto_comment = f"Not graded: {reason}"
-
-
-def _about_gradebook(error: Exception) -> str:
-    first = str(getattr(error, "orig", None) or error).splitlines()[0]
-    return (
-        f"the gradebook cannot be used ({first}); close what else uses it, or see to "
-        "its file and folder, and run the same command again"
-    )
-
-
-@contextlib.contextmanager
-def _above_bar(log: logging.Logger) -> Iterator[None]:
-    """Print log lines above the progress bar, no more of them than before."""
-    before = list(log.handlers)
-    level = max((handler.level for handler in before), default=logging.NOTSET)
-    with logging_redirect_tqdm([log]):
-        for handler in log.handlers:
-            if handler not in before:
-                handler.setLevel(level)
-        yield
 
 
 @contextlib.contextmanager

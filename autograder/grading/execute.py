@@ -5,23 +5,33 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
+import math
 import secrets
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty
 
 import zmq
+from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Dict, Float, Integer, List, Unicode
+from traitlets.config import Config
 
 from autograder.errors import CourseError
-from autograder.grading.judge import Judge
+from autograder.grading.intake import Refused
+from autograder.grading.judge import Judge, fingerprint
 from autograder.grading.record import Record
+from autograder.grading.work import course_secret, environment
+from autograder.kernel.client import run_directory
 from autograder.kernel.confine import ConfinementError
+from autograder.student.demo import LEFT_OUT
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 
@@ -36,6 +46,12 @@ _LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
 _MESSAGES_WAITING = 32
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_TIMEOUT = "CellTimeoutError"  # nbgrader's word for it
+_IDLE_SECONDS = 10.0  # for a cell to end when it is interrupted
+_NO_BOX = (
+    "this machine gives no box to run submissions in ({}); use another machine, or "
+    "accept it with --JudgedExecute.allow_unconfined=True"
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,43 @@ def _check_call(statement: ast.stmt) -> Check | None:
     return None
 
 
+class PromptClient(AsyncKernelClient):
+    """A client that is ready once the kernel is: the original waits 0.2 s more."""
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Ask the kernel for its info until its reply and its output have come.
+
+        Raises:
+            RuntimeError: it has died, or takes longer (seconds).
+        """
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        while not await self._answered(self.kernel_info(), deadline):
+            if not await self.is_alive():
+                raise RuntimeError("Kernel died before replying to kernel_info")
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
+
+    async def _answered(self, request: str, deadline: float) -> bool:
+        """Whether the end of a request shows on iopub, so that we are subscribed.
+
+        Other messages may come without end: the deadline holds for them, too.
+        """
+        try:
+            state = ""
+            while state != "idle" and time.monotonic() < deadline:
+                message = await self.get_iopub_msg(timeout=0.2)
+                if message["parent_header"].get("msg_id") == request:
+                    state = message["content"].get("execution_state", "")
+            while state == "idle" and time.monotonic() < deadline:
+                message = await self.get_shell_msg(timeout=1)
+                if message["parent_header"].get("msg_id") == request:
+                    self._handle_kernel_info_reply(message)
+                    return True
+        except Empty:
+            pass
+        return False
+
+
 class JudgedExecute(Execute):
     """nbgrader's Execute with the kernel in a box and the verdicts from outside it."""
 
@@ -95,26 +148,33 @@ class JudgedExecute(Execute):
     unit_limits = Dict(
         help='Other limits for a unit: {"05_sequence_reversal": {"timeout": 300}}'
     ).tag(config=True)
+    demonstrations = Bool(
+        False, help="Run the notebook's own demonstrations and draw its figures, too."
+    ).tag(config=True)
     readable = List(Unicode(), help="More paths that a box may read.").tag(config=True)
 
     _judge: Judge | None = None
+    _secret = b""
 
     def preprocess(self, nb: NotebookNode, resources: dict, km=None):
         """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells."""
         self._apply_unit_limits(resources["nbgrader"]["assignment"])
-        os.environ["AUTOGRADER_BOX"] = json.dumps(self._policy(resources))
-        self._key = submission_key(nb)
+        ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
+        self._secret = ours.get("secret") or course_secret(Path.cwd())
+        folder = Path(resources["metadata"]["path"])
+        self._refuse_large(folder)
+        self._key = submission_key(nb, folder)
         self._dead, self._spent, self._box = "", {}, None
         self.judge.start()
         self._panels: dict[int, NotebookNode] = {}
         nb.metadata.setdefault(VERDICT, {})["checks"] = {}
+        policy = json.dumps(self._policy(resources))
+        left_out = "0" if self.demonstrations else "1"
         try:
-            nb, resources = super().preprocess(nb, resources, km)
+            with environment(**{"AUTOGRADER_BOX": policy, LEFT_OUT: left_out}):
+                nb, resources = super().preprocess(nb, resources, km)
         except ConfinementError as error:
-            raise CourseError(
-                f"this machine gives no box to run submissions in ({error}); use "
-                "another, or accept it with --JudgedExecute.allow_unconfined=True"
-            ) from error
+            raise CourseError(_NO_BOX.format(error)) from error
         # Only now: while cells run, a display update can reach any output before it.
         for index, output in self._panels.items():
             nb.cells[index].outputs = [output]
@@ -125,8 +185,10 @@ class JudgedExecute(Execute):
         return nb, resources
 
     def _apply_unit_limits(self, assignment: str) -> None:
-        for name, value in self.unit_limits.get(assignment, {}).items():
-            setattr(self, name, value)
+        # As configuration: nbclient initialises itself again when a notebook starts,
+        # and takes its `timeout` from there.
+        limits = self.unit_limits.get(assignment, {})
+        self.update_config(Config({type(self).__name__: dict(limits)}))
 
     def _policy(self, resources: dict) -> dict:
         names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
@@ -147,11 +209,26 @@ class JudgedExecute(Execute):
             self._run(cell, index)
         return cell, resources
 
+    def _refuse_large(self, folder: Path) -> None:
+        """Half of a box's disk is for what the submission writes.
+
+        Raises:
+            Refused: its files take more than the other half.
+        """
+        size = sum(path.stat().st_size for path in _files(folder)) / (1 << 20)
+        if size > self.disk_mb / 2:
+            raise Refused(
+                f"its files take {size:.0f} MB, and at most {self.disk_mb // 2} MB "
+                "can lie beside a notebook"
+            )
+
     def _run(self, cell: NotebookNode, index: int) -> None:
         """Execute a cell; a kernel that died leaves a reason in those after it."""
         if not self._dead:
             try:
                 self.execute_cell(cell, index, store_history=True)
+                if any(o.get("ename") == _TIMEOUT for o in cell.outputs):
+                    self._expect_idle()
                 return
             except DeadKernelError:
                 self._dead = self._reason()
@@ -162,6 +239,13 @@ class JudgedExecute(Execute):
                 "error", ename="Stopped", evalue=self._dead, traceback=[self._dead]
             )
         ]
+
+    def _expect_idle(self) -> None:
+        """See that an interrupted cell has ended; if not, the later ones would wait."""
+        try:
+            run_sync(self.kc.wait_for_ready)(timeout=_IDLE_SECONDS)
+        except RuntimeError:
+            self._dead = "The notebook stopped here: a cell could not be interrupted."
 
     def _reason(self) -> str:
         usage = getattr(self._box, "usage", None) or {}
@@ -213,11 +297,34 @@ class JudgedExecute(Execute):
     @property
     def judge(self) -> Judge:
         """The judge process, one for all notebooks that this process grades."""
-        if JudgedExecute._judge is None:
-            # nbgrader's converters run in the course's root.
-            secret = course_secret(Path.cwd())
-            JudgedExecute._judge = Judge(secret, self.answer_seconds)
-        return JudgedExecute._judge
+        judge = JudgedExecute._judge
+        if judge is None:
+            judge = JudgedExecute._judge = Judge(self._secret)
+        judge.secret, judge.answer_seconds = self._secret, self.answer_seconds
+        return judge
+
+    @classmethod
+    def adopt(cls, judge: Judge) -> None:
+        """Have all notebooks of this process judged by a judge that has started."""
+        cls._judge = judge
+
+    @classmethod
+    def depends_on(cls, assignment: str) -> str:
+        """What verdicts on a unit depend on; if it changes, all are graded again."""
+        return fingerprint(assignment.split("_", 1)[-1])
+
+    @classmethod
+    def warm_up(cls, config: Config) -> None:
+        """Start the server of boxes, to be shared with processes started from here.
+
+        Raises:
+            CourseError: this machine gives no boxes.
+        """
+        if sys.platform == "linux":
+            try:
+                run_directory(cls(config=config).level)
+            except ConfinementError as error:
+                raise CourseError(_NO_BOX.format(error)) from error
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):
         """Take an output message, unless its cell has printed its share already.
@@ -250,8 +357,13 @@ class JudgedExecute(Execute):
         """Nothing: widgets have no state here, and none can take outputs for itself."""
 
     def create_kernel_manager(self):
-        """nbclient's, which does not queue up whatever a kernel sends."""
+        """nbclient's, for a kernel in a box, whose messages it does not queue up."""
         manager = super().create_kernel_manager()
+        # Not by the environment: a Jupyter server's other kernels are not for a box.
+        manager.kernel_spec.metadata["kernel_provisioner"] = {
+            "provisioner_name": "autograder-box"
+        }
+        manager.client_class = f"{__name__}.{PromptClient.__name__}"
         manager.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
         manager.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
         return manager
@@ -266,10 +378,23 @@ def _size(content: object) -> int:
     return len(content) if isinstance(content, str | bytes) else 8
 
 
-def submission_key(nb: NotebookNode) -> str:
-    """A digest of a submission's code: its fresh inputs depend on it and the secret."""
+def submission_key(nb: NotebookNode, folder: Path) -> str:
+    """A digest of a submission's code and of the files beside it.
+
+    Its fresh inputs depend on this and the secret: who has seen those of one submission
+    cannot use them in another.
+    """
     text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
-    return hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256(text.encode())
+    for path in _files(folder):
+        name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
+        for part in (name, path.read_bytes()):
+            digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def earlier_solutions(assignment: str) -> list[str]:
@@ -279,17 +404,3 @@ def earlier_solutions(assignment: str) -> list[str]:
     folder = ROOT / "autograder" / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
-
-
-def course_secret(root: Path) -> bytes:
-    """The course's secret, made at its first use; it never leaves this machine."""
-    path = root / ".autograder" / "secret"
-    if not path.is_file():
-        path.parent.mkdir(exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return course_secret(root)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(32))
-    return path.read_bytes()

@@ -109,6 +109,7 @@ def clean_html(text: str) -> str:
 # --- markdown and equations ----------------------------------------------------------
 
 _LONGEST_EQUATION, _LONGEST_TEXT = 2000, 50_000
+_MOST_ENVIRONMENTS = 100  # the search for the end of each reads all that follows
 
 
 def equation(tex: str, display: bool = False) -> str:
@@ -147,7 +148,8 @@ class _Renderer(IPythonRenderer):
 
 def markdown(source: str, attachments: Mapping | None = None) -> str:
     """Markdown of anybody as harmless HTML with equations."""
-    if len(source) > _LONGEST_TEXT:
+    environments = source.count("\\begin")
+    if len(source) > _LONGEST_TEXT or environments > _MOST_ENVIRONMENTS:
         return f"<pre>{html.escape(source)}</pre>"
     renderer = _Renderer(
         escape=False, exclude_anchor_links=True, attachments=dict(attachments or {})

@@ -8,27 +8,31 @@ enters the box.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import hmac
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
+from autograder.course import units
 from autograder.errors import CourseError
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
 from autograder.student.check import without_stub
-from autograder.student.compare import blame, diagnose, judge
-from autograder.student.exercise import RAISED, Answers, Case, Verdict
+from autograder.student.compare import blame, diagnose, gives_all, judge
+from autograder.student.exercise import RAISED, Answers, Case, CaseResult, Verdict
 from autograder.student.panel import as_html
 from autograder.student.wire import Limits, WireError, receive, send
 
@@ -44,8 +48,8 @@ class Judge:
     """
 
     def __init__(self, secret: bytes, answer_seconds: float = 20.0):
-        self._secret, self._answer_seconds = secret, answer_seconds
-        self._process: subprocess.Popen | None = None
+        self.secret, self.answer_seconds = secret, answer_seconds
+        self._process: subprocess.Popen | _Fork | None = None
         self._control: socket.socket | None = None
 
     def ask(
@@ -57,10 +61,10 @@ class Judge:
         ``failed`` names exercises that this submission is known to fail.
         """
         self.start()
-        seed = hmac.new(self._secret, f"{key}/{exercise}".encode(), hashlib.sha256)
+        seed = hmac.new(self.secret, f"{key}/{exercise}".encode(), hashlib.sha256)
         request = {
             "exercise": exercise, "ticket": ticket, "seed": seed.hexdigest(),
-            "seconds": self._answer_seconds, "failed": list(failed),
+            "seconds": self.answer_seconds, "failed": list(failed),
         }  # fmt: skip
         _put(self._control, request, [channel.fileno()])
 
@@ -86,6 +90,24 @@ class Judge:
             self._process.wait()
             self._process = None
 
+    def fork(self) -> None:
+        """Start the judge process as a fork of this one, which costs milliseconds.
+
+        Only while this process has one thread, and nothing open that a judge should
+        not have but by number: its copies are closed.
+        """
+        self._control, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.closerange(3, theirs.fileno())
+                os.closerange(theirs.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+                serve(theirs)
+            finally:
+                os._exit(0)
+        self._process = _Fork(pid)
+        theirs.close()
+
     def start(self) -> None:
         """Have the process running, and its imports done: a cell's clock is not ours.
 
@@ -103,9 +125,23 @@ class Judge:
             stdin=subprocess.DEVNULL,
         )
         theirs.close()
+        atexit.register(self.close)
         if _get(self._control)[0] is None:
             self.close()
             raise CourseError("the judge process does not start; see its error above")
+
+
+class _Fork:
+    """A forked child, ended as a `subprocess.Popen` is."""
+
+    def __init__(self, pid: int):
+        self._pid = pid
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        os.waitpid(self._pid, 0)
 
 
 def _put(
@@ -126,9 +162,14 @@ def _get(control: socket.socket) -> tuple[dict | None, list[int]]:
 
 
 def main() -> None:
-    """Serve the grading process until it closes the control socket."""
+    """Serve the grading process that has started this one."""
     control = socket.socket(fileno=int(sys.argv[1]))
     _put(control, {"ready": True})
+    serve(control)
+
+
+def serve(control: socket.socket) -> None:
+    """Judge what is asked for, until the control socket closes."""
     while (message := _get(control))[0] is not None:
         request, descriptors = message
         if request:  # {} is a late "over" of a request that had ended already
@@ -170,10 +211,34 @@ def decide(
 
 
 def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
-    """The verdict with its mistake named: the fresh cases get to know mistakes, too."""
-    objects = evaluate.mistaken_objects(task)
-    results = [
-        r if r.case.mistakes else replace(
+    """The verdict with its mistake named: the fresh cases get to know mistakes, too.
+
+    Computing their answers is what costs time. So first come those mistakes that give
+    all answers to the visible cases, and the others only if none of these is sure, and
+    if there are wrong numbers, not errors alone, that one of them may explain. Of what
+    is measured no mistake is asked: how good a model is says the number.
+    """
+    exercise = _visible(task.name.split("/")[0])[task.name]
+    names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
+    found = diagnose(exercise, _with_answers(verdict, task, names))
+    wrong = {f.problem for r in verdict.results for f in r.findings} - {"", RAISED}
+    if not found[1] and wrong:
+        names = list(exercise.mistakes)
+        found = diagnose(exercise, _with_answers(verdict, task, names))
+    return replace(verdict, mistake=found[0], sure=found[1])
+
+
+def _with_answers(
+    verdict: Verdict, task: Task, names: Sequence[str]
+) -> list[CaseResult]:
+    """The results, with these mistakes' answers in the fresh cases, too.
+
+    Not in those that are measured: how good a model is says the number, and to run
+    mistaken models takes long.
+    """
+    objects = evaluate.mistaken_objects(task, names)
+    return [
+        r if r.case.mistakes or r.case.measure else replace(
             r, case=replace(
                 r.case,
                 mistakes=evaluate.mistaken_answers(task, objects, r.case.inputs),
@@ -181,11 +246,22 @@ def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
         )
         for r in verdict.results
     ]  # fmt: skip
-    mistake, sure = diagnose(_visible(task.name.split("/")[0])[task.name], results)
-    return replace(verdict, mistake=mistake, sure=sure)
 
 
 _visible = functools.cache(references.load)
+
+
+@functools.cache
+def fingerprint(unit: str) -> str:
+    """A digest of what a unit's verdicts depend on: all but other units' own files."""
+    package = Path(references.__file__).parents[1]
+    others = {other.name for other in units()} - {unit}
+    digest = hashlib.sha256()
+    for room in ("bank", "references/public", "solutions", "student"):
+        for path in sorted((package / room).rglob("*.*")):
+            if path.stem not in others and path.suffix != ".pyc":
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 class _Box:

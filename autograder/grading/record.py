@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 
 from autograder.student.exercise import RAISED, Verdict
+from autograder.student.measures import details
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class CaseRecord:
 class Record:
     """A judged check: points of ``max_points``, and which mistake cost the others.
 
+    ``scores`` are measures of answers that are better or worse, on fresh inputs.
     ``decided`` is "outside" (by the judge) or "inside" (an assert in the box).
     """
 
@@ -32,6 +34,7 @@ class Record:
     note: str = ""
     decided: str = "outside"
     seconds: float = 0.0
+    scores: dict[str, float] = field(default_factory=dict)
     cases: tuple[CaseRecord, ...] = field(default_factory=tuple)
 
     def to_json(self) -> dict:
@@ -46,8 +49,11 @@ class Record:
 def of_verdict(verdict: Verdict, seconds: float = 0.0) -> Record:
     """The record of a verdict, without any of its tensors."""
     cases: dict[str, CaseRecord] = {}
+    scores: dict[str, float] = {}
     for result in verdict.results:
         case = result.case
+        if case.measure and case.hidden:
+            scores |= details(case.measure, case.expected, result.answers)
         wrong = [finding.problem for finding in result.findings if finding.problem]
         if case.name not in cases or (wrong and not cases[case.name].problem):
             cases[case.name] = CaseRecord(
@@ -57,7 +63,8 @@ def of_verdict(verdict: Verdict, seconds: float = 0.0) -> Record:
         verdict.exercise, verdict.points, verdict.max_points,
         verdict.mistake.name if verdict.mistake else "",
         verdict.mistake.says if verdict.mistake else "",
-        verdict.note or _error(verdict), seconds=seconds, cases=tuple(cases.values()),
+        verdict.note or _error(verdict), seconds=seconds, scores=scores,
+        cases=tuple(cases.values()),
     )  # fmt: skip
 
 

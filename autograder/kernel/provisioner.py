@@ -1,8 +1,9 @@
 """Jupyter's way in: a kernel provisioner that starts kernels in boxes.
 
-Entry point ``autograder-box``; chosen by ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the
-environment. nbclient hands a provisioner no configuration, so the limits come from the
-environment variable ``AUTOGRADER_BOX``: `Policy.to_json()`.
+Entry point ``autograder-box``; chosen by a kernel spec's ``kernel_provisioner``, or by
+``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. nbclient hands a provisioner no
+configuration, so the limits come from the environment variable ``AUTOGRADER_BOX``:
+`Policy.to_json()`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import CHANNEL_VARIABLE, CHANNELS
 
-PASSED_ON = ("NBGRADER_EXECUTION",)  # variables of the client that a kernel may see
+# The client's variables that a kernel may see.
+PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
 
 
 class BoxProvisioner(LocalProvisioner):

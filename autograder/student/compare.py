@@ -19,7 +19,7 @@ from autograder.student.exercise import (
     Value,
     Verdict,
 )
-from autograder.student.measures import credit, value_of
+from autograder.student.measures import credit, measured, remark
 
 
 def judge(
@@ -59,11 +59,13 @@ def compare(case: Case, answers: Answers) -> CaseResult:
 
 
 def _measured(case: Case, answers: Answers) -> CaseResult:
-    value = value_of(case.measure, case.expected, answers)
+    value, reason = measured(case.measure, case.expected, answers)
     share = credit(value, case.scale)
     wanted = next(reached for reached, part in case.scale if part >= 1.0)
     name = case.measure.replace("_", " ")
-    message = f"{value:.4g}; all points from {wanted:.4g} on"
+    message = reason or f"{value:.4g}; all points from {wanted:.4g} on"
+    if share < 1.0 and not reason:
+        message = f"{message}. {remark(case.measure, case.expected, answers)}".strip()
     finding = Finding(name, "" if share >= 1.0 else "values", message)
     return CaseResult(case, answers, (finding,), min(share, 1.0))
 
@@ -194,6 +196,11 @@ def diagnose(
         if explained > share or (explained == share and best is None):
             best, share = mistake, explained
     return best, False
+
+
+def gives_all(results: Sequence[CaseResult], mistake: str) -> bool:
+    """Whether a mistake gives all answers to the cases that hold mistakes' answers."""
+    return _explained([r for r in results if r.case.mistakes], mistake)[0]
 
 
 def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float]:

@@ -1,15 +1,22 @@
-"""Demonstrations in a notebook: they may have to wait; figures get alt text."""
+"""Demonstrations in a notebook: they may have to wait; figures get alt text.
+
+Grading leaves both out: they define nothing that an exercise needs, and would take most
+of its time.
+"""
 
 from __future__ import annotations
 
 import base64
 import html
 import io
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from autograder.student.observe import UNSOLVED, describe_error, from_stub, quiet
+
+LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
@@ -18,6 +25,9 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     While an exercise that it needs is unsolved or fails, one plain line stands in its
     place, so that "Run all" goes on to the end of the notebook.
     """
+    if _left_out():
+        print(f"({_title(function)}: left out while grading)")
+        return function
     try:
         with quiet():
             function()
@@ -27,8 +37,16 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
         reason = (
             f"an exercise above is {UNSOLVED}" if unsolved else describe_error(error)
         )
-        print(f"({function.__name__.replace('_', ' ')} waits: {reason})")
+        print(f"({_title(function)} waits: {reason})")
     return function
+
+
+def _left_out() -> bool:
+    return os.environ.get(LEFT_OUT) == "1"
+
+
+def _title(function: Callable) -> str:
+    return function.__name__.replace("_", " ")
 
 
 def _close_figures() -> None:
@@ -46,6 +64,10 @@ def show(figure: Any, alt: str) -> None:
     import matplotlib.pyplot as plt
     from IPython.display import HTML, display
 
+    if _left_out():
+        plt.close(figure)
+        print(f"(figure left out while grading: {alt})")
+        return
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight")
     plt.close(figure)

@@ -120,11 +120,15 @@ def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
 
 
 def _details(result: CaseResult, verdict: Verdict) -> list[str]:
-    """What went wrong in a case; of a hidden case neither inputs nor numbers."""
+    """What went wrong in a case; of a hidden case neither inputs nor numbers.
+
+    How good a measured answer is (BLEU) gives nothing away.
+    """
     wrong = [finding for finding in result.findings if finding.problem]
     if not wrong:
         return []
-    lines = list(_finding_lines(wrong[:SHOWN], result.case.hidden))
+    secret = result.case.hidden and not result.case.measure
+    lines = list(_finding_lines(wrong[:SHOWN], secret))
     if len(wrong) > SHOWN:
         also = ", ".join(finding.name for finding in wrong[SHOWN:])
         lines.append(f"and so do: {also}")

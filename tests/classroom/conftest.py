@@ -26,7 +26,7 @@ class RunAndNote(RunHere):
     def preprocess(self, nb, resources):
         nb, resources = super().preprocess(nb, resources)
         nb.metadata["autograder"] = {
-            "checks": {}, "box": {"level": "namespaces"}, "seconds": 1.5,
+            "checks": {}, "box": {"level": "namespaces"},
         }  # fmt: skip
         return nb, resources
 

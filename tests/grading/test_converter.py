@@ -20,7 +20,8 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.errors import CourseError
-from autograder.grading import converter
+from autograder.grading import converter, queue, work
+from autograder.grading.book import Session
 from autograder.grading.intake import Refused
 from tests.grading import tiny_course as tiny
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
@@ -47,7 +48,6 @@ def settings(**more) -> Config:
     config.Autograde.autograde_preprocessors = [
         RunHere, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata,
     ]  # fmt: skip
-    config.Autograde.jobs = 1
     config.Autograde.update(more)
     return config
 
@@ -272,8 +272,8 @@ def _killed_run(course, fatal: int) -> bool:
     if child == 0:
         moments = _Moments(fatal)
         for owner, name in (
-            (converter._Session, "flush"), (converter._Session, "finish"),
-            (converter, "_replace"), (converter, "grade"),
+            (Session, "flush"), (Session, "finish"),
+            (converter, "_replace"), (queue, "grade"),
         ):  # fmt: skip
             setattr(owner, name, moments.around(getattr(owner, name)))
         autograde(course)
@@ -315,14 +315,14 @@ def test_a_killed_regrade_leaves_the_old_result_whole(course, tmp_path):
 def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
-    grade = converter.grade
+    grade = queue.grade
 
     def interrupted(task):
         if task.student == "bob":
             raise KeyboardInterrupt
         return grade(task)
 
-    monkeypatch.setattr(converter, "grade", interrupted)
+    monkeypatch.setattr(queue, "grade", interrupted)
     result = autograde(course)
     assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
@@ -371,13 +371,13 @@ def test_no_submissions_are_told(course):
 
 def test_nothing_of_a_submission_is_written_before_all_of_it(course, monkeypatch):
     hand_in(course, "ada", good(course))
-    finish = converter._Session.finish
+    finish = Session.finish
 
     def look_first(session):
         assert points(course) == {}
         finish(session)
 
-    monkeypatch.setattr(converter._Session, "finish", look_first)
+    monkeypatch.setattr(Session, "finish", look_first)
     assert autograde(course)["success"]
 
 
@@ -394,6 +394,37 @@ def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
     assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
 
 
+class _OnSet(RunHere):
+    """Grades by a set of tests, whose version counts."""
+
+    version = "1"
+
+    @classmethod
+    def depends_on(cls, assignment):
+        assert assignment == UNIT
+        return cls.version
+
+
+def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
+    course, monkeypatch
+):
+    for student in ("ada", "bob"):
+        hand_in(course, student, good(course, double="def double(x):\n    return x"))
+    stages = [_OnSet, SaveAutoGrades]
+    assert "Scores" not in autograde(course, autograde_preprocessors=stages)["log"]
+    assert autograde(course, autograde_preprocessors=stages)["success"]
+    assert graded_students() == []  # nothing has changed
+
+    hand_in(course, "bob", good(course))
+    monkeypatch.setattr(_OnSet, "version", "2")
+    log = autograde(course, autograde_preprocessors=stages)["log"]
+    assert graded_students() == ["ada", "bob"]
+    table = [line.split() for line in log.splitlines()]
+    at = table.index(["student", "graded", "cell", "before", "after"])
+    assert table[at + 1] == ["bob", "numbers-double", "0", "2"]
+    assert not any("ada" in line for line in table)
+
+
 # --- what is handed on ---------------------------------------------------------------
 
 
@@ -402,12 +433,12 @@ def test_grading_one_submission_is_a_function_without_gradebook(course):
         step: (course / step / UNIT / f"{UNIT}.ipynb").read_text()
         for step in ("source", "release")
     }
-    task = converter.Task(
+    task = work.Task(
         "ada", UNIT, UNIT, text["source"], text["release"], good(course),
         {"data/x.txt": b"1"}, str(course / "work"), preprocessors=(RunHere,),
     )  # fmt: skip
     (course / "gradebook.db").unlink()
-    graded = converter.grade(task)
+    graded = work.grade(task)
     assert not graded.refused and len(graded.notebook.cells) == 7
     assert not (course / "work").exists()
 

@@ -9,6 +9,7 @@ import time
 import pytest
 import torch
 
+from autograder.bank import evaluate
 from autograder.grading.judge import Judge, decide
 from autograder.solutions import attention
 from autograder.student import agent, references
@@ -95,6 +96,42 @@ def test_a_mistake_is_named(box):
 
     verdict = decide(REQUEST, box(lambda: swapped))
     assert verdict.points < verdict.max_points and verdict.mistake
+
+
+@pytest.mark.parametrize(
+    ("answer", "most"),
+    [
+        (attention.dot_product_scores, 0),  # right
+        (lambda q, k: k @ q.transpose(-2, -1), 3),  # one of the named mistakes
+        (lambda q, k: q.no_such_method(), 0),  # an error that no mistake makes
+    ],
+)
+def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
+    computed = []
+    answers = evaluate.mistaken_answers
+    monkeypatch.setattr(
+        evaluate, "mistaken_answers",
+        lambda task, objects, inputs: computed.append(len(objects))
+        or answers(task, objects, inputs),
+    )  # fmt: skip
+    decide(REQUEST, box(lambda: answer))
+    assert (
+        max(computed, default=0)
+        <= most
+        < len(references.load("attention")[NAME].mistakes)
+    )
+
+
+def test_a_wrong_answer_that_no_mistake_gives_whole_is_compared_with_all(
+    box, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(
+        evaluate, "mistaken_objects",
+        lambda task, names: asked.append(set(names)) or {},
+    )  # fmt: skip
+    decide(REQUEST, box(lambda: lambda q, k: q @ k.transpose(-2, -1) + 1))
+    assert asked[-1] == set(references.load("attention")[NAME].mistakes)
 
 
 def test_an_undefined_name_is_reported(box):

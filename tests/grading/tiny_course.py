@@ -66,6 +66,7 @@ def run_nbgrader(root: Path, method: str, *arguments, **options) -> dict:
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.course_id = "tiny"
     config.ClearSolutions.code_stub = {"python": STUB}
+    config.Autograde.jobs = 1
     config.merge(options.pop("config", {}))
     with contextlib.redirect_stderr(io.StringIO()):
         return getattr(NbGraderAPI(config=config), method)(*arguments, **options)

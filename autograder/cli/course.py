@@ -1,0 +1,114 @@
+"""Commands on the course itself: those who write it, and those who try it."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+
+from autograder.course import ROOT, find_unit, units
+
+
+def add(commands) -> None:
+    """Add the commands to an argument parser's."""
+    _add(commands, "build", _build, "build source, release, solutions and references")
+    _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
+    _add(commands, "validity", _validity, "run all wrong variants and right styles")
+    _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
+    _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
+    _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
+    _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
+    text = "new hidden references, and room for new results; the old ones are kept"
+    term = commands.add_parser("new-term", help=text, description=text)
+    term.set_defaults(run=_new_term)
+
+
+def _add(commands, name: str, run, text: str) -> None:
+    command = commands.add_parser(name, help=text, description=text)
+    command.add_argument(
+        "units",
+        nargs="*",
+        metavar="UNIT",
+        help='like "attention" or "02"; default: all',
+    )
+    command.set_defaults(run=run)
+
+
+def _chosen(options: argparse.Namespace) -> list:
+    return [find_unit(name) for name in options.units] or units()
+
+
+def _build(options: argparse.Namespace) -> int:
+    from autograder.build.course import build
+
+    for unit in _chosen(options):
+        changed = build(unit)
+        listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
+        print(f"{unit.label}: {listed or 'up to date'}")
+    return 0
+
+
+def _adopt(options: argparse.Namespace) -> int:
+    from autograder.build.adopt import adopt
+
+    for unit in _chosen(options):
+        text = str(unit.text.relative_to(unit.root))
+        print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
+    return 0
+
+
+def _validity(options: argparse.Namespace) -> int:
+    from autograder.validity import measure, total
+
+    rows = []
+    for unit in _chosen(options):
+        for row in measure(unit.name):
+            rows.append(row)
+            print(row, *(f"    {line}" for line in row.failures), sep="\n", flush=True)
+    whole = total(rows)
+    print(whole)
+    sound = whole.caught == whole.wrong and whole.accepted == whole.right
+    return 0 if sound and whole.named >= 0.95 * whole.wrong else 1
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from autograder.classroom.demo import run, usual
+
+    run(_chosen(options) if options.units else usual(), ROOT / "demo")
+    return 0
+
+
+def _kit(options: argparse.Namespace) -> int:
+    from autograder import kit
+
+    last = _chosen(options)[-1] if options.units else kit.first_unit()
+    folder = ROOT / "dist" / "student"
+    kit.build(last, folder)
+    shown = ", ".join(unit.label for unit in kit.shown_units(last))
+    solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
+    print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
+    return 0
+
+
+def _site(options: argparse.Namespace) -> int:
+    from autograder import site
+
+    print(site.build(_chosen(options), ROOT / "dist" / "site"))
+    return 0
+
+
+def _lab(options: argparse.Namespace) -> int:
+    from autograder.classroom import lab
+
+    lab.prepare(_chosen(options), ROOT / "demo")
+    return lab.run(ROOT / "demo")
+
+
+def _new_term(options: argparse.Namespace) -> int:
+    from autograder import term
+
+    for path in term.renew(units()):
+        print(f"new: {path.relative_to(ROOT)}")
+    kept = term.put_away(ROOT, date.today())
+    if kept:
+        print(f"the last term's submissions, grades and secret are in {kept}")
+    return 0

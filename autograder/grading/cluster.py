@@ -1,0 +1,169 @@
+"""Grading on other machines, through a Dask scheduler: what `Pool` is on this one.
+
+A Dask worker hands each task to a `Pool` of its own. So what a submission can bring
+down is a process of that pool, with the same two tries as on one machine, and Dask is
+left with the loss of machines: it gives what was there to others. Machines share no
+disk; a task brings along all that it needs, the course's secret included (use Dask's
+TLS where the network is not yours alone).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import autograder
+from autograder.errors import CourseError
+from autograder.grading.parallel import Pool, SetupError
+from autograder.grading.work import Task
+
+PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
+_lock = threading.Lock()
+
+
+class Cluster:
+    """Grades on the workers of a Dask scheduler. Needs the extra ``cluster``.
+
+    Args:
+        address: the scheduler's, like ``tcp://10.0.0.1:8786``.
+
+    Raises:
+        SetupError: no scheduler or worker is there, or a worker has another course.
+    """
+
+    def __init__(self, address: str):
+        self.busy: dict[int, str] = {}
+        self._client = _connected(address)
+        try:
+            self._client.wait_for_workers(1, PATIENCE)
+            self._compare_versions()
+        except TimeoutError:
+            self._client.close()
+            raise SetupError(f"the scheduler at {address} has no workers") from None
+        except BaseException:
+            self._client.close()
+            raise
+        self._executor = self._client.get_executor(pure=False)
+
+    @property
+    def slots(self) -> int:
+        """The tasks that can run at once; workers come and go."""
+        return sum(self._client.nthreads().values())
+
+    def submit(self, task: Task) -> Future[bytes]:
+        """As `Pool.submit`.
+
+        Raises:
+            SetupError: these settings cannot be sent.
+            CourseError: in the future: see `Pool.submit`, or four machines were lost.
+        """
+        try:
+            data = task.to_bytes()
+        except CourseError as error:
+            raise SetupError(str(error)) from error
+        found: Future[bytes] = Future()
+        sent = self._executor.submit(grade_there, data, course_version())
+        self.busy[id(found)] = task.student
+        sent.add_done_callback(functools.partial(self._settle, found))
+        return found
+
+    def _settle(self, found: Future[bytes], sent: Future) -> None:
+        self.busy.pop(id(found), None)
+        if sent.cancelled():
+            found.set_exception(CourseError("it was called off"))
+        elif error := sent.exception():
+            found.set_exception(_plain(error))
+        else:
+            found.set_result(sent.result())
+
+    def close(self) -> None:
+        """Call off what has not ended, and leave the scheduler."""
+        self._executor.shutdown(wait=False)
+        self._client.close()
+
+    def _compare_versions(self) -> None:
+        theirs = self._everywhere(course_version)
+        other = [name for name, found in theirs.items() if found != course_version()]
+        if other:
+            raise SetupError(
+                f"{len(other)} workers have another version of the course or of what "
+                f"it needs ({other[0]}): install the same there and start them again"
+            )
+
+    def _everywhere(self, question: Callable[[], str]) -> dict[str, str]:
+        try:
+            return self._client.run(question)
+        except ImportError as error:
+            raise SetupError(f"a worker does not have the course: {error}") from error
+
+
+def _connected(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise SetupError(
+            "a scheduler needs Dask: pip install 'transformer-course[cluster]'"
+        ) from None
+    try:
+        return Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        reason = f"the scheduler at {address} does not answer: {error}"
+        raise SetupError(reason) from None
+
+
+def _plain(error: BaseException) -> BaseException:
+    """Dask's way of giving up, in our words."""
+    if type(error).__name__ == "KilledWorker":
+        return CourseError("each machine that graded it was lost")
+    return error
+
+
+@functools.cache
+def course_version() -> str:
+    """A digest of the package and of the versions of what grading stands on."""
+    digest = hashlib.sha256()
+    for name in ("torch", "numpy", "nbgrader", "nbclient", "nbformat", "ipykernel"):
+        digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
+    folder = Path(autograder.__file__).parent
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".safetensors"):
+            digest.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+# --- on a worker ---------------------------------------------------------------------
+
+
+def grade_there(data: bytes, version: str) -> bytes:
+    """Grade a task's bytes on this machine; runs in a thread of a Dask worker.
+
+    Raises:
+        CourseError: another version of the course was asked for, or see `Pool.submit`.
+    """
+    if version != course_version():
+        raise CourseError("a worker of the cluster has another version of the course")
+    folder = tempfile.mkdtemp(prefix="grading-")
+    try:
+        task = replace(Task.from_bytes(data), folder=f"{folder}/work")
+        with _lock:
+            future = _pool().submit(task)
+        return future.result()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def _pool() -> Pool:
+    """This worker's processes: one for each of its threads."""
+    from distributed import get_worker
+
+    return Pool(get_worker().state.nthreads)

@@ -1,0 +1,18 @@
+"""From what a student handed in to the notebook that is graded.
+
+Nothing here runs student code, follows a link or writes a file. ``take`` reads a
+submission's folder, ``find_notebook`` picks the unit's notebook by its content,
+``rebuild`` lays the student's answers into the course's own notebook, and
+``handed_in`` tells when it came. What had to be put right is told in ``Repair``s.
+"""
+
+from autograder.grading.intake.building import rebuild, without_installs
+from autograder.grading.intake.files import File, Taken, take
+from autograder.grading.intake.matching import find_notebook
+from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, say
+from autograder.grading.intake.time import handed_in, parse_stamp
+
+__all__ = [
+    "DEFAULTS", "File", "Limits", "Refused", "Repair", "Taken", "find_notebook",
+    "handed_in", "parse_stamp", "rebuild", "say", "take", "without_installs",
+]  # fmt: skip

@@ -1,0 +1,276 @@
+"""The course's own notebook with the student's answers in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum
+
+from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
+from autograder.grading.intake.reading import Cell, Submission, read
+from autograder.grading.intake.terms import DEFAULTS, Limits, Repair, listed
+
+
+def rebuild(
+    source: NotebookNode,
+    release: NotebookNode,
+    submission: bytes | None,
+    limits: Limits = DEFAULTS,
+) -> tuple[NotebookNode, tuple[Repair, ...]]:
+    """The notebook that is graded: the course's, with the student's answers.
+
+    Tests, texts, ids, metadata and the order of cells are the source's; answers come
+    from the submission, and the student's own cells stand behind the same neighbour
+    as before. An exercise without an answer holds the release's stub. Outputs and all
+    metadata of the student's are dropped.
+
+    Args:
+        source: the instructor's notebook, with hidden tests.
+        release: the students' notebook made of it.
+        submission: the student's notebook as a file; None if there is none.
+
+    Raises:
+        Refused: the submission cannot be read as a notebook.
+        CourseError: source and release do not belong together.
+    """
+    slots = slots_of(source, release)
+    given = Submission(()) if submission is None else read(submission, limits)
+    match = Match(slots, given.cells)
+    builder = _Builder(match, limits)
+    notebook = nbformat.v4.new_notebook(
+        cells=builder.cells(), metadata=_course_metadata(source)
+    )
+    notebook.nbformat_minor = 5
+    repairs = [*builder.repairs, *_about_whole(given)] if given.cells else []
+    return notebook, tuple(repairs)
+
+
+def _course_metadata(source: NotebookNode) -> dict:
+    kept = ("kernelspec", "language_info")
+    return {key: source.metadata[key] for key in kept if key in source.metadata}
+
+
+def _about_whole(given: Submission) -> Iterator[Repair]:
+    if given.language and "python" not in given.language:
+        yield Repair("kernel", "The notebook's kernel was set back to Python.")
+    if given.personal:
+        yield Repair("personal data", "Names and ids added by Colab were removed.")
+
+
+class _Builder:
+    """Puts the cells of one notebook together, and notes what it had to put right."""
+
+    def __init__(self, match: Match, limits: Limits):
+        self.match, self.limits = match, limits
+        self.repairs: list[Repair] = []
+        self.own = 0
+
+    def cells(self) -> list[NotebookNode]:
+        answers = {n: self._answer(n) for n in self._answer_slots()}
+        extras = self._extras({cell for cell in answers.values() if cell is not None})
+        built = [self._own_cell(cell) for cell in extras.get(-1, [])]
+        for n, slot in enumerate(self.match.slots):
+            cell = self._course_cell(slot, answers.get(n))
+            cell.setdefault("id", f"course-{n}")
+            built.append(cell)
+            built += [self._own_cell(cell) for cell in extras.get(n, [])]
+        self._about_tests()
+        self._about_answers()
+        return built
+
+    def _answer_slots(self) -> list[int]:
+        return [n for n, slot in enumerate(self.match.slots) if slot.is_answer]
+
+    def _answer(self, n: int) -> int | None:
+        """Of the cells of an exercise, the number of the one that answers it."""
+        cells = self.match.of(n)
+        filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
+        targets = self.match.slots[n].targets
+        fitting = [c for c in filled if defined(self._text(c)) & targets]
+        return ((fitting or filled or cells)[-1:] or [None])[0]
+
+    def _text(self, cell: int) -> str:
+        return self.match.cells[cell].source
+
+    def _too_long(self, cell: int) -> bool:
+        return len(self._text(cell)) > self.limits.cell_characters
+
+    def _course_cell(self, slot: Slot, answer: int | None) -> NotebookNode:
+        cell = nbformat.from_dict(slot.source)
+        cell.metadata.pop("autograder", None)
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        if slot.is_answer:
+            cell.source = slot.release.source
+        if slot.grade_id:
+            # The checksum is the stub's: by it nbgrader tells an unchanged answer.
+            cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
+        if answer is not None and not self._too_long(answer):
+            self._fill(cell, answer, slot)
+        return cell
+
+    def _fill(self, cell: NotebookNode, answer: int, slot: Slot) -> None:
+        if not self.match.is_filled(answer):
+            return
+        given = self.match.cells[answer]
+        cell.source = given.source
+        if cell.cell_type == "code":
+            cell.source = self._without_installs(given.source, slot.name)
+        elif given.attachments:
+            cell.attachments = nbformat.from_dict(given.attachments)
+        if given.kind != "code" and cell.cell_type == "code":
+            self._note("cell type", f"Your answer {slot.name} is code again.")
+
+    def _extras(self, answers: set[int]) -> dict[int, list[int]]:
+        """The student's own cells, by the slot that they stand behind."""
+        in_place, anchor = self.match.in_place(), -1
+        extras: dict[int, list[int]] = {}
+        for number in range(len(self.match.cells)):
+            slot = self.match.slot_of.get(number)
+            if number in in_place:
+                anchor = slot
+            if number not in answers and self._is_kept(number, slot):
+                extras.setdefault(anchor, []).append(number)
+        return extras
+
+    def _is_kept(self, number: int, slot: int | None) -> bool:
+        cell = self.match.cells[number]
+        if not cell.source.strip() or _is_badge(cell):
+            return False
+        if self._too_long(number):
+            says = f"A cell of more than {self.limits.cell_characters} characters"
+            self._note("cell left out", f"{says} was left out.")
+            return False
+        return slot is None or self._is_kept_copy(number, self.match.slots[slot])
+
+    def _is_kept_copy(self, number: int, slot: Slot) -> bool:
+        """Whether a cell that belongs to a slot, but does not fill it, is kept."""
+        cell, there = self.match.cells[number], self.match.slot_of[number]
+        changed = not same_text(cell.source, slot.release.source)
+        if slot.is_answer:
+            return self._is_kept_answer(cell, slot, changed, there)
+        if slot.is_test:
+            return changed and number != self.match.of(there)[0]
+        if changed and cell.kind == "code":
+            first = listed([cell.source.strip().splitlines()[0]])
+            says = (
+                f'Your change of the course\'s cell "{first}" runs after the original.'
+            )
+            self._note("course cell", says)
+        return changed and cell.kind == "code"
+
+    def _is_kept_answer(
+        self, cell: Cell, slot: Slot, changed: bool, there: int
+    ) -> bool:
+        if changed and not defined(cell.source) & slot.targets:
+            self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
+            return True
+        if changed or there not in self.match.moved_in:
+            self._note("copy ignored", f"Your copied cell of {slot.name} was ignored.")
+        return False
+
+    def _own_cell(self, number: int) -> NotebookNode:
+        cell = self.match.cells[number]
+        self.own += 1
+        if cell.kind == "code":
+            text = self._without_installs(cell.source, "a cell of yours")
+            built = nbformat.v4.new_code_cell(text)
+        else:
+            # Raw cells would reach HTML pages unescaped: they become plain text.
+            raw = cell.kind == "raw"
+            text = re.sub("^", "    ", cell.source, flags=re.M) if raw else cell.source
+            built = nbformat.v4.new_markdown_cell(text)
+            if cell.attachments:
+                built.attachments = nbformat.from_dict(cell.attachments)
+        built.id = f"own-{self.own}"
+        built.metadata = NotebookNode(autograder="own")
+        return built
+
+    def _without_installs(self, code: str, where: str) -> str:
+        code, lines = without_installs(code)
+        if lines:
+            says = f"Not run while grading, in {where}: {listed(lines)}."
+            self._note("install", says)
+        return code
+
+    def _about_tests(self) -> None:
+        if not self.match.cells:
+            return
+        tests = [n for n, slot in enumerate(self.match.slots) if slot.is_test]
+        for n in tests:
+            slot, cells = self.match.slots[n], self.match.of(n)
+            if not cells:
+                self._note("test returned", f"The deleted check {slot.name} is back.")
+            elif not any(same_text(self._text(c), slot.release.source) for c in cells):
+                says = f"The check {slot.name} was changed; the course's own is used."
+                self._note("test restored", says)
+            elif len(cells) > 1:
+                says = f"Your copied check {slot.name} was ignored."
+                self._note("copy ignored", says)
+
+    def _about_answers(self) -> None:
+        slots = self.match.slots
+        if self.match.restored:
+            names = [slots[n].name for n in sorted(set(self.match.restored))]
+            says = "Lost grading marks were restored for"
+            self._note("metadata restored", f"{says} {listed(names)}.")
+        for n in self.match.moved_in:
+            says = f"Your answer {slots[n].name} was found in a cell of your own."
+            self._note("answer found", says)
+        missing = [slots[n].name for n in self._answer_slots() if not self.match.of(n)]
+        if missing and self.match.cells:
+            self._note("answer missing", f"No cell for {listed(missing)} was found.")
+        for n in self._answer_slots():
+            if any(self._too_long(cell) for cell in self.match.of(n)):
+                self._note("cell left out", f"Your answer {slots[n].name} is too long.")
+
+    def _note(self, kind: str, says: str) -> None:
+        repair = Repair(kind, says)
+        if repair not in self.repairs:
+            self.repairs.append(repair)
+
+
+def _is_badge(cell: Cell) -> bool:
+    """Whether Colab put this cell on top when it saved to GitHub."""
+    return "view-in-github" in cell.ids or cell.source.startswith(
+        '<a href="https://colab.research.google.com/github'
+    )
+
+
+_INSTALL = re.compile(
+    r"""^(?P<indent>[ \t]*)(?:
+      # No two repetitions of blanks beside each other: a line may be long.
+      [!%]{1,2}[ \t]*(?:(?:\{?sys\.executable\}?|python3?)[ \t]+)?(?:-m[ \t]+)?
+        (?:pip3?|conda|mamba|uv|apt(?:-get)?)\b
+      | get_ipython\(\)\.(?:system|run_line_magic)\(.{0,9}\b(?:pip3?|conda)\b
+      | (?:from|import)\s+google\.colab\b | google\.colab\.
+      | (?:\w+\s*=\s*)?drive\.(?:mount|flush_and_unmount)\(
+      | files\.(?:upload|download)\( | output\.(?:enable|clear)\w*\(
+    )""",
+    re.VERBOSE,
+)
+
+
+def without_installs(code: str) -> tuple[str, list[str]]:
+    """Code with the lines that need Colab or a network made harmless, and those lines.
+
+    Each becomes ``pass`` with a comment, so that a block around it stays whole.
+    """
+    kept, removed, indent = [], [], ""
+    open_brackets, continued = 0, False
+    for line in code.split("\n"):
+        found = _INSTALL.match(line)
+        if not (open_brackets or continued or found):
+            kept.append(line)
+            continue
+        if not (open_brackets or continued):
+            indent = found["indent"]
+        kept.append(f"{indent}pass  # not run while grading: {line.strip()}")
+        removed.append(line.strip())
+        if line.lstrip()[:1] not in ("!", "%"):
+            open_brackets = max(0, open_brackets + line.count("(") - line.count(")"))
+        continued = line.rstrip().endswith("\\")
+    return "\n".join(kept), removed

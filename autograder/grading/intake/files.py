@@ -1,0 +1,139 @@
+"""Reading the folder that a student handed in, whatever lies in it."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, listed
+
+
+@dataclass(frozen=True)
+class File:
+    """A regular file of a submission: what it holds and when it was last changed."""
+
+    data: bytes
+    time: float = 0.0
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was taken of a folder: relative path -> file, and what was left out."""
+
+    files: Mapping[str, File]
+    repairs: tuple[Repair, ...] = ()
+
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def take(folder: Path, limits: Limits = DEFAULTS, ignore: Sequence[str] = ()) -> Taken:
+    """Read the regular files of a submission's folder.
+
+    Links, FIFOs, sockets, devices, unreadable or too large files and names that are
+    not plain text are left out and reported. Notebooks come first, so that no heap of
+    other files can crowd them out.
+
+    Args:
+        ignore: file name patterns to skip silently (``CourseDirectory.ignore``).
+
+    Raises:
+        Refused: the folder itself is a link, no folder, or unreadable.
+    """
+    left_out: dict[str, list[str]] = {}
+    paths = sorted(
+        _walk(folder, limits, ignore, left_out),
+        key=lambda path: (not path.lower().endswith(".ipynb"), path),
+    )
+    files: dict[str, File] = {}
+    room = limits.total
+    for path in paths:
+        try:
+            files[path] = read_file(folder / path, min(limits.file, room))
+            room -= len(files[path].data)
+        except Refused as reason:
+            left_out.setdefault(str(reason), []).append(path)
+    return Taken(files, tuple(_left_out(left_out)))
+
+
+def _walk(
+    folder: Path, limits: Limits, ignore: Sequence[str], left_out: dict[str, list[str]]
+) -> Iterator[str]:
+    """Relative paths of what look like regular files; reasons go to ``left_out``."""
+    if folder.is_symlink() or not folder.is_dir():
+        raise Refused("the submission is not a folder")
+    waiting, seen = [""], 0
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = _entries(folder / here, limits.files + 1)
+        except OSError:
+            if not here:
+                raise Refused("the submission's folder cannot be read") from None
+            left_out.setdefault("cannot be read", []).append(here)
+            continue
+        for entry in entries:
+            seen += 1
+            if seen > limits.files:
+                left_out.setdefault("are too many files", []).append(f"{here or '.'}/…")
+                return
+            path = f"{here}/{entry.name}".lstrip("/")
+            if any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignore):
+                continue
+            reason = _objection(entry, path, limits)
+            if reason:
+                left_out.setdefault(reason, []).append(path)
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            else:
+                yield path
+
+
+def _entries(folder: Path, most: int) -> list[os.DirEntry]:
+    with os.scandir(folder) as scan:
+        found = [entry for entry, _ in zip(scan, range(most), strict=False)]
+    return sorted(found, key=lambda entry: entry.name)
+
+
+def _objection(entry: os.DirEntry, path: str, limits: Limits) -> str:
+    if not entry.name.isprintable() or len(path) > 1000:
+        return "has a name that is not plain text"
+    if entry.is_symlink():
+        return "is a link"
+    if entry.is_dir(follow_symlinks=False):
+        return "lies too deep" if path.count("/") >= limits.folders_deep else ""
+    return "" if entry.is_file(follow_symlinks=False) else "is not a regular file"
+
+
+def read_file(path: Path, most: int) -> File:
+    """A regular file of at most ``most`` bytes.
+
+    Raises:
+        Refused: what it is instead.
+    """
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError:
+        raise Refused("cannot be read") from None
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Refused("is not a regular file")
+        if status.st_size > most:
+            raise Refused("is too large")
+        try:
+            data = file.read(most + 1)
+        except OSError:
+            raise Refused("cannot be read") from None
+    if len(data) > most:
+        raise Refused("is too large")
+    return File(data, status.st_mtime)
+
+
+def _left_out(reasons: Mapping[str, list[str]]) -> Iterator[Repair]:
+    for reason, paths in reasons.items():
+        yield Repair("file left out", f"Left out: {listed(paths)} ({reason}).")

@@ -1,0 +1,259 @@
+"""Which of a student's cells is which cell of the course's notebook."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+from autograder.errors import CourseError
+from autograder.grading.intake.files import File
+from autograder.grading.intake.reading import Cell, read
+from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, listed
+
+_DEFINITION = re.compile(
+    r"^(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)"
+    r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A cell of the course's notebook, as it is graded and as it was released."""
+
+    source: NotebookNode
+    release: NotebookNode
+
+    @property
+    def grade_id(self) -> str:
+        return self.source.metadata.get("nbgrader", {}).get("grade_id", "")
+
+    @property
+    def name(self) -> str:
+        return self.grade_id.removesuffix("-answer")
+
+    @property
+    def is_answer(self) -> bool:
+        return bool(is_solution(self.source))
+
+    @property
+    def is_test(self) -> bool:
+        return bool(is_grade(self.source)) and not self.is_answer
+
+    @property
+    def targets(self) -> set[str]:
+        code = self.release.cell_type == "code"
+        return defined(self.release.source) if code else set()
+
+
+def slots_of(source: NotebookNode, release: NotebookNode) -> list[Slot]:
+    """The cells of the course's notebook, source and release beside each other."""
+    slots = [Slot(*pair) for pair in zip(source.cells, release.cells, strict=False)]
+    same = len(source.cells) == len(release.cells) and all(
+        slot.grade_id == Slot(slot.release, slot.release).grade_id for slot in slots
+    )
+    if not same:
+        raise CourseError(
+            "source and release notebooks differ; build and release the unit again"
+        )
+    return slots
+
+
+def defined(code: str) -> set[str]:
+    """The names that code defines at its top level, found without parsing it."""
+    return {name for pair in _DEFINITION.findall(code) for name in pair if name}
+
+
+def _plain(text: str) -> str:
+    """Text without what editors change: trailing blanks and blank lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two cells differ in nothing but blanks."""
+    return _plain(one) == _plain(other)
+
+
+class Match:
+    """Which cell of a submission belongs to which slot, and how it was told."""
+
+    def __init__(self, slots: Sequence[Slot], cells: Sequence[Cell]):
+        self.slots, self.cells = slots, cells
+        self.slot_of: dict[int, int] = {}
+        self.restored: list[int] = []  # answers told by something else than grade_id
+        self.moved_in: list[int] = []  # answers found in cells of the student's own
+        self._defined = [defined(cell.source) for cell in cells]
+        self._by_grade_id()
+        self._by_id()
+        self._by_text()
+        self._by_definition()
+        self._by_place()
+
+    def of(self, slot: int) -> list[int]:
+        """The numbers of the cells of a slot, in the student's order."""
+        return sorted(cell for cell, there in self.slot_of.items() if there == slot)
+
+    def is_filled(self, cell: int) -> bool:
+        stub = self.slots[self.slot_of[cell]].release.source
+        text = self.cells[cell].source
+        return bool(text.strip()) and not same_text(text, stub)
+
+    def filled(self, slot: int) -> list[int]:
+        return [cell for cell in self.of(slot) if self.is_filled(cell)]
+
+    def _free(self) -> list[int]:
+        return [n for n in range(len(self.cells)) if n not in self.slot_of]
+
+    def _by_grade_id(self) -> None:
+        known = {slot.grade_id: n for n, slot in enumerate(self.slots) if slot.grade_id}
+        for number, cell in enumerate(self.cells):
+            if cell.grade_id in known:
+                self.slot_of[number] = known[cell.grade_id]
+
+    def _by_id(self) -> None:
+        known = {slot.source.get("id", ""): n for n, slot in enumerate(self.slots)}
+        known.pop("", None)
+        for number in self._free():
+            slots = [known[i] for i in self.cells[number].ids if i in known]
+            if slots:
+                self._restore(number, slots[0])
+
+    def _by_text(self) -> None:
+        taken = set(self.slot_of.values())
+        known = {
+            _plain(slot.release.source): n
+            for n, slot in enumerate(self.slots)
+            if n not in taken and slot.release.source.strip()
+        }
+        for number in self._free():
+            slot = known.pop(_plain(self.cells[number].source), None)
+            if slot is not None:
+                self._restore(number, slot)
+
+    def _by_definition(self) -> None:
+        for n, slot in enumerate(self.slots):
+            if not slot.is_answer or not slot.targets or self.filled(n):
+                continue
+            found = [
+                number
+                for number in self._free()
+                if self.cells[number].kind == "code"
+                and self._defined[number] & slot.targets
+            ]
+            if found:
+                self.slot_of[found[-1]] = n
+                self.moved_in.append(n)
+
+    def _by_place(self) -> None:
+        """An answer without a mark, alone between the two neighbours it should have."""
+        for n, slot in enumerate(self.slots):
+            if slot.is_answer and not self.of(n):
+                kind = slot.source.cell_type
+                free = [c for c in self._gap(n) if c not in self.slot_of]
+                alike = [cell for cell in free if self.cells[cell].kind == kind]
+                if len(alike) == 1:
+                    self._restore(alike[0], n)
+
+    def _gap(self, n: int) -> range:
+        """The cells between those of the slots before and behind; none if unknown."""
+        before = [-1] if n == 0 else self.of(n - 1)
+        last = n + 1 == len(self.slots)
+        behind = [len(self.cells)] if last else self.of(n + 1)
+        return range(before[-1] + 1, behind[0]) if before and behind else range(0)
+
+    def _restore(self, number: int, slot: int) -> None:
+        self.slot_of[number] = slot
+        if self.slots[slot].is_answer:
+            self.restored.append(slot)
+
+    def in_place(self) -> set[int]:
+        """The largest set of matched cells that stand in the course's order."""
+        ends: list[int] = []  # smallest last slot of a run of each length
+        last: list[int] = []  # the cell that ends it
+        before: dict[int, int | None] = {}
+        for cell in sorted(self.slot_of):
+            slot = self.slot_of[cell]
+            length = bisect_left(ends, slot)
+            before[cell] = last[length - 1] if length else None
+            ends[length : length + 1] = [slot]
+            last[length : length + 1] = [cell]
+        run, cell = set(), last[-1] if last else None
+        while cell is not None:
+            run.add(cell)
+            cell = before[cell]
+        return run
+
+    def recognised(self) -> int:
+        """How many graded or answered slots have a cell."""
+        graded = {n for n, slot in enumerate(self.slots) if slot.grade_id}
+        return len(graded & set(self.slot_of.values()))
+
+    def belongs(self) -> bool:
+        """Whether this can be the unit's notebook at all."""
+        told = {slot for slot in self.slot_of.values()}
+        return self.recognised() > 0 or 5 * len(told) > len(self.slots)
+
+
+def find_notebook(
+    files: Mapping[str, File],
+    name: str,
+    release: NotebookNode,
+    limits: Limits = DEFAULTS,
+) -> tuple[str, tuple[Repair, ...]]:
+    """The path of the file that is the unit's notebook, told by its content.
+
+    Of several, the one with most of the unit's cells counts, then the one with most
+    answers, then the newest.
+
+    Args:
+        name: the name it should have, like "02_attention.ipynb".
+
+    Raises:
+        Refused: no file is a readable notebook of this unit.
+    """
+    ranked, broken = [], []
+    candidates = [path for path in files if _looks_like_notebook(path, files[path])]
+    candidates.sort(key=lambda path: (path != name, not path.endswith(".ipynb"), path))
+    slots = slots_of(release, release)
+    for path in candidates[:20]:
+        try:
+            match = Match(slots, read(files[path].data, limits).cells)
+        except Refused as reason:
+            broken.append(f'"{listed([path])}": {reason}')
+            continue
+        if match.belongs():
+            answers = sum(bool(match.filled(n)) for n in range(len(slots)))
+            rank = (match.recognised(), answers, files[path].time, path == name)
+            ranked.append((rank, path))
+    if not ranked:
+        raise Refused(_why_none(candidates, broken))
+    best = max(ranked)[1]
+    return best, tuple(_about_choice(best, name, [path for _, path in ranked]))
+
+
+def _looks_like_notebook(path: str, file: File) -> bool:
+    if path.lower().endswith(".ipynb"):
+        return True
+    return file.data[:64].lstrip().startswith(b"{") and b'"nbformat"' in file.data
+
+
+def _why_none(candidates: Sequence[str], broken: Sequence[str]) -> str:
+    if broken:
+        return f"the notebook cannot be read: {broken[0]}"
+    if candidates:
+        return f"no notebook of this unit is among the files: {listed(candidates)}"
+    return "there is no notebook in the submission"
+
+
+def _about_choice(best: str, name: str, found: Sequence[str]) -> Iterator[Repair]:
+    if best != name:
+        yield Repair("renamed", f'"{listed([best])}" was taken as "{name}".')
+    others = [path for path in found if path != best]
+    if others:
+        says = f'Of several notebooks, "{listed([best])}" was graded, not'
+        yield Repair("several notebooks", f"{says} {listed(others)}.")

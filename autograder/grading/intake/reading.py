@@ -1,0 +1,128 @@
+"""A notebook as cells, from bytes that may be anything."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autograder.grading.intake.terms import DEFAULTS, Limits, Refused
+
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A student's cell, as far as it is read: all else of the file is dropped."""
+
+    kind: str
+    source: str
+    grade_id: str = ""
+    ids: tuple[str, ...] = ()
+    attachments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A student's notebook; ``personal`` says that Colab put a name into it."""
+
+    cells: tuple[Cell, ...]
+    language: str = ""
+    personal: bool = False
+
+
+def read(data: bytes, limits: Limits = DEFAULTS) -> Submission:
+    """The cells of a notebook of any version, from whoever wrote it.
+
+    Raises:
+        Refused: too large, not JSON, nested too deeply, or not a notebook.
+    """
+    document = _json(data, limits)
+    raw = _raw_cells(document)
+    if raw is None:
+        raise Refused("it is not a notebook")
+    if len(raw) > limits.cells:
+        raise Refused(f"it has more than {limits.cells} cells")
+    cells = [cell for cell in map(_cell, raw) if cell]
+    if sum(len(cell.source) for cell in cells) > limits.text_characters:
+        raise Refused(f"it holds more than {limits.text_characters} characters of text")
+    metadata = _dict(document.get("metadata"))
+    kernel = _dict(metadata.get("kernelspec"))
+    language = _text(_dict(metadata.get("language_info")).get("name"))
+    language = language or _text(kernel.get("language"))
+    return Submission(tuple(cells), language.lower(), _is_personal(raw))
+
+
+def _json(data: bytes, limits: Limits) -> dict:
+    if len(data) > limits.notebook:
+        raise Refused(f"it is larger than {limits.notebook >> 20} MB")
+    if not data.strip():
+        raise Refused("it is empty")
+    text = data.decode(json.detect_encoding(data), "replace")
+    try:
+        # Python refuses to read an integer of thousands of digits; none matters here.
+        document = json.loads(text, parse_int=lambda digits: int(digits[:18]))
+    except RecursionError:
+        raise Refused("it is nested too deeply") from None
+    except (ValueError, MemoryError):
+        raise Refused("it is not readable; perhaps it was cut off") from None
+    return _dict(document)
+
+
+def _raw_cells(document: dict) -> list | None:
+    cells = document.get("cells")
+    if not isinstance(cells, list) and isinstance(document.get("worksheets"), list):
+        sheets = [_dict(sheet).get("cells") for sheet in document["worksheets"]]
+        cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
+    return cells if isinstance(cells, list) else None
+
+
+def _cell(raw: object) -> Cell | None:
+    if not isinstance(raw, dict):
+        return None
+    metadata = _dict(raw.get("metadata"))
+    kind = raw.get("cell_type")
+    source = _text(raw.get("source", raw.get("input")))
+    if kind == "heading":  # nbformat 3
+        level = raw.get("level")
+        kind = "markdown"
+        source = "#" * (level if level in (1, 2, 3, 4, 5, 6) else 1) + " " + source
+    ids = [_text(raw.get("id")), _text(metadata.get("id"))]
+    return Cell(
+        kind if kind in ("code", "markdown") else "raw",
+        source,
+        _text(_dict(metadata.get("nbgrader")).get("grade_id")),
+        tuple(identifier for identifier in ids if identifier),
+        _attachments(raw.get("attachments")),
+    )
+
+
+def _dict(value: object) -> dict:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    """A string or a list of lines as text that can be written again."""
+    if isinstance(value, list):
+        value = "".join(line for line in value if isinstance(line, str))
+    if not isinstance(value, str):
+        return ""
+    value = value.replace("\r\n", "\n").replace("\x00", "")
+    return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def _attachments(value: object) -> dict[str, dict[str, str]]:
+    """The pictures that were dropped into a text cell."""
+    kept = {}
+    for name, bundle in _dict(value).items():
+        for kind, data in _dict(bundle).items():
+            if kind in _PICTURES and _BASE64.fullmatch(_text(data)):
+                kept[_text(name)] = {kind: _text(data)}
+    return kept
+
+
+def _is_personal(raw: list) -> bool:
+    metadata = (_dict(_dict(cell).get("metadata")) for cell in raw)
+    return any(_dict(data.get("executionInfo")).get("user") for data in metadata)

@@ -1,0 +1,48 @@
+"""What all of intake speaks of: refusals, repairs and limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class Refused(Exception):
+    """A submission cannot be graded. The text is the plain reason, for the student."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Something that was put right: ``kind`` for counting, ``says`` for reading."""
+
+    kind: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a submission is taken; sizes in bytes unless they say otherwise."""
+
+    file: int = 32 << 20
+    total: int = 64 << 20
+    files: int = 500
+    folders_deep: int = 8
+    notebook: int = 24 << 20
+    cells: int = 2000
+    cell_characters: int = 200_000
+    text_characters: int = 2_000_000
+
+
+DEFAULTS = Limits()
+
+
+def listed(names: Sequence[object], most: int = 3) -> str:
+    """The names, safe to print, the first few of many."""
+    shown = [re.sub(r"[^ -~]", "?", str(name))[:60] for name in names[:most]]
+    rest = len(names) - most
+    return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
+
+
+def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
+    """Repairs as plain JSON values."""
+    return [{"kind": repair.kind, "says": repair.says} for repair in repairs]

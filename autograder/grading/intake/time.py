@@ -1,0 +1,67 @@
+"""When a submission was handed in, as far as the collection tells."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+import zoneinfo
+from pathlib import Path
+
+from autograder.grading.intake.files import read_file
+from autograder.grading.intake.terms import Refused, Repair
+
+_STAMP = re.compile(
+    r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
+    r"(?: ?(Z|[+-]\d\d:?\d\d|[A-Za-z]+(?:[/_-][A-Za-z]+)*))?"
+)
+_SKEW = datetime.timedelta(minutes=5)  # the clocks of two honest machines may differ
+
+
+def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...]]:
+    """When a submission was handed in (UTC, without zone), None if nobody wrote it.
+
+    The rule: ``timestamp.txt``, which nbgrader's collecting puts there, is believed if
+    it is a plain time between the year 2000 and the collection. The collection is the
+    latest change of the folder's or the file's inode, a time that the system sets and
+    no archive or copy can choose. An unreadable or later stamp counts as the time of
+    collection and is reported (up to five minutes later, clocks just differ: not
+    reported). Without a stamp no time is known, and nothing counts as late.
+    """
+    path = folder / "timestamp.txt"
+    try:
+        text = read_file(path, 100).data.decode("ascii", "replace").strip()
+        status = (folder.stat(), path.stat())
+    except (Refused, OSError):
+        if os.path.lexists(path):
+            text, status = "", (folder.lstat(), path.lstat())
+        else:
+            return None, ()
+    latest = max(change.st_ctime for change in status)
+    collected = datetime.datetime.fromtimestamp(latest, datetime.UTC)
+    collected = collected.replace(tzinfo=None)
+    stamp = parse_stamp(text)
+    if stamp and stamp.year >= 2000 and stamp <= collected:
+        return stamp, ()
+    if stamp and collected < stamp <= collected + _SKEW:
+        return collected, ()
+    says = "The time of submission was unreadable; the time of collection counts."
+    return collected, (Repair("time", says),)
+
+
+def parse_stamp(text: str) -> datetime.datetime | None:
+    """A time as nbgrader writes it, in UTC without zone; None if it is not one."""
+    found = _STAMP.fullmatch(text)
+    if not found:
+        return None
+    zone = found[2] or "UTC"
+    try:
+        if zone[0] in "+-" or zone in ("Z", "UTC"):
+            offset = "+00:00" if zone in ("Z", "UTC") else zone
+            time = datetime.datetime.fromisoformat(found[1] + offset)
+        else:
+            time = datetime.datetime.fromisoformat(found[1])
+            time = time.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+        return time.astimezone(datetime.UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        return None

@@ -1,0 +1,109 @@
+"""The processes that grade, and the one that they are forked from.
+
+``python -m autograder.grading.worker FD`` imports all that grading needs, once, and
+then forks a worker for each ``start`` that arrives on the socket FD: for milliseconds
+and a few megabytes each. It has one thread, for a fork copies no others; a process with
+threads, like a Jupyter server, cannot fork by itself. The end of the socket is its end
+and that of all workers.
+
+A worker grades one task after the other: bytes in, bytes out. A fork of it is its
+judge: the judge decodes what comes from boxes, and would cost two seconds to import.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from autograder.grading import feedback, scores  # noqa: F401  (imported before forks)
+from autograder.grading.execute import JudgedExecute
+from autograder.grading.judge import Judge
+from autograder.grading.work import answer
+from autograder.kernel.confine import adopt_orphans
+from autograder.kernel.supervisor import end_all_children
+
+LARGEST_REQUEST = 1 << 16
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Serve until the other end of the socket closes."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    if sys.platform == "linux":
+        adopt_orphans()  # the judge of a worker that died
+    gc.collect()
+    gc.freeze()
+    _reply(control, {"threads": _threads()})
+    try:
+        while True:
+            text, fds, _, _ = socket.recv_fds(control, LARGEST_REQUEST, 1)
+            if not text:
+                return
+            _reply(control, _done(json.loads(text), fds, control))
+    finally:
+        end_all_children()
+
+
+def _threads() -> int:
+    tasks = Path("/proc/self/task")
+    return len(list(tasks.iterdir())) if tasks.is_dir() else 1
+
+
+def _reply(control: socket.socket, message: dict) -> None:
+    with contextlib.suppress(BrokenPipeError):  # the next read says so
+        control.sendall(json.dumps(message).encode())
+
+
+def _done(request: dict, fds: list[int], control: socket.socket) -> dict:
+    """Carry out a request: start a worker on a connection, or end one."""
+    if "end" in request:
+        return {"status": _end(request["end"])}
+    os.environ.update(request["start"])
+    worker = os.fork()
+    if worker == 0:
+        control.close()
+        _work(fds[0])
+    os.close(fds[0])
+    return {"pid": worker}
+
+
+def _end(worker: int) -> int:
+    """Kill a worker, if it still runs; how it ended: -9 is signal 9."""
+    os.kill(worker, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+
+
+def _work(descriptor: int) -> None:
+    """Grade what arrives, until nothing does any more."""
+    try:
+        _die_with_parent()
+        JudgedExecute.adopt(_judge())
+        tasks = Connection(descriptor)
+        with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+            while True:
+                tasks.send_bytes(answer(tasks.recv_bytes()))
+    finally:
+        os._exit(0)
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _judge() -> Judge:
+    judge = Judge(b"")
+    judge.fork()
+    return judge
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,406 @@
+"""Built from notebooks/06_text_recovery.py by `make build`; do not edit."""
+
+from autograder.solutions import encoder_decoder as encoder_decoder
+from autograder.student.recovery.checkpoint import handed_in, load, notes, save, shipped
+from autograder.student.recovery.decoding import bucketed, padded, recover
+from autograder.student.recovery.text import BOS, EOS, PAD, SPECIALS, UNK, SubwordTokenizer, glue, lemma, pieces, tokenize_13a
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count, islice
+from torch import Tensor, nn
+import hashlib
+import math
+import re
+import torch
+
+
+def normalise(sentence: str) -> str:
+    """The words of a sentence in lower case, with single spaces and no other signs.
+
+    Apostrophes and hyphens stay inside words ("don't", "well-known"), only there.
+    """
+    return " ".join(re.findall(r"\w+(?:['-]\w+)*", sentence.lower()))
+
+
+def eliminate(
+    text: str,
+    level: int,
+    function_words: frozenset[str],
+    lemma: Callable[[str], str],
+) -> str:
+    """What the pipeline leaves of a normalised text, at level 1, 2 or 3.
+
+    Args:
+        text: lower-case words with single spaces between them.
+        level: 1 changes nothing, 2 drops function words, 3 also takes lemmas.
+        function_words: the words to drop.
+        lemma: gives the dictionary form of a word.
+    """
+    words = text.split()
+    if level >= 2:
+        words = [word for word in words if word not in function_words]
+    if level >= 3:
+        words = [lemma(word) for word in words]
+    return " ".join(words)
+
+
+def split_pairs(pairs: list[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """Sort (source, target) pairs into train, dev and test by a hash of the source.
+
+    Returns:
+        A dict with the keys "train", "dev" and "test". Pairs with an empty source are
+        left out, repeated pairs are kept once; otherwise the order stays.
+    """
+    splits = {"train": [], "dev": [], "test": []}
+    for source, target in dict.fromkeys(pairs):
+        if source:
+            number = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 20
+            split = {0: "test", 1: "dev"}.get(number, "train")
+            splits[split].append((source, target))
+    return splits
+
+
+class WordTokenizer:
+    """Whole words and signs as tokens; rare ones are unknown.
+
+    Args:
+        texts: what the vocabulary is made from.
+        min_freq: how often a piece must occur to be in it.
+
+    Attributes:
+        vocab: the tokens in the order of their ids: SPECIALS, then by falling frequency.
+    """
+
+    def __init__(self, texts: Iterable[str], min_freq: int = 2):
+        counts = Counter(piece for text in texts for piece in pieces(text))
+        known = [piece for piece, count in counts.items() if count >= min_freq]
+        ordered = sorted(known, key=lambda piece: (-counts[piece], piece))
+        self.vocab = [*SPECIALS, *ordered]
+        self._ids = {token: i for i, token in enumerate(self.vocab)}
+
+    def __len__(self) -> int:
+        return len(self.vocab)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of the pieces of a text, UNK for unknown ones."""
+        return [self._ids.get(piece, UNK) for piece in pieces(text)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of the ids before the first EOS, without PAD and BOS."""
+        tokens = []
+        for i in ids:
+            if i == EOS:
+                break
+            if i not in (PAD, BOS):
+                tokens.append(self.vocab[i])
+        return glue(tokens)
+
+
+def merge_pair(symbols: list[str], pair: tuple[str, str]) -> list[str]:
+    """The symbols with every occurrence of the pair merged, from left to right."""
+    merged, i = [], 0
+    while i < len(symbols):
+        width = 2 if tuple(symbols[i : i + 2]) == pair else 1
+        merged.append("".join(symbols[i : i + width]))
+        i += width
+    return merged
+
+
+def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str]]:
+    """Byte-pair encoding: the pairs to merge, in the order in which they are found.
+
+    Args:
+        counts: how often each word occurs; a word is a text of characters.
+        num_merges: how many merges to learn, at most.
+
+    Returns:
+        Pairs of symbols; fewer than `num_merges` if no pair occurs twice any more.
+    """
+    words = {word: list(word) for word in counts}
+    pairs: Counter = Counter()
+    homes = defaultdict(set)  # the words that a pair occurs in: only these change
+    merges = []
+
+    def register(word: str, sign: int) -> None:
+        for pair in zip(words[word], words[word][1:], strict=False):
+            pairs[pair] += sign * counts[word]
+            homes[pair].add(word)
+
+    for word in counts:
+        register(word, +1)
+    while len(merges) < num_merges and pairs:
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        if pairs[best] < 2:
+            break
+        merges.append(best)
+        for word in homes.pop(best):
+            register(word, -1)
+            words[word] = merge_pair(words[word], best)
+            register(word, +1)
+    return merges
+
+
+def segment(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
+    """The symbols of a word after the merges, applied in their order.
+
+    Args:
+        word: any text without spaces; characters may be new.
+        merges: pairs of symbols, as `learn_merges` returns them.
+    """
+    symbols = list(word)
+    for pair in merges:
+        if len(symbols) == 1:
+            break
+        symbols = merge_pair(symbols, pair)
+    return symbols
+
+
+def collate(
+    examples: list[tuple[list[int], list[int]]], max_len: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch for teacher forcing.
+
+    Args:
+        examples: pairs (source ids, target ids) without special tokens.
+        max_len: how many ids of a source or target are kept, at most.
+
+    Returns:
+        `source` (B, Ls), `target_in` (B, Lt) and `target_out` (B, Lt), int64, padded
+        with PAD at the right.
+    """
+    sources = [source[:max_len] for source, _ in examples]
+    targets = [target[:max_len] for _, target in examples]
+    return (
+        padded([[*source, EOS] for source in sources]),  # (B, Ls)
+        padded([[BOS, *target] for target in targets]),  # (B, Lt)
+        padded([[*target, EOS] for target in targets]),  # (B, Lt)
+    )
+
+
+def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Tensor:
+    """Cross-entropy with label smoothing, averaged over the real tokens.
+
+    Args:
+        logits: scores of the vocabulary, shape `(B, L, V)`.
+        target: the right ids, shape `(B, L)`, int64; places with PAD do not count.
+        smoothing: the share of probability spread evenly over the vocabulary.
+
+    Returns:
+        One number, shape `()`.
+    """
+    log_p = logits.log_softmax(dim=-1)  # (B, L, V)
+    wanted = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)  # (B, L)
+    loss = -(1 - smoothing) * wanted - smoothing * log_p.mean(dim=-1)  # (B, L)
+    return loss[target != PAD].mean()
+
+
+def learning_rate(step: int, warmup: int, total: int, peak: float) -> float:
+    """The learning rate of a step (from 1): linear warm-up, then cosine decay to 0."""
+    if step <= warmup:
+        return peak * step / warmup
+    progress = min(1.0, (step - warmup) / (total - warmup))
+    return peak * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def train_epoch(
+    model: nn.Module,
+    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
+    loss_function: Callable[[Tensor, Tensor], Tensor],
+    optimizer: torch.optim.Optimizer,
+    scheduler: torch.optim.lr_scheduler.LRScheduler,
+    clip: float = 1.0,
+) -> float:
+    """One pass over the batches, with one step of optimizer and scheduler each.
+
+    Args:
+        model: `model(source, target_in)` gives logits `(B, Lt, V)`.
+        batches: `source` (B, Ls), `target_in` (B, Lt), `target_out` (B, Lt).
+        loss_function: from logits and target_out to the mean loss over real tokens.
+        clip: the largest norm that the gradient of all parameters may have.
+
+    Returns:
+        The mean loss per real target token.
+    """
+    model.train()
+    total, count = 0.0, 0
+    for source, target_in, target_out in batches:
+        optimizer.zero_grad()
+        loss = loss_function(model(source, target_in), target_out)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        scheduler.step()
+        tokens = int((target_out != PAD).sum())
+        total, count = total + loss.item() * tokens, count + tokens
+    return total / count
+
+
+def evaluate(
+    model: nn.Module,
+    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
+    loss_function: Callable[[Tensor, Tensor], Tensor],
+) -> float:
+    """The mean loss per real target token; the model is left as it came.
+
+    Args and returns are those of `train_epoch`.
+    """
+    before = model.training
+    model.eval()
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for source, target_in, target_out in batches:
+            loss = loss_function(model(source, target_in), target_out)
+            tokens = int((target_out != PAD).sum())
+            total, count = total + loss.item() * tokens, count + tokens
+    model.train(before)
+    return total / count
+
+
+def clipped_matches(
+    hypothesis: list[str], references: list[list[str]], n: int
+) -> tuple[int, int]:
+    """How many n-grams of the hypothesis match, clipped, and how many it has.
+
+    Args:
+        hypothesis: its tokens.
+        references: the tokens of each reference, one or more.
+        n: the length of an n-gram.
+    """
+    def ngrams(tokens: list[str]) -> Counter:
+        return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+    own, allowed = ngrams(hypothesis), Counter()
+    for reference in references:
+        allowed |= ngrams(reference)
+    return (own & allowed).total(), own.total()
+
+
+def corpus_bleu(
+    hypotheses: list[str],
+    references: list[list[str]],
+    tokenize: Callable[[str], list[str]] = tokenize_13a,
+    smooth: str = "exp",
+    effective_order: bool = False,
+) -> float:
+    """BLEU-4 of a corpus, between 0 and 100, equal to sacrebleu's.
+
+    Args:
+        hypotheses: what was produced, one text a sentence.
+        references: for each sentence its references, one or more texts.
+        tokenize: cuts a text into the tokens that are counted.
+        smooth: "none" or "exp": what becomes of orders without a match.
+        effective_order: whether orders that no hypothesis is long enough for are left out.
+    """
+    matches, totals, h, r = [0] * 4, [0] * 4, 0, 0
+    for text, originals in zip(hypotheses, references, strict=True):
+        tokens, wanted = tokenize(text), [tokenize(original) for original in originals]
+        for n in range(4):
+            found, total = clipped_matches(tokens, wanted, n + 1)
+            matches[n], totals[n] = matches[n] + found, totals[n] + total
+        h += len(tokens)
+        r += min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))
+    orders = sum(total > 0 for total in totals) if effective_order else 4
+    if not any(matches) or 0 in totals[:orders]:
+        return 0.0
+    logs, share = 0.0, 1.0
+    for found, total in zip(matches[:orders], totals, strict=False):
+        if found == 0 and smooth == "none":
+            return 0.0
+        if found == 0:
+            share /= 2
+        logs += math.log((found or share) / total)
+    return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / orders)
+
+
+@torch.no_grad()
+def greedy_decode(model: nn.Module, source: Tensor, max_len: int = 60) -> Tensor:
+    """The most probable token, again and again.
+
+    Args:
+        model: with `encode` and `decode`, see above.
+        source: source ids, shape `(B, Ls)`.
+        max_len: tokens to produce, at most.
+
+    Returns:
+        Ids, shape `(B, L)` with `L <= max_len`: no BOS; after EOS only PAD.
+    """
+    model.eval()
+    memory = model.encode(source)  # (B, Ls, d_model)
+    ids = torch.full_like(source[:, :1], BOS)  # (B, 1)
+    finished = torch.zeros_like(source[:, 0], dtype=torch.bool)  # (B,)
+    for _ in range(max_len):
+        token = model.decode(ids, memory, source)[:, -1].argmax(dim=-1)  # (B,)
+        token = token.masked_fill(finished, PAD)
+        ids = torch.cat([ids, token[:, None]], dim=1)
+        finished |= token == EOS
+        if finished.all():
+            break
+    return ids[:, 1:]
+
+
+@torch.no_grad()
+def beam_search(
+    model: nn.Module,
+    source: Tensor,
+    beam_size: int = 4,
+    max_len: int = 60,
+    alpha: float = 1.0,
+) -> Tensor:
+    """Beam search by the six rules above.
+
+    Args:
+        model: with `encode` and `decode`, see above.
+        source: source ids, shape `(B, Ls)`.
+        beam_size: live prefixes a sentence, `k`.
+        max_len: steps, at most.
+        alpha: the power of the length by which scores are divided.
+
+    Returns:
+        Ids, shape `(B, L)` with `L <= max_len`: no BOS; after EOS only PAD.
+    """
+    model.eval()
+    k, answers = beam_size, [[] for _ in source]
+    best = torch.full((len(source),), -math.inf, device=source.device)  # (B,) ended
+    rows = torch.arange(len(source), device=source.device)  # sentences not yet done
+    prefixes = source.new_full((len(rows), 1, 1), BOS)  # (b, live, t)
+    scores = best.new_zeros(len(rows), 1)  # (b, live)
+    memory = model.encode(source)  # (B, Ls, d_model)
+    for length in range(1, max_len + 1):
+        live = prefixes.size(1)
+        asked = rows.repeat_interleave(live)
+        logits = model.decode(prefixes.flatten(0, 1), memory[asked], source[asked])
+        log_p = logits[:, -1].log_softmax(-1).unflatten(0, (-1, live))  # (b, live, V)
+        total = scores[..., None] + log_p
+
+        ended, winner = (total[..., EOS] / length**alpha).max(dim=-1)  # (b,)
+        for i in (ended > best[rows]).nonzero().flatten().tolist():
+            answers[rows[i]] = [*prefixes[i, winner[i], 1:].tolist(), EOS]
+        best[rows] = best[rows].maximum(ended)
+
+        total[..., EOS] = -math.inf
+        wide = min(k, live * (total.size(-1) - 1))
+        scores, places = total.flatten(1).topk(wide)  # (b, k)
+        token, parent = places % total.size(-1), places // total.size(-1)
+        old = prefixes.gather(1, parent[..., None].expand(-1, -1, length))
+        prefixes = torch.cat([old, token[..., None]], dim=-1)  # (b, k, t + 1)
+
+        going = best[rows] < scores[:, 0] / length**alpha
+        rows, prefixes, scores = rows[going], prefixes[going], scores[going]
+        if len(rows) == 0:
+            break
+    for i, row in enumerate(rows.tolist()):
+        answers[row] = answers[row] or prefixes[i, 0, 1:].tolist()
+    return padded(answers).to(source.device)
+
+
+def restore(sources: list[str]) -> list[str]:
+    """The original sentences of level-2 sources, as well as my model can tell.
+
+    Args:
+        sources: what the pipeline left, one text a sentence.
+
+    Returns:
+        One text for each source, in the same order.
+    """
+    model, tokenizer = load(handed_in(), encoder_decoder, segment)
+    return recover(model, tokenizer, sources, greedy_decode)

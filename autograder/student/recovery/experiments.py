@@ -1,0 +1,101 @@
+"""Run a grid of configurations: progress, every run saved, resumed where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+Config = Mapping[str, object]
+Run = Callable[[Config], dict]
+
+
+def grid(**options: Sequence) -> list[dict]:
+    """All combinations: ``grid(heads=[2, 4], seed=[0])`` has two."""
+    return [
+        dict(zip(options, values, strict=True))
+        for values in itertools.product(*options.values())
+    ]
+
+
+def run_grid(
+    name: str, configs: Sequence[Config], run: Run, folder: str | Path = "runs"
+) -> list[dict]:
+    """Run every configuration once and save its result at once.
+
+    A run that was saved before is read, not repeated: after an interruption, call this
+    again. Delete its file to repeat a run.
+
+    Args:
+        name: of the experiment; its runs are kept in ``folder/name``.
+        run: from a configuration to a dict of numbers, texts and lists ("curve" holds
+            pairs (step, value) for `plot_curves`).
+
+    Returns:
+        One dict a configuration: its settings, its results and "seconds".
+    """
+    place = Path(folder) / name
+    place.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for config in tqdm(configs, desc=name):
+        path = place / f"{_key(config)}.json"
+        if not path.is_file():
+            started = time.process_time()
+            result = dict(run(config))
+            seconds = round(time.process_time() - started, 1)
+            _write(path, {**config, **result, "seconds": seconds})
+        rows.append(json.loads(path.read_text(encoding="utf-8")))
+    return rows
+
+
+def _key(config: Config) -> str:
+    text = json.dumps(config, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _write(path: Path, row: dict) -> None:
+    """Whole or not at all: an interruption must not leave half a result."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(row, default=str), encoding="utf-8")
+    part.replace(path)
+
+
+def table(rows: Sequence[Mapping], columns: Sequence[str]) -> str:
+    """The rows as a Markdown table; numbers with three digits."""
+    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
+    lines += [" | ".join(_cell(row.get(column)) for column in columns) for row in rows]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.3g}"
+    return "–" if value is None else str(value)
+
+
+def plot_curves(rows: Sequence[Mapping], label: str, quantity: str = "dev BLEU"):
+    """A figure with one curve a row over the training steps, distinct by marks, too.
+
+    Where several rows share their label, their seeds tell them apart.
+    """
+    import matplotlib.pyplot as plt
+
+    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+    marks = ("o-", "s--", "^-.", "D:", "v-", "x--")
+    fig, ax = plt.subplots(figsize=(6.5, 3.6))
+    for i, row in enumerate(rows):
+        steps, values = zip(*row["curve"], strict=True)
+        name = f"{label} = {row[label]}"
+        if sum(other[label] == row[label] for other in rows) > 1:
+            name += f", seed {row.get('seed')}"
+        ax.plot(steps, values, marks[i % 6], color=colours[i % 6], label=name)
+    ax.set(xlabel="training step", ylabel=quantity)
+    ax.grid(alpha=0.3)
+    ax.legend()
+    return fig

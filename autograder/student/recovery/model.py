@@ -1,0 +1,124 @@
+"""The Transformer of unit 4 as a model that recovers texts, with switches to study."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from types import ModuleType
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a model is made of.
+
+    Args:
+        positions: "sinusoidal" (unit 1's table) or "learned".
+        residual: False takes the residual connections away, for an experiment.
+    """
+
+    vocab_size: int
+    d_model: int = 128
+    num_heads: int = 4
+    num_layers: int = 2
+    d_ff: int = 512
+    dropout: float = 0.0
+    positions: str = "sinusoidal"
+    residual: bool = True
+    max_len: int = 200
+
+
+class LearnedPositions(nn.Module):
+    """One learnt vector a position, added to x `(B, L, d_model)`."""
+
+    def __init__(self, max_len: int, d_model: int):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x with the vectors of its first L positions added."""
+        return x + self.table[: x.size(1)]
+
+
+def _learned(sizes: Sizes) -> LearnedPositions:
+    return LearnedPositions(sizes.max_len, sizes.d_model)
+
+
+class Restorer(nn.Module):
+    """Unit 4's Transformer with one embedding for source, target and output.
+
+    Ids come in, logits go out. It makes its masks from padding (id 0). Pre-norm.
+    """
+
+    def __init__(self, sizes: Sizes, parts: ModuleType):
+        super().__init__()
+        self.sizes = sizes
+        learned = sizes.positions == "learned"
+        self.transformer = parts.Transformer(
+            sizes.vocab_size, sizes.vocab_size, sizes.d_model, sizes.num_heads,
+            sizes.num_layers, sizes.d_ff, sizes.dropout, norm_first=True,
+            shared_embedding=True, max_len=sizes.max_len,
+            positions=_learned(sizes) if learned else None,
+        )  # fmt: skip
+        # The output shares the embedding: vectors of length 1 give logits near 1.
+        nn.init.normal_(self.transformer.output.weight, std=sizes.d_model**-0.5)
+        if not sizes.residual:
+            _without_residuals(self.transformer)
+
+    def encode(self, source: Tensor) -> Tensor:
+        """Memory (B, Ls, d_model) of source ids (B, Ls)."""
+        return self.transformer.encode(source)
+
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
+        """Logits (B, Lt, V) of what follows each place of target ids (B, Lt)."""
+        return self.transformer.decode(target, memory, source)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Logits (B, Lt, V): teacher forcing."""
+        return self.decode(target, self.encode(source), source)
+
+
+def _without_residuals(transformer: nn.Module) -> None:
+    """Let every layer return f(x) - x: what is left is the branches alone."""
+    for stack in (transformer.encoder, transformer.decoder):
+        for layer in stack.layers:
+            layer.register_forward_hook(lambda _, inputs, output: output - inputs[0])
+
+
+def facts(model: Restorer) -> dict:
+    """The sizes of a model, as a checkpoint keeps them."""
+    return asdict(model.sizes)
+
+
+def parameters(model: nn.Module) -> int:
+    """How many numbers the model learns; shared ones count once."""
+    return sum(p.numel() for p in model.parameters())
+
+
+def device() -> torch.device:
+    """The GPU if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+@torch.no_grad()
+def cross_attention(model: Restorer, source: Tensor, target: Tensor) -> Tensor:
+    """Where the decoder looks: weights (layers, h, Lt, Ls) for one sentence.
+
+    Args:
+        source: ids (1, Ls).
+        target: ids (1, Lt), beginning with BOS.
+    """
+    found: list[Tensor] = []
+    hooks = [
+        layer.cross_attention.register_forward_hook(
+            lambda _, inputs, output: found.append(output[1][0])
+        )
+        for layer in model.transformer.decoder.layers
+    ]
+    try:
+        model.eval()(source, target)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.stack(found)

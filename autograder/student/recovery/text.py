@@ -1,0 +1,104 @@
+"""Texts as pieces and pieces as numbers: what tokenizers of this course share."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+PAD, BOS, EOS, UNK = range(4)
+SPACE = "▁"  # stands for the space before a piece
+SPECIALS = ("<pad>", "<bos>", "<eos>", f"{SPACE}<unk>")
+
+
+def pieces(text: str) -> list[str]:
+    """Words and single signs, each with "▁" in front where a space was.
+
+    >>> pieces('"Go," she said.')
+    ['▁"', 'Go', ',', '"', '▁she', '▁said', '.']
+    """
+    found = re.findall(r" ?\w+| ?[^\w\s]", " " + " ".join(text.split()))
+    return [piece.replace(" ", SPACE) for piece in found]
+
+
+def glue(parts: Iterable[str]) -> str:
+    """The text that the pieces, or parts of pieces, were made from."""
+    return "".join(parts).replace(SPACE, " ").strip()
+
+
+class SubwordTokenizer:
+    """Texts to ids by byte-pair encoding, and back without loss.
+
+    Args:
+        alphabet: the characters that can be written; others become ``UNK``.
+        merges: pairs of symbols in the order in which they were learnt.
+        segment: cuts a piece into symbols, given the piece and the merges.
+    """
+
+    def __init__(
+        self,
+        alphabet: Iterable[str],
+        merges: Sequence[tuple[str, str]],
+        segment: Callable[[str, Sequence[tuple[str, str]]], list[str]],
+    ):
+        self.alphabet, self.merges = sorted(set(alphabet)), [tuple(m) for m in merges]
+        joined = dict.fromkeys(first + second for first, second in self.merges)
+        self.vocab = [*SPECIALS, *self.alphabet, *joined]
+        self._ids = {symbol: i for i, symbol in enumerate(self.vocab)}
+        self._segment, self._known = segment, {}
+
+    def __len__(self) -> int:
+        return len(self.vocab)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without BOS and EOS."""
+        return [i for piece in pieces(text) for i in self._piece(piece)]
+
+    def _piece(self, piece: str) -> list[int]:
+        if piece not in self._known:
+            symbols = self._segment(piece, self.merges)
+            self._known[piece] = [self._ids.get(symbol, UNK) for symbol in symbols]
+        return self._known[piece]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text up to the first EOS; PAD and BOS are left out."""
+        symbols = []
+        for i in ids:
+            if i == EOS:
+                break
+            if i not in (PAD, BOS):
+                symbols.append(self.vocab[i])
+        return glue(symbols)
+
+    def to_json(self) -> str:
+        """Everything but ``segment``, as text."""
+        return json.dumps({"alphabet": self.alphabet, "merges": self.merges})
+
+
+def tokenize_13a(text: str) -> list[str]:
+    """The words and signs that BLEU counts: the rules of mteval-v13a, as in sacrebleu.
+
+    Signs are cut off from words; full stops and commas stay inside numbers (3.14).
+    """
+    text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    if "&" in text:
+        for entity in ("&quot;", "&amp;", "&lt;", "&gt;"):
+            text = text.replace(entity, html.unescape(entity))
+    text = re.sub(r"([{-~\[-` -&(-+:-@/])", r" \1 ", f" {text} ")
+    text = re.sub(r"([^0-9])([.,])", r"\1 \2 ", text)
+    text = re.sub(r"([.,])([^0-9])", r" \1 \2", text)
+    return re.sub(r"([0-9])(-)", r"\1 \2 ", text).split()
+
+
+@functools.cache
+def lemma(word: str) -> str:
+    """The dictionary form of an English word: "baked" -> "bake", "children" -> "child".
+
+    Raises:
+        ImportError: the package `simplemma` is missing; only level 3 needs it.
+    """
+    import simplemma
+
+    return simplemma.lemmatize(word, lang="en")

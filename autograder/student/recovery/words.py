@@ -1,0 +1,225 @@
+"""The words of the embedded corpus: nouns, verbs and topics, read from lexicon.txt."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LEXICON = Path(__file__).with_name("lexicon.txt")
+
+
+def _lists() -> dict[str, list[str]]:
+    lines = LEXICON.with_name("lists.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(": ") for line in lines if not line.startswith("#"))
+    return {name: words.split() for name, words in pairs}
+
+
+LISTS = _lists()
+WOMEN, MEN, CITIES, DAYS = (LISTS[name] for name in ("women", "men", "cities", "days"))
+NUMBERS, MOODS, FOREIGN = (LISTS[name] for name in ("numbers", "moods", "foreign"))
+KIN = {pronoun: LISTS[pronoun] for pronoun in ("she", "he")}
+
+MASS, MIND, ONE, OWN, BODY = "*=!~^"  # the marks of lexicon.txt
+MARKS = MASS + MIND + ONE + OWN + BODY
+
+# Adjectives that compare; the others would not, or not well ("more wooden").
+MORE = {
+    word: f"more {word}"
+    for word in LISTS["long"]
+} | {
+    "small": "smaller", "hot": "hotter", "strong": "stronger", "fresh": "fresher",
+    "clean": "cleaner", "deep": "deeper", "tall": "taller", "heavy": "heavier",
+    "long": "longer", "short": "shorter", "easy": "easier", "new": "newer",
+    "slow": "slower", "large": "larger", "old": "older", "loud": "louder",
+    "fast": "faster", "cheap": "cheaper", "hard": "harder", "soft": "softer",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A noun with what may be said of it; ``mark`` holds some of MARKS."""
+
+    word: str
+    plural: str
+    mark: str
+    adjectives: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def mass(self) -> bool:
+        """Whether it has no plural and no "a"."""
+        return bool({MASS, MIND} & set(self.mark))
+
+    @property
+    def single(self) -> bool:
+        """Whether there is never more than one."""
+        return self.mass or ONE in self.mark
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb's forms. ``particle`` follows it ("look" + "for"); ``manner`` may end it.
+
+    ``kind`` is "do", "pro" (for professionals) or "mis" (nobody means to).
+    """
+
+    base: str
+    past: str
+    participle: str
+    particle: str = ""
+    objects: tuple[Noun, ...] = ()
+    manner: str = ""
+    kind: str = "do"
+    placeless: bool = False
+
+    @property
+    def third(self) -> str:
+        """The form that goes with she, he and it."""
+        return plural_of(self.base)
+
+    @property
+    def ing(self) -> str:
+        """The present participle: "cancelling" as "cancelled"."""
+        doubled = self.base + self.base[-1]
+        if self.past == f"{doubled}ed":
+            return f"{doubled}ing"
+        return ing_of(self.base)
+
+
+@dataclass
+class Topic:
+    """A part of life: who acts where, on what, and why."""
+
+    name: str
+    people: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    because: tuple[str, ...] = ()
+    nouns: dict[str, tuple[Noun, ...]] = field(default_factory=dict)
+    verbs: list[Verb] = field(default_factory=list)
+    acts: tuple[Verb, ...] = ()
+    gifts: tuple[Noun, ...] = ()
+    there: tuple[tuple[Noun, ...], tuple[str, ...]] = ((), ())
+
+    @property
+    def things(self) -> tuple[Noun, ...]:
+        """All nouns of the topic."""
+        return tuple(noun for nouns in self.nouns.values() for noun in nouns)
+
+
+@functools.cache
+def topics() -> tuple[Topic, ...]:
+    """The topics of lexicon.txt, in its order."""
+    found: list[Topic] = []
+    for line in LEXICON.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            found.append(Topic(line.strip("[]")))
+        elif line and not line.startswith("#"):
+            head, _, rest = line.partition(":")
+            _statement(found[-1], *_halves(head), rest.strip())
+    return tuple(found)
+
+
+def _halves(head: str) -> tuple[str, str]:
+    kind, _, name = head.partition(" ")
+    return kind, name
+
+
+def _statement(topic: Topic, kind: str, name: str, rest: str) -> None:
+    match kind:
+        case "people":
+            topic.people = tuple(rest.split(", "))
+        case "places":
+            topic.places = tuple(rest.split("; "))
+        case "because":
+            topic.because = tuple(rest.split("; "))
+        case "noun":
+            topic.nouns[name] = _nouns(rest)
+        case "do" | "pro" | "mis":
+            topic.verbs.append(_verb(topic, name, rest, kind))
+        case "act":
+            topic.acts = tuple(_forms(text) for text in rest.split(", "))
+        case "give":
+            topic.gifts = _named(topic, rest.split())
+        case "there":
+            nouns, _, places = rest.partition(" | ")
+            topic.there = _named(topic, nouns.split()), tuple(places.split("; "))
+        case _:
+            raise ValueError(f"lexicon.txt: {kind!r} in [{topic.name}]")
+
+
+def _nouns(text: str) -> tuple[Noun, ...]:
+    words, adjectives, remarks = (part.strip() for part in text.split("|"))
+    adjectives, remarks = tuple(adjectives.split(", ")), tuple(remarks.split("; "))
+    return tuple(_noun(word, adjectives, remarks) for word in words.split(", "))
+
+
+def _noun(text: str, adjectives: tuple, remarks: tuple) -> Noun:
+    mark = "".join(c for c in text if c in MARKS)
+    word, _, plural = re.sub(r"[*=!~^]", "", text).partition("/")
+    return Noun(word, plural or plural_of(word), mark, adjectives, remarks)
+
+
+def _verb(topic: Topic, forms: str, rest: str, kind: str) -> Verb:
+    objects, _, manner = (part.strip() for part in rest.partition("|"))
+    verb = _forms(forms)
+    return Verb(
+        verb.base, verb.past, verb.participle, verb.particle,
+        _named(topic, objects.split()), manner.strip("! "), kind, manner[:1] == "!",
+    )  # fmt: skip
+
+
+def _forms(text: str) -> Verb:
+    forms, _, particle = text.partition(" ")
+    base, past, participle = (*forms.split("/"), "", "")[:3]
+    past = past or past_of(base)
+    return Verb(base, past, participle or past, particle)
+
+
+def _named(topic: Topic, names: list[str]) -> tuple[Noun, ...]:
+    """The nouns of classes, or single nouns, by name."""
+    single = {noun.word: (noun,) for noun in topic.things}
+    return tuple(
+        noun for name in names for noun in topic.nouns.get(name) or single[name]
+    )
+
+
+def plural_of(word: str) -> str:
+    """The regular plural of a noun; also the third person of a verb."""
+    if word.endswith("man"):
+        return f"{word[:-3]}men"
+    if re.search(r"(s|x|z|ch|sh)$", word):
+        return word + "es"
+    if re.search(r"[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if word in ("go", "do", "echo") else "s")
+
+
+def past_of(verb: str) -> str:
+    """The regular past of a verb."""
+    if verb.endswith("e"):
+        return verb + "d"
+    if re.search(r"[^aeiou]y$", verb):
+        return verb[:-1] + "ied"
+    return verb + "ed"
+
+
+def ing_of(verb: str) -> str:
+    """The present participle; short verbs double their last letter ("running")."""
+    if re.search(r"[^aeiouy][aeiou][bdgmnprt]$", verb) and _syllables(verb) == 1:
+        return verb + verb[-1] + "ing"
+    if verb in ("forget", "begin", "admit"):
+        return verb + verb[-1] + "ing"
+    return (verb[:-1] if re.search(r"[^eo]e$", verb) else verb) + "ing"
+
+
+def _syllables(word: str) -> int:
+    return len(re.findall(r"[aeiou]+", word))
+
+
+def article(phrase: str) -> str:
+    """ "a" or "an", by the sound that the phrase begins with."""
+    if re.match(r"(uni|use|eu|one\b)", phrase):
+        return "a"
+    return "an" if re.match(r"([aeiou]|hour|honest)", phrase) else "a"

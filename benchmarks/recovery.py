@@ -1,0 +1,257 @@
+"""Text recovery: BLEU over CPU minutes, beside baselines and torch.nn.Transformer.
+
+    python benchmarks/recovery.py                            # embedded, 2,000 steps
+    python benchmarks/recovery.py --corpus FOLDER --steps 8000 --batch 32 \
+        --peak 0.0015 --dropout 0.05 --vocab 2000 --dev 1014 --models course
+
+Both models have the same sizes, data, recipe and seed; one core; greedy decoding. BLEU
+is sacrebleu's (13a, case counts) on dev. On a GPU the clock is the wall's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+
+import sacrebleu
+import torch
+from torch import Tensor, nn
+
+from autograder.solutions import encoder_decoder, text_recovery
+from autograder.student.recovery import baselines, corpora
+from autograder.student.recovery.checkpoint import save
+from autograder.student.recovery.decoding import bucketed, recover
+from autograder.student.recovery.model import Restorer, Sizes, device, parameters
+from autograder.student.recovery.text import PAD, SubwordTokenizer, lemma, pieces
+
+
+class TorchRestorer(nn.Module):
+    """torch.nn.Transformer in the place of the course's, everything around it alike."""
+
+    def __init__(self, sizes: Sizes):
+        super().__init__()
+        self.sizes, ours = sizes, Restorer(sizes, encoder_decoder).transformer
+        self.source, self.output = ours.source, ours.output  # embedding and positions
+        self.transformer = nn.Transformer(
+            sizes.d_model, sizes.num_heads, sizes.num_layers, sizes.num_layers,
+            sizes.d_ff, sizes.dropout, batch_first=True, norm_first=True,
+        )  # fmt: skip
+
+    def encode(self, source: Tensor) -> Tensor:
+        """Memory (B, Ls, d_model)."""
+        return self.transformer.encoder(
+            self.source(source), src_key_padding_mask=source == PAD
+        )
+
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
+        """Logits (B, Lt, V)."""
+        length = target.size(1)
+        future = torch.ones(length, length, dtype=torch.bool, device=target.device)
+        hidden = self.transformer.decoder(
+            self.source(target), memory, tgt_mask=future.triu(1),
+            memory_key_padding_mask=source == PAD, tgt_is_causal=True,
+        )  # fmt: skip
+        return self.output(hidden)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Logits (B, Lt, V)."""
+        return self.decode(target, self.encode(source), source)
+
+
+MODELS: dict[str, Callable[[Sizes], nn.Module]] = {
+    "course": lambda sizes: Restorer(sizes, encoder_decoder),
+    "torch.nn.Transformer": TorchRestorer,
+}
+GPU = device().type == "cuda"
+
+
+def clock() -> float:
+    """Seconds of this process's CPU; with a GPU, of the wall."""
+    if not GPU:
+        return time.process_time()
+    torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def damage(level: int) -> Callable[[str], str]:
+    """The pipeline of the unit."""
+    words = frozenset(w for ws in corpora.function_words().values() for w in ws)
+    return lambda text: text_recovery.eliminate(
+        text_recovery.normalise(text), level, words, lemma
+    )
+
+
+def load(where: str, level: int) -> corpora.Corpus:
+    """The corpus; a folder with train.en and val.en is taken with that split."""
+    folder, spoil = Path(where), damage(level)
+    if not (folder / "train.en").is_file():
+        return corpora.load(where, spoil)
+    parts = []
+    for name in ("train.en", "val.en"):
+        lines = (folder / name).read_text(encoding="utf-8").splitlines()
+        parts.append([(spoil(line), line) for line in lines if spoil(line)])
+    return corpora.Corpus(folder.name, parts[0], parts[1], parts[1])
+
+
+def tokenizer_of(corpus: corpora.Corpus, size: int) -> SubwordTokenizer:
+    """Byte pairs of train."""
+    texts = (text for pair in corpus.train for text in pair)
+    counts = Counter(piece for text in texts for piece in pieces(text))
+    alphabet = {character for piece in counts for character in piece}
+    merges = text_recovery.learn_merges(counts, size - len(alphabet) - 4)
+    return SubwordTokenizer(alphabet, merges, text_recovery.segment)
+
+
+def batches(examples: list, batch_size: int, seed: int) -> Iterator[tuple[Tensor, ...]]:
+    """Endless batches, epoch after epoch."""
+    for epoch in count():
+        shuffled = bucketed(
+            examples, batch_size, 1000 * seed + epoch, lambda pair: len(pair[1])
+        )
+        for batch in shuffled:
+            parts = text_recovery.collate(batch, max_len=80)
+            yield tuple(part.to(device()) for part in parts)
+
+
+def bleu(texts: list[str], pairs: list[corpora.Pair]) -> float:
+    """sacrebleu's corpus BLEU."""
+    return sacrebleu.corpus_bleu(texts, [[target for _, target in pairs]]).score
+
+
+def train(
+    model: nn.Module, tokenizer, corpus, options
+) -> list[tuple[float, int, float]]:
+    """(seconds, steps, BLEU on dev) as training goes; evaluation is not timed."""
+    examples = [(tokenizer.encode(s), tokenizer.encode(t)) for s, t in corpus.train]
+    optimizer = torch.optim.AdamW(model.parameters(), options.peak, betas=(0.9, 0.98))
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda done: text_recovery.learning_rate(
+            done + 1, options.steps // 10, options.steps, 1.0
+        ),
+    )
+    stream = batches(examples, options.batch, options.seed)
+    seconds, done, curve = 0.0, 0, []
+    pairs = corpus.dev[: options.dev]
+    for look in range(1, options.looks + 1):
+        part = options.steps * look // options.looks - done
+        started = clock()
+        text_recovery.train_epoch(
+            model, islice(stream, part), text_recovery.smoothed_loss, optimizer,
+            scheduler,
+        )  # fmt: skip
+        seconds, done = seconds + clock() - started, done + part
+        texts = recover(
+            model, tokenizer, [s for s, _ in pairs], text_recovery.greedy_decode
+        )
+        curve.append((round(seconds, 1), done, round(bleu(texts, pairs), 2)))
+        print(f"  {seconds / 60:5.2f} min  step {done:5d}  BLEU {curve[-1][2]:.2f}",
+              flush=True)  # fmt: skip
+    return curve
+
+
+def step_ratio(sizes: Sizes, tokenizer, corpus, batch: int, rounds: int = 40) -> float:
+    """Time of a training step of the course's model over torch's: medians, in turns."""
+    examples = [
+        (tokenizer.encode(s), tokenizer.encode(t)) for s, t in corpus.train[:5000]
+    ]
+    stream = islice(batches(examples, batch, 0), rounds)
+    models = {name: make(sizes).to(device()).train() for name, make in MODELS.items()}
+    steps = {n: torch.optim.AdamW(m.parameters(), 1e-4) for n, m in models.items()}
+    times: dict[str, list[float]] = {name: [] for name in models}
+    for source, target_in, target_out in stream:
+        for name, model in models.items():
+            started = clock()
+            steps[name].zero_grad()
+            loss = text_recovery.smoothed_loss(model(source, target_in), target_out)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            steps[name].step()
+            times[name].append(clock() - started)
+    # Pairs see the same batch; the first ones warm up.
+    ratios = [a / b for a, b in zip(*times.values(), strict=True)][5:]
+    for name, seconds in times.items():
+        print(f"  {name:22} {1000 * statistics.median(seconds[5:]):6.1f} ms a step")
+    return statistics.median(ratios)
+
+
+def decoding(model: nn.Module, tokenizer, corpus, options) -> None:
+    """BLEU on test and time of greedy decoding (beam 0) and of beams."""
+    pairs = corpus.test[: options.dev]
+    sources = [source for source, _ in pairs]
+    for size in map(int, options.beams.split(",")):
+        decode = text_recovery.greedy_decode
+        if size:
+            decode = partial(text_recovery.beam_search, beam_size=size)
+        started = clock()
+        score = bleu(recover(model, tokenizer, sources, decode), pairs)
+        print(f"  beam {size:2d}  BLEU {score:.2f}  {clock() - started:6.1f} s")
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    options = _options()
+    warnings.filterwarnings("ignore", message="enable_nested_tensor")
+    torch.set_num_threads(1)
+    corpus = load(options.corpus, options.level)
+    pairs = corpus.dev[: options.dev]
+    sources = [source for source, _ in pairs]
+    inserter = baselines.Insertion(corpus.train)
+    print(
+        f"{corpus.name}, level {options.level}, {len(corpus.train)} training sentences"
+    )
+    for name, one in (("copy", baselines.copy), ("rule", baselines.rule),
+                      ("insertion", inserter)):  # fmt: skip
+        print(f"  {name:10} BLEU {bleu([one(s) for s in sources], pairs):.2f}")
+    tokenizer = tokenizer_of(corpus, options.vocab)
+    width = options.d_model
+    sizes = Sizes(len(tokenizer), width, 4, options.layers, 4 * width, options.dropout)
+    print("one training step")
+    ratio = step_ratio(sizes, tokenizer, corpus, options.batch)
+    print(f"  course / torch.nn.Transformer: {ratio:.3f}")
+    results = {"ratio": ratio}
+    for name in options.models.split(","):
+        torch.manual_seed(options.seed)
+        model = MODELS[name](sizes).to(device())
+        print(f"{name}, {parameters(model):,} parameters")
+        results[name] = train(model, tokenizer, corpus, options)
+        decoding(model, tokenizer, corpus, options)
+        if options.save and name == "course":
+            curve = [row[1:] for row in results[name]]
+            save(options.save, model, tokenizer, curve=curve, seed=options.seed)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results), encoding="utf-8")
+    reached = [s for s, _, score in results.get("course", []) if score >= options.goal]
+    print(
+        f"BLEU {options.goal} after {min(reached, default=math.nan) / 60:.2f} minutes"
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, value in (
+        ("steps", 2000), ("batch", 48), ("vocab", 1500), ("dev", 1000), ("level", 2),
+        ("seed", 0), ("looks", 10), ("d_model", 128), ("layers", 2),
+    ):  # fmt: skip
+        parser.add_argument(f"--{name}", type=int, default=value)
+    for name, value in (("peak", 2e-3), ("dropout", 0.0), ("goal", 82.0)):
+        parser.add_argument(f"--{name}", type=float, default=value)
+    for name, value in (
+        ("corpus", "embedded"), ("models", ",".join(MODELS)), ("beams", "0,3,5,10"),
+        ("json", ""), ("save", ""),
+    ):  # fmt: skip
+        parser.add_argument(f"--{name}", default=value)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

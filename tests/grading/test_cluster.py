@@ -1,0 +1,157 @@
+"""Grading by a real Dask cluster of several processes on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+from nbgrader.preprocessors import SaveAutoGrades
+from traitlets.config import Config
+
+from autograder.errors import CourseError
+from autograder.grading import cluster
+from autograder.grading.cluster import Cluster
+from autograder.grading.parallel import SetupError
+from tests.grading.test_parallel import (
+    FULL,
+    Eventful,
+    _await,
+    course,
+    good,
+    gradebook,
+    hand_in,
+    points,
+    pristine,
+    published,
+    task,
+    wish,
+)
+from tests.grading.test_parallel import autograde as autograde_here
+from tests.grading.tiny_course import UNIT, run_nbgrader
+
+distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
+pytestmark = pytest.mark.slow
+__all__ = ["course", "pristine"]  # fixtures
+
+
+class Destructive(Eventful):
+    """Can also bring down the machine, as far as a test can."""
+
+    def preprocess(self, nb, resources):
+        here = Path(resources["metadata"]["path"])
+        if (here / "down").exists():
+            for process in reversed(psutil.Process().parents()[:2]):
+                process.kill()  # Dask's worker, then the one that we were forked from
+            signal.pause()
+        return super().preprocess(nb, resources)
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory):
+    """Two workers, each a process without a disk that the other knows of."""
+    here = tmp_path_factory.mktemp("dask")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        local_directory=str(here), silence_logs=50,
+    ) as found:  # fmt: skip
+        yield found
+
+
+def autograde(root: Path, address: str) -> dict:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [Destructive, SaveAutoGrades]
+    config.Autograde.scheduler = address
+    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
+
+
+def test_a_cluster_gives_the_same_gradebook_and_notebooks(course, tmp_path, workers):
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    hand_in(course, "bad", good(course)[:400])
+    wish(course, "dan", die="")
+    wish(course, "eve", die_once=tmp_path / "mark")
+    result = autograde(course, workers.scheduler_address)
+    assert "Needs a person: dan" in result["log"], result["error"]
+    expected = dict.fromkeys(("ada", "bob", "cyd", "eve"), FULL)
+    zero = [0.0, 0.0, 0.0]
+    assert points(course) == expected | {"bad": zero, "dan": zero}
+    assert (
+        "dan: failed: the process that graded it died: SIGKILL, then" in (result["log"])
+    )
+    there = {
+        name: (gradebook(course)[name], published(course, name)) for name in expected
+    }
+    for path in course.glob("autograded/*"):
+        os.rename(path, tmp_path / path.name)
+    autograde_here(course)
+    for name in expected:
+        assert there[name] == (gradebook(course)[name], published(course, name))
+
+
+def test_what_a_lost_machine_had_is_graded_by_another(course, tmp_path, workers):
+    for number in range(4):
+        wish(course, f"s{number}")
+    wish(course, "ada", late=tmp_path / "go", early=tmp_path / "begun")
+
+    def lose_one() -> None:
+        _await(tmp_path / "begun")
+        with distributed.Client(workers.scheduler_address) as client:
+            processing = client.processing()
+            worker = next(name for name, keys in processing.items() if keys)
+            os.kill(client.run(os.getpid, workers=[worker])[worker], signal.SIGKILL)
+        (tmp_path / "go").touch()
+
+    killer = threading.Thread(target=lose_one)
+    killer.start()
+    result = autograde(course, workers.scheduler_address)
+    killer.join()
+    assert result["success"], result["log"]
+    assert len(points(course)) == 5
+    assert set(map(tuple, points(course).values())) == {tuple(FULL)}
+
+
+def test_a_submission_that_loses_every_machine_fails_alone(course, workers):
+    wish(course, "ada", down="")
+    for student in ("bob", "cyd", "dan"):
+        wish(course, student)
+    result = autograde(course, workers.scheduler_address)
+    zero = [0.0, 0.0, 0.0]
+    assert points(course).pop("ada") == zero
+    assert "ada: failed: each machine that graded it was lost" in result["log"]
+    others = {name: found for name, found in points(course).items() if name != "ada"}
+    assert others == dict.fromkeys(("bob", "cyd", "dan"), FULL)
+
+
+@pytest.fixture
+def older(monkeypatch):
+    """The course with other libraries, here but not on the workers."""
+    monkeypatch.setattr(cluster.importlib.metadata, "version", lambda name: "0.1")
+    cluster.course_version.cache_clear()
+    yield
+    cluster.course_version.cache_clear()
+
+
+def test_workers_with_another_version_of_the_course_are_refused(workers, older):
+    with pytest.raises(SetupError, match="workers have another version"):
+        Cluster(workers.scheduler_address)
+
+
+def test_a_worker_that_joins_late_with_another_version_grades_nothing():
+    with pytest.raises(CourseError, match="another version"):
+        cluster.grade_there(task().to_bytes(), "older")
+
+
+def test_without_a_scheduler_or_workers_the_command_says_so(course, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    hand_in(course, "ada", good(course))
+    log = autograde(course, "tcp://127.0.0.1:9")["log"]
+    assert log.count("does not answer") == 1 and points(course) == {}
+    with distributed.LocalCluster(
+        n_workers=0, dashboard_address=None, silence_logs=50
+    ) as empty:
+        log = autograde(course, empty.scheduler_address)["log"]
+    assert "has no workers" in log and points(course) == {}

@@ -1,0 +1,333 @@
+"""Grading in several processes: the same results, and no process that matters."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from nbgrader.preprocessors import SaveAutoGrades
+from traitlets.config import Config
+
+from autograder.errors import CourseError
+from autograder.grading import converter, work
+from autograder.grading.intake import Limits, Refused, Repair
+from autograder.grading.parallel import Pool, SetupError
+from autograder.grading.work import Task, answer, opened
+from tests.grading import tiny_course as tiny
+from tests.grading.test_converter import good, gradebook, points
+from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+
+FULL = [2.0, 4.0, None]
+ROOT = Path(__file__).parents[2]
+
+
+class Eventful(RunHere):
+    """Runs notebooks here, and whatever else the student's folder asks for."""
+
+    def preprocess(self, nb, resources):
+        here = Path(resources["metadata"]["path"])
+        wishes = {p.name: p.read_text() for p in here.iterdir()}
+        if "early" in wishes:
+            Path(wishes["early"]).touch()
+        if "late" in wishes:
+            _await(Path(wishes["late"]))
+        if "hang" in wishes:
+            Path(wishes["hang"]).write_text(str(os.getpid()))
+            signal.pause()
+        if "die" in wishes:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "die once" in wishes and not (mark := Path(wishes["die once"])).exists():
+            mark.touch()
+            os._exit(3)
+        if "raise" in wishes:
+            raise OSError("no space left on device")
+        if "refuse" in wishes:
+            raise Refused("it used up all memory")
+        if "warn" in wishes:
+            self.log.warning("it swaps")
+        return super().preprocess(nb, resources)
+
+
+def _await(path: Path) -> None:
+    patience = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < patience, f"there is no {path}"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    root = tmp_path_factory.mktemp("course")
+    tiny.make_course(root)
+    return root
+
+
+@pytest.fixture
+def course(pristine, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(pristine, root)
+    assert converter.install()
+    return root
+
+
+def settings(jobs: int) -> Config:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [Eventful, SaveAutoGrades]
+    config.Autograde.jobs = jobs
+    return config
+
+
+def autograde(root: Path, jobs: int = 2) -> dict:
+    config = settings(jobs)
+    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
+
+
+def wish(root: Path, student: str, **wishes: object) -> None:
+    folder = hand_in(root, student, good(root))
+    for name, text in wishes.items():
+        (folder / name.replace("_", " ")).write_text(str(text))
+
+
+def published(root: Path, student: str) -> dict:
+    """The published notebook, but for how long it took."""
+    notebook = tiny.read(root, "autograded", student)
+    assert notebook.metadata.autograder.pop("seconds") >= 0
+    return notebook
+
+
+def task(**changes) -> Task:
+    text = json.dumps(tiny.source_notebook())
+    given = {
+        "student": "ada", "assignment": UNIT, "notebook": UNIT, "source": text,
+        "release": text, "submission": b"\x80 not even text", "folder": "work",
+        "files": {"data/\udc80.bin": bytes(range(256))},
+        "repairs": (Repair("file", "A file was left out."),),
+        "preprocessors": (Eventful,), "limits": Limits(file=7), "secret": b"\xff",
+    }  # fmt: skip
+    return Task(**given | changes)
+
+
+# --- the same results ----------------------------------------------------------------
+
+
+def test_any_number_of_jobs_gives_the_same_gradebook_and_notebooks(course, tmp_path):
+    for student in ("ada", "bob", "cyd", "dan"):
+        hand_in(course, student, good(course))
+    hand_in(course, "eve", good(course, double="def double(x):\n    return x"))
+    hand_in(course, "bad", good(course)[:400])
+    alone = tmp_path / "alone"
+    shutil.copytree(course, alone)
+    logs = [autograde(alone, jobs=1)["log"], autograde(course, jobs=3)["log"]]
+    assert gradebook(course) == gradebook(alone)
+    for student in gradebook(alone):
+        assert published(course, student) == published(alone, student)
+    told = [[li for li in log.splitlines() if "person" in li] for log in logs]
+    assert told[0] == told[1] != []
+
+
+def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
+    course, tmp_path
+):
+    wish(course, "ada", late=tmp_path / "bob is done")
+    wish(course, "bob", early=tmp_path / "bob is done")
+    wish(course, "cyd")
+    log = autograde(course)["log"]
+    assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}
+    stamps = [
+        (course / "autograded" / name / UNIT / f"{UNIT}.ipynb").stat().st_mtime_ns
+        for name in ("ada", "bob", "cyd")
+    ]
+    assert stamps == sorted(stamps), log
+
+
+def test_a_second_run_starts_no_process_and_grades_nothing(course, monkeypatch):
+    wish(course, "ada")
+    autograde(course)
+    monkeypatch.setattr(Pool, "submit", None)
+    assert "1 up to date" in autograde(course)["log"]
+
+
+def test_what_is_logged_while_grading_is_logged_by_the_command(course):
+    wish(course, "ada", warn="")
+    assert autograde(course)["log"].count("it swaps") == 1
+
+
+# --- processes come and go -----------------------------------------------------------
+
+
+def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
+    course, tmp_path
+):
+    wish(course, "ada", die_once=tmp_path / "mark")
+    wish(course, "bob", die="")
+    wish(course, "cyd")
+    result = autograde(course)
+    assert points(course) == {"ada": FULL, "bob": [0.0, 0.0, 0.0], "cyd": FULL}
+    assert not result["success"]
+    assert (
+        "bob: failed: the process that graded it died: SIGKILL, then SIGKILL"
+        in (result["log"])
+    )
+    assert list((course / ".autograder" / "work").iterdir()) == []
+
+
+def test_faults_and_refusals_cross_from_the_worker_to_the_log(course):
+    wish(course, "ada", **{"raise": ""})
+    wish(course, "bob", refuse="")
+    wish(course, "cyd")
+    log = autograde(course)["log"]
+    assert "ada: grading failed" in log and "no space left on device" in log
+    assert "bob: refused: it used up all memory" in log
+    assert points(course)["cyd"] == FULL
+
+
+@contextlib.contextmanager
+def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
+    text = (
+        "import sys; from pathlib import Path; "
+        "from autograder.grading import converter; converter.install(); "
+        "from tests.grading.test_parallel import autograde; "
+        f"print(autograde(Path(sys.argv[1]), {jobs})['error'])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", text, course], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
+    )  # fmt: skip
+    with process:
+        yield process
+        process.kill()
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_or_killed_no_process_is_left_and_the_next_run_goes_on(
+    course, tmp_path, number
+):
+    wish(course, "ada")
+    wish(course, "bob", hang=tmp_path / "bob")
+    wish(course, "cyd", hang=tmp_path / "cyd")
+    with _command(course) as command:
+        _await(tmp_path / "bob")
+        _await(tmp_path / "cyd")
+        _await(course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb")
+        family = _family(command.pid)
+        assert len(family) >= 5  # the nursery, two workers, and a judge for each
+        command.send_signal(number)
+        output, _ = command.communicate(timeout=30)
+    assert number == signal.SIGKILL or "SystemExit: 130" in output
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+    for student in ("bob", "cyd"):
+        (course / "submitted" / student / UNIT / "hang").unlink()
+    log = autograde(course)["log"]
+    assert "2 graded, 1 up to date" in log
+    assert set(map(tuple, points(course).values())) == {tuple(FULL)}
+
+
+@pytest.mark.slow
+def test_hundreds_of_submissions_take_no_more_memory_than_dozens(course):
+    sizes = []
+    for count in (40, 400):
+        for number in range(count):
+            hand_in(course, f"s{number:03}", good(course))
+        most = 0
+        with _command(course) as command:
+            process = psutil.Process(command.pid)
+            while command.poll() is None:
+                most = max(most, process.memory_info().rss)
+                time.sleep(0.05)
+        sizes.append(most)
+    assert len(points(course)) == 400
+    assert sizes[1] < sizes[0] + (32 << 20)
+
+
+def test_settings_that_cannot_leave_the_process_stop_the_run_at_once(course):
+    class Local(RunHere):
+        pass
+
+    for student in ("ada", "bob"):
+        hand_in(course, student, good(course))
+    config = settings(2)
+    config.Autograde.autograde_preprocessors = [Local, SaveAutoGrades]
+    log = run_nbgrader(course, "autograde", UNIT, "*", config=config)["log"]
+    assert log.count("put it into a module") == 1
+    assert points(course) == {}
+
+
+def test_what_is_shared_is_started_once_and_its_failure_stops_the_run(monkeypatch):
+    def fail(cls, config):
+        raise CourseError("this machine gives no box")
+
+    monkeypatch.setattr(Eventful, "warm_up", classmethod(fail), raising=False)
+    pool = Pool(2)
+    with pytest.raises(SetupError, match="no box"):
+        pool.submit(task())
+    pool.close()
+
+
+# --- bytes ---------------------------------------------------------------------------
+
+
+def test_a_task_is_the_same_after_its_journey_as_bytes():
+    config = Config()
+    config.Eventful.enabled = True
+    config.Execute.timeout = 3
+    sent = task(config=config)
+    assert Task.from_bytes(sent.to_bytes()) == sent
+
+
+def test_classes_and_paths_travel_by_name():
+    config = Config()
+    config.Eventful.kinds = [RunHere]
+    config.Eventful.place = Path("/data")
+    config.Eventful.words = {"b", "a"}
+    received = Task.from_bytes(task(config=config).to_bytes())
+    assert received.preprocessors == (Eventful,)
+    assert received.config.Eventful == {
+        "kinds": [f"{RunHere.__module__}.RunHere"], "place": "/data",
+        "words": ["a", "b"],
+    }  # fmt: skip
+
+
+def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
+    sent = task(folder=str(tmp_path / "work"), files={}, submission=None)
+    reply = answer(sent.to_bytes())
+    assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log"}
+    graded = opened(reply, logging.getLogger())
+    graded.notebook.metadata.autograder.pop("seconds")
+    here = work.grade(sent)
+    here.notebook.metadata.autograder.pop("seconds")
+    assert graded == here
+
+
+def test_a_setting_of_no_concern_to_grading_stays_behind_if_it_cannot_travel():
+    config = Config()
+    config.HTMLExporter.filters = {"x": lambda text: text}
+    config.Execute.timeout = 3
+    received = Task.from_bytes(task(config=config).to_bytes())
+    assert received.config == Config({"Execute": Config({"timeout": 3})})
+    config.Eventful.filters = {"x": lambda text: text}
+    with pytest.raises(CourseError, match=r"c\.Eventful .* write it as a plain value"):
+        task(config=config).to_bytes()
+
+
+def test_a_worker_without_the_settings_classes_says_so():
+    class_ = type("Gone", (), {"__module__": __name__, "__qualname__": "Gone"})
+    globals()["Gone"] = class_
+    data = task(preprocessors=(class_,)).to_bytes()
+    del globals()["Gone"]
+    with pytest.raises(CourseError, match="not known here"):
+        opened(answer(data), logging.getLogger())

@@ -1,0 +1,28 @@
+"""A unit may have limits of its own."""
+
+from nbclient import NotebookClient
+from nbformat.v4 import new_notebook
+from traitlets.config import Config
+
+from autograder.grading.execute import JudgedExecute
+
+
+def test_they_hold_while_the_notebook_runs():
+    config = Config()
+    config.JudgedExecute.timeout = 60
+    config.JudgedExecute.unit_limits = {"06": {"timeout": 240, "answer_seconds": 50.0}}
+    executor = JudgedExecute(config=config)
+    executor._apply_unit_limits("06")
+    # What nbconvert's preprocessor does when it begins to run a notebook.
+    NotebookClient.__init__(executor, new_notebook(), None)
+    assert (executor.timeout, executor.answer_seconds) == (240, 50.0)
+
+
+def test_another_unit_keeps_the_general_ones():
+    config = Config()
+    config.JudgedExecute.timeout = 60
+    config.JudgedExecute.unit_limits = {"06": {"timeout": 240}}
+    executor = JudgedExecute(config=config)
+    executor._apply_unit_limits("02")
+    NotebookClient.__init__(executor, new_notebook(), None)
+    assert executor.timeout == 60
