@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import stat
+import struct
 import unicodedata
 import zipfile
 import zlib
@@ -23,7 +24,7 @@ _UTF8 = 0x800  # flag: the name is in UTF-8
 _ENCRYPTED = 0x1
 _NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
 _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError,
-           ValueError, LookupError, RuntimeError)  # fmt: skip
+           ValueError, LookupError, RuntimeError, struct.error)  # fmt: skip
 
 
 class Refused(Exception):
@@ -107,7 +108,8 @@ class Archive:
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:
-        infos = [info for info in self._zip.infolist() if not info.is_dir()]
+        # `is_dir` of Python 3.11 fails on an empty name, which hostile archives have.
+        infos = [i for i in self._zip.infolist() if not i.filename.endswith("/")]
         named = [(info, _name(info)) for info in infos]
         copies = Counter(_folded(name or "") for _, name in named)
         for info, name in named:

@@ -90,6 +90,7 @@ _LAYOUTS = (
     )),
 )  # fmt: skip
 NAMES = tuple(layout.lms.lower() for layout in _LAYOUTS)
+_HIDDEN = re.compile(r"(?:^|-)Participant$")  # Moodle's, perhaps behind a group's name
 _BESIDE = re.compile(  # what LMSs add on their own, and nobody misses
     r"(?:.*/)?submission_metadata\.yml|index\.html"
     r"|.*_attempt_\d{4}(?:-\d\d){5}\.txt|.*_assignsubmission_onlinetext_.*"
@@ -157,21 +158,26 @@ def attempts(
         if not match and not _BESIDE.fullmatch(member.name)
     ]
     matched = [(member, match) for member, match in matches if match]
+    if not matched:
+        raise Refused(f"none of its names is one that {layout.lms} gives")
     if layout.lms == "Blackboard":
         prefix = _prefix({match["head"] for _, match in matched}, known)
-    people = _submitters(archive) if layout.lms == "Gradescope" else {}
+    if layout.lms == "Gradescope":
+        people = _submitters(archive)
     found: dict[tuple, Attempt] = {}
     for member, match in sorted(matched, key=lambda pair: _order(pair[1])):
         parts = match.groupdict()
         when = _when(parts.get("when"), utc)
-        blind = bool(parts.get("blind")) or parts.get("name") == "Participant"
+        blind = bool(parts.get("blind")) or bool(_HIDDEN.search(_name(parts)))
         if layout.lms == "Blackboard":
             key = parts["head"].removeprefix(prefix)
         else:
             key = parts["key"] or parts["anonymous"]
-        person = Person(key, _name(parts), rival=_rival(parts))
-        who, when = people.get(key, ((person,), when))
-        attempt = found.setdefault((who, when), Attempt(who, {}, when, blind=blind))
+        who = (Person(key, _name(parts), rival=_rival(parts)),)
+        if layout.lms == "Gradescope":
+            who, when = people.get(key, ((), None))
+        new = Attempt(who, {}, when, blind=blind)
+        attempt = found.setdefault((who, when, key), new)
         attempt.late |= bool(parts.get("late") or parts.get("late1"))
         path = parts["file"] or parts["flat"]
         attempt.files[_unused(path, attempt.files)] = member

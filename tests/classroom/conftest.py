@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata
 from traitlets.config import Config
 
@@ -29,6 +31,13 @@ class RunAndNote(RunHere):
         return nb, resources
 
 
+class HourlyPenalty(LateSubmissionPlugin):
+    """An instructor's own policy: a point for each hour begun."""
+
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return float(math.ceil(total_seconds_late / 3600))
+
+
 @pytest.fixture(scope="session")
 def graded_once(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("class") / "course"
@@ -44,14 +53,20 @@ def graded_once(tmp_path_factory) -> Path:
         book.add_student(WHOLE, **names, email="ada@uni.example", lms_user_id="501")
         book.add_student("bob", first_name="Bob", last_name="Ross", lms_user_id="502")
         book.add_student("never", first_name="Nie", last_name="Mand", lms_user_id="509")
+    autograde(root)
+    return root
+
+
+def autograde(root: Path, student: str = "*") -> dict:
+    """Grade as ``nbgrader autograde`` does, with a point off for each hour late."""
     assert converter.install()
     config = Config()
     config.Autograde.autograde_preprocessors = [
         RunAndNote, SaveVerdicts, AssignLatePenalties, CheckCellMetadata,
     ]  # fmt: skip
     config.Autograde.jobs = 1
-    run_nbgrader(root, "autograde", UNIT, "*", config=config)
-    return root
+    config.AssignLatePenalties.plugin_class = HourlyPenalty
+    return run_nbgrader(root, "autograde", UNIT, student, config=config)
 
 
 @pytest.fixture

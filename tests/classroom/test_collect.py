@@ -7,9 +7,13 @@ import json
 import stat
 import struct
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nbgrader.api import Gradebook
 
 from autograder import cli
 from autograder.collect import archive as archives
@@ -17,6 +21,8 @@ from autograder.collect import layouts, place
 from autograder.collect.roster import Roster, from_csv
 from autograder.errors import CourseError
 from autograder.grading.intake import handed_in
+from tests.classroom.conftest import autograde
+from tests.grading import tiny_course as tiny
 
 UNIT = "02_attention"
 ADA, BOB = b'{"cells": ["ada"]}', b'{"cells": ["bob"]}'
@@ -319,10 +325,11 @@ class RawName(zipfile.ZipInfo):
     """A member whose name is some bytes, without the flag for UTF-8."""
 
     def __init__(self, name: bytes):
-        super().__init__(name.decode("cp437"), EARLY)
+        super().__init__("x", EARLY)
+        self.raw = name
 
     def _encodeFilenameFlags(self):
-        return self.filename.encode("cp437"), 0
+        return self.raw, 0
 
 
 @pytest.mark.parametrize(
@@ -335,6 +342,7 @@ class RawName(zipfile.ZipInfo):
         ("malloryeve_12347_1_a\x1b[2J.ipynb", "not plain text"),
         (link("malloryeve_12347_1_a.ipynb"), "a link or a device"),
         (RawName(b"malloryeve_12347_1_\x9f\xff.ipynb"), "unknown encoding"),
+        (RawName(b"\0malloryeve_12347_1_a.ipynb"), "not plain text"),
         ("strange.ipynb", "not one that Canvas gives"),
     ],
 )
@@ -426,6 +434,47 @@ def test_odd_gradescope_metadata_is_told(course, metadata):
         members.append(("export/submission_metadata.yml", metadata))
     (outcome,) = course.collect(course.zip(*members)).values()
     assert outcome.needs_person and course.placed == {}
+
+
+def test_a_submission_that_the_metadata_does_not_know_is_nobody_s(course):
+    """Its number is one of Gradescope's, even where it is also a student's."""
+    (outcome,) = course.collect(
+        course.zip(
+            ("export/submission_12345/a.ipynb", ADA),
+            ("export/submission_metadata.yml", b"{}"),
+        )
+    ).values()
+    assert outcome.needs_person and "does not say whose" in outcome.says
+
+
+@pytest.mark.parametrize("lms", layouts.NAMES)
+def test_an_archive_of_another_lms_than_the_given_is_told(course, lms):
+    path = course.zip(("notes.txt", b"hello"))
+    told = course.collect(path, lms=lms)
+    assert told[""].needs_person and "names" in told[""].says
+
+
+VALID = io.BytesIO()
+with zipfile.ZipFile(VALID, "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("lovelaceada_12345_1_a.ipynb", ADA * 9)
+    file.writestr("óðinssonbob_12346_2_b.ipynb", BOB * 9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=6))
+@settings(
+    max_examples=150, deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+def test_whatever_bytes_an_archive_has_the_answer_is_a_table(tmp_path, changes):
+    data = bytearray(VALID.getvalue())
+    for place_, byte in changes:
+        data[place_ % len(data)] = byte
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    for outcome in place.collect(
+        UNIT, [path], tmp_path, Roster(), layouts.to_utc("UTC"), replace=True
+    ):
+        assert place.as_text([outcome])
 
 
 # --- again and again -----------------------------------------------------------------
@@ -526,3 +575,29 @@ def test_the_gradebook_is_the_roster_where_none_is_given(graded, capsys):
     cli.main([*command, "--replace"])
     assert "bob" in capsys.readouterr().out
     assert list((graded / "submitted" / "bob").rglob("*.ipynb"))
+
+
+def test_what_is_collected_is_graded_with_the_time_of_the_archive(graded, capsys):
+    """From a Brightspace zip to a Canvas gradebook, 90 minutes after the deadline."""
+    notebook = tiny.data(tiny.solved(tiny.read(graded, "release")))
+    path = graded / "x.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        name = "509-1 - Nie Mand - Nov 20, 2025 1130 PM - Copy of numbers (1).ipynb"
+        file.writestr(name, notebook)
+    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
+        book.find_assignment(tiny.UNIT).duedate = datetime(2025, 11, 20, 21, 0)
+        book.db.commit()
+    where = ["--course", str(graded)]
+    zone = ["--timezone", "Europe/Berlin"]
+    assert cli.main(["collect", "01", str(path), *where, *zone]) == 0
+    assert autograde(graded, "never")["success"]
+    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
+        book.find_grade("numbers-why", tiny.UNIT, tiny.UNIT, "never").manual_score = 4
+        book.db.commit()
+    (graded / "canvas.csv").write_text(
+        'Student,ID,Section,Numbers (1)\n"Mand, Nie",509,A,\n'
+    )
+    into = ["--into", str(graded / "canvas.csv")]
+    cli.main(["grades", "01", "--format", "canvas", *into, *where])
+    filled = (graded / "reports" / "01_numbers-canvas.csv").read_text()
+    assert '"Mand, Nie",509,A,8\n' in filled, "6 + 4, two begun hours late"
