@@ -63,8 +63,9 @@ class CourseCollect(ExchangeCollect):
         due = self._due() if self.before_duedate else None
         by_student: dict[str, list[HandedIn]] = {}
         for path in sorted(inbound.iterdir()):
-            if handed_in := self._handed_in(path):
-                by_student.setdefault(handed_in.student, []).append(handed_in)
+            with contextlib.suppress(FileNotFoundError):  # taken away while we look
+                if handed_in := self._handed_in(path):
+                    by_student.setdefault(handed_in.student, []).append(handed_in)
         self.src_records = [_latest(all_, due) for all_ in by_student.values()]
 
     def _due(self) -> datetime.datetime | None:
@@ -181,8 +182,9 @@ def _last_change(folder: Path) -> datetime.datetime:
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _opened(folder, _FOLDER) as descriptor:
         for _, parent, name in islice(_entries(descriptor), Limits.files):
-            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            latest = max(latest, status.st_ctime)
+            with contextlib.suppress(FileNotFoundError):
+                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+                latest = max(latest, status.st_ctime)
     return datetime.datetime.fromtimestamp(latest, datetime.UTC).replace(tzinfo=None)
 
 

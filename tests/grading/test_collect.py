@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import logging
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -207,6 +208,21 @@ def test_a_full_disk_keeps_the_earlier_submission(exchange, monkeypatch):
     exchange.collect(update=True)
     assert exchange.text("ada") == "1" and exchange.text("bob") == "3"
     assert "ada: not collected" in exchange.told
+
+
+def test_what_disappears_while_it_is_looked_at_stops_nobody(exchange, monkeypatch):
+    gone = exchange.submit("eve")
+    exchange.submit("ada")
+    look = collect._last_change
+
+    def vanishing(folder):
+        if folder == gone:
+            shutil.rmtree(folder)
+        return look(folder)
+
+    monkeypatch.setattr(collect, "_last_change", vanishing)
+    exchange.collect()
+    assert os.listdir(exchange.root / "submitted") == ["ada"]
 
 
 def test_without_an_exchange_it_says_what_is_missing(exchange):
