@@ -1905,8 +1905,9 @@ def architecture():
 # ### BEGIN SOLUTION
 # A good answer gives the table and curves of the cell above, or of another study with one change:
 # settings, seed, BLEU, parameters, seconds. With 2, 4 and 8 heads of d_model 128 the parameters are
-# the same, 1,119,708: the heads share the same matrices. It says how sure it is: with one seed each,
-# and ±1 BLEU from the test sentences alone, a difference of one or two points shows nothing.
+# the same, 1,119,708: the heads share the same matrices. Seed 0, 1,000 steps, on test: 90.7 with 2
+# heads, 91.8 with 4. It says how sure it is: with one seed each, and ±1 BLEU from the test sentences
+# alone, a difference of one or two points shows nothing.
 # ### END SOLUTION
 
 # %% [markdown]
