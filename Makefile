@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+EXTRAS := $(VENV)/.extras
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow build lab kit validity benchmark clean
+.PHONY: help demo test test-slow build lab kit site screenshots validity new-term benchmark clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
@@ -16,7 +17,11 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 	{ echo "This course needs Python 3.11, 3.12 or 3.13; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster,postgres]'
+	@touch $@
+
+$(EXTRAS): $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,site]'
 	@touch $@
 
 demo: $(READY)  ## release, sample class, autograde, feedback, class table (in demo/)
@@ -25,7 +30,7 @@ demo: $(READY)  ## release, sample class, autograde, feedback, class table (in d
 test: $(READY)  ## the tests (CI runs the same)
 	python -m pytest -m "not slow"
 
-test-slow: $(READY)  ## the tests that take minutes
+test-slow: $(EXTRAS)  ## the tests that take minutes
 	python -m pytest -m slow
 
 build: $(READY)  ## source/, release/ and references from notebooks/
@@ -39,6 +44,16 @@ lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)
 
 kit: $(READY)  ## the student repository, ready to push (in dist/student/)
 	autograder kit $(UNIT)
+
+new-term: $(READY)  ## new hidden references; the last term's results go to terms/
+	autograder new-term
+
+site: $(EXTRAS)  ## the course as a website, without solutions (in dist/site/)
+	autograder site
+
+screenshots: $(EXTRAS)  ## the pictures of docs/, taken by the browser tests (Chromium)
+	SCREENSHOTS=assets python -m pytest -m slow tests/browser
+	python assets/draw.py
 
 benchmark: $(READY)  ## measure grading against plain nbgrader and the floor
 	python benchmarks/grading.py

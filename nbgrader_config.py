@@ -4,11 +4,15 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-from autograder.grading import converter
+from autograder.grading import converter, dates
 
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "transformer"
+
+# Due dates with their time zones; a collection that no submission stops or backdates.
+dates.install()
+c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 
 # Release: what a student's stub and the markers look like.
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code here"}
@@ -35,7 +39,9 @@ c.JudgedExecute.unit_limits = {
     # A model that was handed in recovers 1,000 sentences, twice. A core needs 20 s for
     # that; a beam search or a busy machine, several times as long.
     "06_text_recovery": {
-        "timeout": 480, "answer_seconds": 120.0, "notebook_seconds": 1200,
+        "timeout": 480,
+        "answer_seconds": 120.0,
+        "notebook_seconds": 1200,
     },
 }
 

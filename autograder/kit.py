@@ -65,6 +65,7 @@ jupyter lab notebooks
 or, with conda, `conda env create -f environment.yml`.
 
 Fill in the cells that say `raise NotImplementedError`, and run the check below each.
+[student.md](student.md) says more.
 """
 
 
@@ -105,6 +106,7 @@ def build(last: Unit, folder: Path) -> list[Path]:
         write(part / "notebooks" / unit.release.name, unit.release.read_bytes())
     write(part / wheel_name(), _wheel(last))
     write(part / "README.md", _readme(shown_units(last)))
+    write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
     write(part / "environment.yml", _environment())
     shutil.rmtree(folder, ignore_errors=True)
     part.replace(folder)

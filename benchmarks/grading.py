@@ -4,9 +4,11 @@ Run by ``make benchmark`` or ``python benchmarks/grading.py [--quick]``. The sam
 is graded by each in turn, round after round, so that a busy machine is unjust to none:
 
 - plain nbgrader: its own converter and settings, one submission after the other;
-- ours, with one job and with one for each usable core: box, judge and repair included;
+- ours, with one job and with one for each usable core: box, judge and repair included.
+  Demonstrations are left out, as is the default; once they run, for comparison;
 - the floor: the students' code cells run by ``exec`` in a process forked from one that
-  has imported everything, figures drawn. No Jupyter, no box, no judge, no gradebook.
+  has imported everything, without demonstrations. No Jupyter, no box, no judge, no
+  gradebook.
 
 A further submission's seconds are those between the first published notebook and the
 last; its CPU is the difference between a class and a single submission, all processes
@@ -36,6 +38,7 @@ from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit
 from autograder.grading.parallel import usable_cores
 from autograder.kernel.inside import THREADS
+from autograder.student.demo import LEFT_OUT
 
 STOCK = """c = get_config()
 c.CourseDirectory.course_id = "plain"
@@ -55,7 +58,13 @@ class Cost:
 
 def main() -> None:
     options = _options()
-    unit = find_unit(options.unit)
+    for name in options.unit:
+        benchmark(find_unit(name), options)
+
+
+def benchmark(unit: Unit, options: argparse.Namespace) -> None:
+    """Measure all ways of grading a class of one unit, and print them."""
+    print(f"\n{unit.label}, {options.submissions} submissions", flush=True)
     made = sample.submissions(unit)
     made.pop("isaac")  # ends its own process, and with it the floor's
     students = list(made.items())
@@ -75,7 +84,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--unit", default="attention")
+    parser.add_argument("--unit", nargs="+", default=["attention"])
     parser.add_argument("--submissions", type=int, default=12, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
@@ -97,6 +106,8 @@ def measured(
     for jobs in sorted({1, options.jobs}):
         flags = (f"--Autograde.jobs={jobs}",)
         yield f"ours, {jobs} jobs", commands(unit, class_, folder, ours, flags)
+    shown = (*flags, "--JudgedExecute.demonstrations=True")
+    yield f"{jobs} jobs, demos", commands(unit, class_, folder, ours, shown)
     yield FLOOR, floor(class_)
 
 
@@ -163,7 +174,8 @@ def floor(class_: dict[str, bytes]) -> Cost:
         for student, data in class_.items():
             write(Path(folder) / f"{student}.ipynb", data)
         text = subprocess.run(
-            [sys.executable, __file__, "floor", folder], env=os.environ | THREADS,
+            [sys.executable, __file__, "floor", folder],
+            env=os.environ | THREADS | {LEFT_OUT: "1"},
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
         ).stdout  # fmt: skip
     costs = [Cost(*pair) for pair in json.loads(text)]
@@ -228,7 +240,7 @@ def report(costs: dict[str, Cost]) -> None:
     for name, cost in costs.items():
         print(f"  {_row(name, cost)}")
     for name, cost in costs.items():
-        if name.startswith("ours"):
+        if name not in (PLAIN, FLOOR):
             print(f"{name}: CPU {cost.cpu / costs[FLOOR].cpu:.2f} times the floor's")
             if PLAIN in costs:
                 times = costs[PLAIN].wall / cost.wall

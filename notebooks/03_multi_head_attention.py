@@ -89,7 +89,9 @@ def draw_cells(ax, numbers: Tensor, d_k: int, title: str) -> None:
     for i, row in enumerate(numbers.long().tolist()):
         for j, number in enumerate(row):
             colour = HEAD_COLOURS[number % 10 // d_k]
-            ax.add_patch(plt.Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white"))
+            ax.add_patch(
+                plt.Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white")
+            )
             ax.text(j + 0.5, i + 0.5, f"{number:02d}", ha="center", va="center")
     ax.set(xlim=(0, columns), ylim=(rows, 0), aspect="equal")
     ax.axis("off")
@@ -954,7 +956,9 @@ def who_writes_what():
     fig, ax = plt.subplots(figsize=(9, 2.2))
     ax.imshow(spread.detach(), cmap="cividis", vmin=0, aspect="auto")
     ax.set_yticks([0, 1], ["head 0", "head 1"])
-    ax.set_xticks([3.5, 11.5], ["features 0-7: the word before", "8-15: the first word"])
+    ax.set_xticks(
+        [3.5, 11.5], ["features 0-7: the word before", "8-15: the first word"]
+    )
     ax.axvline(7.5, color="white", linewidth=2)
     ax.set_title("How much each head writes into each feature (standard deviation)")
     show(
@@ -1036,7 +1040,9 @@ def count_and_compare():
     for heads in (1, 2, 8):
         layer = MultiHeadAttention(512, heads)
         counted = sum(p.numel() for p in layer.parameters())
-        print(f"h = {heads}: yours {parameter_count(512, heads):,}, counted {counted:,}")
+        print(
+            f"h = {heads}: yours {parameter_count(512, heads):,}, counted {counted:,}"
+        )
 
 
 # %% [markdown]
@@ -1311,7 +1317,9 @@ def yours_is_pytorchs():
 
     back = MultiHeadAttention(d_model=12, num_heads=3).eval()
     back.load_state_dict(from_pytorch(theirs))
-    change = (back(query, memory, memory)[0] - mine(query, memory, memory)[0]).abs().max()
+    change = (
+        (back(query, memory, memory)[0] - mine(query, memory, memory)[0]).abs().max()
+    )
     print(f"to PyTorch and back:         largest difference {float(change):.1e}")
 
 

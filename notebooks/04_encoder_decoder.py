@@ -606,7 +606,9 @@ def before_or_after():
             right.plot(range(1, 9), sizes, line, marker="o", color=colour, label=label)
             print(f"{name:>9}, seed {seed}: loss after 120 steps {losses[-1]:.2f}")
     left.axhline(math.log(12), color="grey", linestyle=":", label="guessing")
-    left.set(xlabel="step", ylabel="loss", title="8 layers, without warm-up", ylim=(1, 4))
+    left.set(
+        xlabel="step", ylabel="loss", title="8 layers, without warm-up", ylim=(1, 4)
+    )
     right.set(xlabel="layer", title="Gradient norm before the first step")
     left.legend()
     right.legend()
@@ -1696,7 +1698,9 @@ def two_families():
     for ax in (left, right):
         ax.axhline(1 / LETTERS, color="grey", linestyle=":", label="guessing")
         ax.legend()
-    left.set(xlabel="position", ylabel="right answers", title="Encoder-only: hidden letters")
+    left.set(
+        xlabel="position", ylabel="right answers", title="Encoder-only: hidden letters"
+    )
     right.set(xlabel="position", title="Decoder-only: the next letter")
     show(
         fig,
@@ -1733,7 +1737,9 @@ def sentence_pair() -> tuple[list[int], list[int]]:
     """A random sentence in English, and in Spanish between BOS and EOS."""
     english, spanish = [], [BOS]
     for _ in range(int(torch.randint(1, 4, ()))):
-        noun, adjective = (4 + torch.randint(0, 8, (2,)) + torch.tensor([0, 8])).tolist()
+        noun, adjective = (
+            4 + torch.randint(0, 8, (2,)) + torch.tensor([0, 8])
+        ).tolist()
         has_adjective = torch.rand(()) < 0.6
         english += [adjective, noun] if has_adjective else [noun]
         spanish += [noun, adjective] if has_adjective else [noun]
@@ -1805,6 +1811,7 @@ def listen(model: nn.Module, *inputs: Tensor) -> dict[str, Tensor]:
     heard, hooks = {}, []
     for name, module in model.named_modules():
         if isinstance(module, multi_head_attention.MultiHeadAttention):
+
             def keep(_module, _inputs, result, name=name):
                 heard[name] = result[1].detach()  # (B, h, Lq, Lk)
 

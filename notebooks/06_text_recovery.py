@@ -1194,6 +1194,7 @@ def clipped_matches(
         references: the tokens of each reference, one or more.
         n: the length of an n-gram.
     """
+
     ### BEGIN SOLUTION
     def ngrams(tokens: list[str]) -> Counter:
         return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
@@ -1302,7 +1303,9 @@ def corpus_bleu(
             found, total = clipped_matches(tokens, wanted, n + 1)
             matches[n], totals[n] = matches[n] + found, totals[n] + total
         h += len(tokens)
-        r += min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))
+        r += min(
+            map(len, wanted), key=lambda length: (abs(length - len(tokens)), length)
+        )
     orders = sum(total > 0 for total in totals) if effective_order else 4
     if not any(matches) or 0 in totals[:orders]:
         return 0.0
@@ -1342,7 +1345,9 @@ def the_baselines():
     def unigram_only(outputs: list[str]) -> float:
         shares = []
         for output, (original,) in zip(outputs, originals, strict=True):
-            found, total = clipped_matches(tokenize_13a(output), [tokenize_13a(original)], 1)
+            found, total = clipped_matches(
+                tokenize_13a(output), [tokenize_13a(original)], 1
+            )
             shares.append(found / max(total, 1))
         return 100 * sum(shares) / len(shares)
 
@@ -1350,7 +1355,9 @@ def the_baselines():
         "copy the source": [source for source, _ in corpus.test],
         "capital and full stop": [baselines.rule(source) for source, _ in corpus.test],
         "insert the commonest": [inserter(source) for source, _ in corpus.test],
-        "the original, words sorted": [" ".join(sorted(t.split())) for _, t in corpus.test],
+        "the original, words sorted": [
+            " ".join(sorted(t.split())) for _, t in corpus.test
+        ],
     }
     print(f"{'':28}  BLEU   unigrams only")
     for name, texts in outputs.items():
@@ -1669,8 +1676,12 @@ def train_your_model():
         save("my_recovery.safetensors", model, tokenizer, curve=curve)
     fig = experiments.plot_curves([{"model": "yours", "curve": curve}], "model")
     fig.axes[0].axhline(62, color="grey", linestyle=":")
-    fig.axes[0].text(STEPS, 61, "insert the commonest", ha="right", va="top", fontsize=9)
-    show(fig, alt="BLEU on dev rises over the training steps and passes the inserter's.")
+    fig.axes[0].text(
+        STEPS, 61, "insert the commonest", ha="right", va="top", fontsize=9
+    )
+    show(
+        fig, alt="BLEU on dev rises over the training steps and passes the inserter's."
+    )
 
 
 @demo
@@ -1698,11 +1709,15 @@ def the_shipped_model():
     ready, ready_tokenizer = load(shipped(), encoder_decoder, segment)
     pairs = [(damage(s, 2), s) for s in corpora.generate("shipped", 200, "test")]
     texts = recover(ready, ready_tokenizer, [s for s, _ in pairs], greedy_decode)
-    print(f"BLEU on 200 new sentences: {corpus_bleu(texts, [[t] for _, t in pairs]):.1f}")
+    print(
+        f"BLEU on 200 new sentences: {corpus_bleu(texts, [[t] for _, t in pairs]):.1f}"
+    )
     wrong = [(s, t, o) for (s, t), o in zip(pairs, texts, strict=True) if o != t]
     display(HTML(abilities.coloured(wrong[:4])))
     kinds = abilities.recall(*zip(*pairs, strict=True), texts)
-    print(", ".join(f"{name} {share:.0%}" for name, share in kinds.items() if share > 0))
+    print(
+        ", ".join(f"{name} {share:.0%}" for name, share in kinds.items() if share > 0)
+    )
     fig = experiments.plot_curves(
         [{"model": "shipped", "curve": notes(shipped())["curve"]}], "model"
     )
@@ -1778,7 +1793,9 @@ def report(name: str, configs: list[dict], label: str, run=run) -> None:
     """Run an experiment; show its table and curves."""
     rows = experiments.run_grid(name, configs, run, RUNS)
     if QUICK:
-        print(f"({EXPERIMENT_STEPS} steps teach nothing yet: for numbers, QUICK = False)")
+        print(
+            f"({EXPERIMENT_STEPS} steps teach nothing yet: for numbers, QUICK = False)"
+        )
     columns = [*configs[0], "BLEU", "parameters", "seconds", "example"]
     display(Markdown(experiments.table(rows, columns)))
     fig = experiments.plot_curves(rows, label)
@@ -1849,9 +1866,13 @@ def beams():
         return {"BLEU": bleu, "words": words, "texts": texts}
 
     name = f"beams-{STEPS}"
-    rows = experiments.run_grid(name, experiments.grid(beam=[0, 3, 5, 10]), decode_with, RUNS)
+    rows = experiments.run_grid(
+        name, experiments.grid(beam=[0, 3, 5, 10]), decode_with, RUNS
+    )
     display(Markdown(experiments.table(rows, ["beam", "BLEU", "words", "seconds"])))
-    for source, greedy, wide in zip(sources, rows[0]["texts"], rows[-1]["texts"], strict=True):
+    for source, greedy, wide in zip(
+        sources, rows[0]["texts"], rows[-1]["texts"], strict=True
+    ):
         if greedy != wide:
             print(f"{source}\n   greedy   {greedy}\n   beam 10  {wide}")
             break

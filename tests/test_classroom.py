@@ -65,6 +65,7 @@ def test_the_demo_grades_the_class_and_a_second_run_agrees(tmp_path, capsys):
     assert (tmp_path / "gradebook.db").is_file()
     pages = list((tmp_path / "feedback").glob(f"*/{unit.label}/{unit.label}.html"))
     assert len(pages) == len(rows) >= 14
+    assert (tmp_path / "reports" / f"{unit.label}.html").is_file()
     demo.run([unit], tmp_path)
     assert capsys.readouterr().out == first.replace(
         f"nbgrader generate_assignment {unit.label}\n", ""

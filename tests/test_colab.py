@@ -8,7 +8,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.course import find_unit
+from autograder import kit
+from autograder.course import find_unit, units
 from tests.conftest import start_kernels_with
 
 COLAB = ("ipython==7.34.0", "ipykernel==6.17.1", "ipywidgets==7.7.1")
@@ -61,3 +62,65 @@ def test_the_kit_cell_installs_in_colab_and_does_nothing_elsewhere(monkeypatch):
     exec(source, {"get_ipython": Shell})
     ((magic, line),) = asked
     assert magic == "pip" and line.startswith("install") and line.endswith(".whl")
+
+
+PIP = """
+# Colab's %pip, with the published kit's address served from this machine.
+import os, subprocess, sys
+from IPython import get_ipython
+
+def pip(line):
+    *options, address = line.split()
+    wheel = os.path.join(os.environ["KIT"], os.path.basename(address))
+    command = [sys.executable, "-m", "pip", *options, "--no-deps", "--target"]
+    subprocess.run([*command, os.environ["TARGET"], wheel], check=True)
+    sys.path.insert(0, os.environ["TARGET"])
+
+get_ipython().register_magic_function(pip, "line", "pip")
+import google.colab
+"""
+
+
+@pytest.fixture
+def colab(site, tmp_path, monkeypatch):
+    """A machine like Colab's: its versions, google.colab, and an empty folder."""
+    (site / "google" / "colab").mkdir(parents=True, exist_ok=True)
+    (site / "google" / "colab" / "__init__.py").touch()
+    startup = tmp_path / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "pip.py").write_text(PIP)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("TARGET", str(tmp_path / "installed"))
+    monkeypatch.setenv("KIT", str(tmp_path / "kit"))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    start_kernels_with(monkeypatch, "local-provisioner")
+    (tmp_path / "content").mkdir()
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
+    """The first cell installs the kit as published with this unit; that is enough."""
+    kit.build(unit, colab / "kit")
+    path = colab / "kit" / "notebooks" / f"{unit.label}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    asked = nbformat.v4.new_code_cell(
+        "import autograder, ipywidgets, IPython\n"
+        "print(IPython.__version__, ipywidgets.__version__, autograder.__file__)"
+    )
+    notebook.cells.append(asked)
+    resources = {"metadata": {"path": str(colab / "content")}}
+    NotebookClient(notebook, timeout=300, resources=resources).execute()
+    versions = f"7.34.0 7.7.1 {colab / 'installed'}"
+    assert notebook.cells[-1].outputs[0].text.startswith(versions)
+    panels = [
+        output.data["text/html"]
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("locked")
+        for output in cell.outputs
+        if output.output_type == "execute_result"
+    ]
+    checks = [c for c in notebook.cells if c.source.lstrip().startswith("check(")]
+    assert panels and len(panels) >= len(checks)
+    assert not list((colab / "content").iterdir()), "needs files beside it"

@@ -35,7 +35,8 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
     names = {path.name for path in built.rglob("*") if path.is_file()}
     notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
     assert len(notebooks) >= 2
-    assert names == notebooks | {"README.md", "environment.yml", notebook.wheel_name()}
+    others = {"README.md", "student.md", "environment.yml", notebook.wheel_name()}
+    assert names == notebooks | others
 
 
 def test_the_kit_to_start_a_term_with_holds_no_solution(built):
@@ -70,6 +71,12 @@ def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
         for line in release.solution_lines(cell):
             # A short line, like the making of a generator, is anybody's code.
             assert len(line) < 32 or line not in everything, line
+
+
+def test_students_do_not_get_the_instructors_tools(built):
+    for name in ("README.md", "environment.yml"):
+        text = (built / name).read_text(encoding="utf-8")
+        assert "jupyterlab" in text and "nbgrader" not in text
 
 
 def test_it_works_alone(built, tmp_path):

@@ -28,6 +28,8 @@ ALLOWED = {  # one direction: a room may import these, and itself
     "bank": {"student", "solutions", "errors"},
     "build": {"student", "bank", "course", "errors", "__version__"},
     "grading": {"student", "bank", "kernel", "course", "errors", "__version__"},
+    "classroom": {"bank", "build", "grading", "course", "errors"},
+    "collect": {"classroom", "grading", "errors"},
 }
 
 

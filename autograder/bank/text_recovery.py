@@ -18,7 +18,15 @@ from autograder.student.recovery.checkpoint import HANDED_IN, SHIPPED
 Inputs = dict[str, torch.Tensor | str]
 PAD, BOS, EOS, UNK = range(4)
 
-TAILS = ("don't", "half-past", "o'clock", "well-known", "can't", "she's", "mother-in-law")
+TAILS = (
+    "don't",
+    "half-past",
+    "o'clock",
+    "well-known",
+    "can't",
+    "she's",
+    "mother-in-law",
+)
 WORDS = tuple(
     re.findall(
         r"\w+",
@@ -65,7 +73,7 @@ def _inside_words(draw: Draw) -> Inputs:
     rows = [
         f"'{a} {first.upper()} {b}'",
         f"{second.title()}, {c} - {d} -- {third}?",
-        f'"{d}\'s {a}" ({first}) \'{c}\'',
+        f"\"{d}'s {a}\" ({first}) '{c}'",
         f"-{b}- {third}' '{second}",
         f"{a} {b}-in-{c}'s {d}",
     ]
@@ -894,7 +902,14 @@ def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
 def _order_matters(draw: Draw) -> Inputs:
     a, b, c, d = _some(draw, "abcdefgh", 4)
     merges = [(b, c), (a, b), (a, b + c), (c, d), (b + c, d), (d, a)]
-    words = [a + b + c, a + b + c + d, b + c + d, a + b + d + a + b + c, c + d + a, d + d]
+    words = [
+        a + b + c,
+        a + b + c + d,
+        b + c + d,
+        a + b + d + a + b + c,
+        c + d + a,
+        d + d,
+    ]
     words += ["".join(_some(draw, [a, b, c, d, a, b, c], 7)) for _ in range(5)]
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
@@ -986,9 +1001,7 @@ SEGMENT = Task(
 
 
 def _examples(draw: Draw, sizes: Sequence[tuple[int, int]], max_len: int = 0) -> Inputs:
-    examples = [
-        [draw.ids(4, 60, size).tolist() for size in pair] for pair in sizes
-    ]
+    examples = [[draw.ids(4, 60, size).tolist() for size in pair] for pair in sizes]
     inputs = {"examples": json.dumps(examples)}
     return inputs | {"max_len": torch.tensor(max_len)} if max_len else inputs
 
@@ -1807,7 +1820,10 @@ def _no_match(draw: Draw) -> Inputs:
 def _lengths(draw: Draw) -> Inputs:
     """Two references, one shorter and one longer by the same number of tokens."""
     rows = [text.rstrip(".?!\"'") for text in _sentences(draw, 5)]
-    others = [[" ".join([*t.split(), "so", "it", "is"]), " ".join(t.split()[:-3])] for t in rows]
+    others = [
+        [" ".join([*t.split(), "so", "it", "is"]), " ".join(t.split()[:-3])]
+        for t in rows
+    ]
     return {
         "hypotheses": json.dumps(rows), "references": json.dumps(others),
         "switches": json.dumps(["none, exp, all orders"]),
@@ -1822,7 +1838,9 @@ _LOGS = """    logs, share = 0.0, 1.0
             share /= 2
         logs += math.log((found or share) / total)
     return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / orders)"""
-_CLOSEST = "min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))"
+_CLOSEST = (
+    "min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))"
+)
 _BP = "min(1.0, math.exp(1 - r / h))"
 
 CORPUS_BLEU = Task(
@@ -2388,7 +2406,9 @@ def _originals(draw: Draw) -> list[str]:
 
 
 def _left(sentences: list[str]) -> list[str]:
-    return [" ".join(w for w in _normal(s).split() if w not in _closed()) for s in sentences]
+    return [
+        " ".join(w for w in _normal(s).split() if w not in _closed()) for s in sentences
+    ]
 
 
 def _sources(draw: Draw) -> Inputs:

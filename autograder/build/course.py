@@ -10,11 +10,10 @@ import nbformat
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
-from autograder.build import notebook, references, release, solutions
+from autograder.build import adopt, notebook, references, release, solutions
 from autograder.course import Unit
 from autograder.errors import CourseError
 from autograder.student.exercise import Exercise
-from autograder.student.references import FOLDER
 
 
 def products(unit: Unit) -> dict[Path, str | bytes]:
@@ -40,13 +39,19 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     return {
         module: code,
         unit.source: source,
+        adopt.record(unit): adopt.fingerprint(source),
         unit.release: released,
-        **{FOLDER / kind / f"{unit.name}.safetensors": f for kind, f in files.items()},
+        **{references.path(unit, kind): data for kind, data in files.items()},
     }
 
 
 def build(unit: Unit) -> list[Path]:
-    """Write the unit's products; the paths that changed."""
+    """Write the unit's products; the paths that changed.
+
+    Raises:
+        CourseError: as `products`, or the source notebook was edited by a person.
+    """
+    adopt.refuse_edits(unit, notebook.to_source(unit, notebook.read(unit)))
     return [path for path, data in products(unit).items() if notebook.write(path, data)]
 
 

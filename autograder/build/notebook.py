@@ -17,7 +17,7 @@ from autograder.errors import CourseError
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 ROLES = ("exercise", "check", "written")
-_JUPYTEXT = ("lines_to_next_cell", "lines_to_end_of_cell_marker")
+SPACING = ("lines_to_next_cell", "lines_to_end_of_cell_marker")  # of Jupytext
 KERNEL = {
     "display_name": "Python 3 (ipykernel)",
     "language": "python",
@@ -50,7 +50,11 @@ def read(unit: Unit) -> list[Cell]:
             names, a check without exercise, markers that are missing, points that do
             not sum to 100.
     """
-    text = unit.text.read_text(encoding="utf-8")
+    return parse(unit.text.read_text(encoding="utf-8"), unit)
+
+
+def parse(text: str, unit: Unit) -> list[Cell]:
+    """The cells of a text in the form of ``notebooks/NN_unit.py``; raises as `read`."""
     lines = [
         number
         for number, line in enumerate(text.splitlines(), 1)
@@ -70,7 +74,7 @@ def read(unit: Unit) -> list[Cell]:
 
 
 def _cell(raw: nbformat.NotebookNode, where: str, unit: Unit) -> Cell:
-    metadata = {k: v for k, v in raw.metadata.items() if k not in _JUPYTEXT}
+    metadata = {k: v for k, v in raw.metadata.items() if k not in SPACING}
     roles = [role for role in ROLES if role in metadata]
     unknown = set(metadata) - {*ROLES, "points"}
     if unknown or len(roles) > 1:
@@ -220,14 +224,19 @@ def _ids(cells: list[nbformat.NotebookNode]) -> list[str]:
     return unique
 
 
+_COLAB = "https://colab.research.google.com"
+
+
+def colab_url(unit: Unit) -> str:
+    """Where Colab opens a unit's release notebook, as the kit publishes it."""
+    path = "{owner}/{repository}/blob/{branch}".format(**settings(unit.root)["colab"])
+    return f"{_COLAB}/github/{path}/notebooks/{unit.label}.ipynb"
+
+
 def badge(unit: Unit) -> str:
     """The Markdown badge that opens a unit's release notebook in Colab."""
-    where = "https://colab.research.google.com"
-    path = "{owner}/{repository}/blob/{branch}".format(**settings(unit.root)["colab"])
-    return (
-        f"[![Open in Colab]({where}/assets/colab-badge.svg)]"
-        f"({where}/github/{path}/notebooks/{unit.label}.ipynb)"
-    )
+    picture = f"{_COLAB}/assets/colab-badge.svg"
+    return f"[![Open in Colab]({picture})]({colab_url(unit)})"
 
 
 def _kit_cell(unit: Unit) -> nbformat.NotebookNode:

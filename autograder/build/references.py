@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -17,11 +18,19 @@ from autograder.errors import CourseError
 from autograder.student import references
 from autograder.student.exercise import Case, Exercise, Value
 
-SEEDS = {"public": False, "hidden": True}  # the drawing's seed: with hidden settings?
+# The term's seeds by unit, beside what they drew. The public drawing never changes.
+SEEDS = references.FOLDER / "hidden" / "seeds.json"
 
 
-def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
+def path(unit: Unit, visibility: str) -> Path:
+    """The reference file of a unit."""
+    return references.FOLDER / visibility / f"{unit.name}.safetensors"
+
+
+def build(unit: Unit, cells: list[Cell], seed: str = "") -> dict[str, list[Exercise]]:
     """The public and the hidden drawing of every exercise of a unit.
+
+    ``seed`` draws the hidden ones; by default, it is this term's.
 
     Raises:
         CourseError: notebook and bank disagree on the exercises.
@@ -29,13 +38,21 @@ def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
     tasks = evaluate.tasks(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     _agree(unit, tasks, checks)
+    drawings = {"public": "public", "hidden": seed or seeds().get(unit.name, "hidden")}
     return {
-        seed: [
-            evaluate.exercise(task, checks[task.name].points, seed, hidden)
+        visibility: [
+            evaluate.exercise(
+                task, checks[task.name].points, seed, visibility == "hidden"
+            )
             for task in tasks
         ]
-        for seed, hidden in SEEDS.items()
+        for visibility, seed in drawings.items()
     }
+
+
+def seeds() -> dict[str, str]:
+    """This term's seeds by unit; a unit that has none yet draws from a fixed one."""
+    return json.loads(SEEDS.read_text()) if SEEDS.is_file() else {}
 
 
 def _agree(unit: Unit, tasks: Iterable[Task], checks: dict[str, Cell]) -> None:
@@ -66,10 +83,9 @@ def save(unit: Unit, built: dict[str, list[Exercise]]) -> dict[str, bytes]:
     """
     files = {}
     for visibility, exercises in built.items():
-        path = references.FOLDER / visibility / f"{unit.name}.safetensors"
-        new = references.pack(exercises)
-        if equivalent(_committed(path), exercises):
-            new = path.read_bytes()
+        new, file = references.pack(exercises), path(unit, visibility)
+        if equivalent(_committed(file), exercises):
+            new = file.read_bytes()
         files[visibility] = new
     return files
 

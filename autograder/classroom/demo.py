@@ -15,7 +15,7 @@ from tqdm import tqdm
 from autograder import course
 from autograder.build.course import build
 from autograder.build.notebook import write
-from autograder.classroom import sample, table
+from autograder.classroom import report, sample, table
 from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
 
@@ -54,9 +54,13 @@ def run(units: Sequence[Unit], root: Path) -> None:
     for unit in units:
         write(_mark(root, unit), _digest())
         print(f"\n{table.as_text(unit, table.read(unit, root))}")
+    print()
+    for unit in units:
+        page = root / "reports" / f"{unit.label}.html"
+        print("report:   ", report.make(unit.label, root, page)[0])
     if list(units) == usual():
         write(_mark(root), _digest())
-    print(f"\nfeedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
+    print(f"feedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
 
 
 def _digest() -> str:

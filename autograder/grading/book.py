@@ -174,7 +174,10 @@ def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[Non
 
 def _passes(error: OperationalError) -> bool:
     """Whether waiting can help: the database is locked, or away for a moment."""
-    lasting = ("no such", "readonly", "read-only", "is full", "syntax")
+    lasting = (
+        "no such table", "no such column", "readonly", "read-only", "is full", "syntax",
+        "authentication failed", "does not exist",
+    )  # fmt: skip
     return not any(word in str(error.orig).lower() for word in lasting)
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
+from autograder.course import units
 from autograder.errors import CourseError
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
@@ -214,7 +215,8 @@ def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
 
     Computing their answers is what costs time. So first come those mistakes that give
     all answers to the visible cases, and the others only if none of these is sure, and
-    if there are wrong numbers, not errors alone, that one of them may explain.
+    if there are wrong numbers, not errors alone, that one of them may explain. Of what
+    is measured no mistake is asked: how good a model is says the number.
     """
     exercise = _visible(task.name.split("/")[0])[task.name]
     names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
@@ -251,15 +253,14 @@ _visible = functools.cache(references.load)
 
 @functools.cache
 def fingerprint(unit: str) -> str:
-    """A digest of the files that a unit's verdicts depend on."""
+    """A digest of what a unit's verdicts depend on: all but other units' own files."""
     package = Path(references.__file__).parents[1]
-    names = (
-        f"bank/{unit}.py", f"student/probes/{unit}.py", f"solutions/{unit}.py",
-        f"references/public/{unit}.safetensors",
-    )  # fmt: skip
+    others = {other.name for other in units()} - {unit}
     digest = hashlib.sha256()
-    for path in filter(Path.is_file, (package / name for name in names)):
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for room in ("bank", "references/public", "solutions", "student"):
+        for path in sorted((package / room).rglob("*.*")):
+            if path.stem not in others and path.suffix != ".pyc":
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 

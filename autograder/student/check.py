@@ -7,7 +7,7 @@ import difflib
 from autograder.student import references
 from autograder.student.compare import blame, judge
 from autograder.student.exercise import RAISED, Exercise, Verdict
-from autograder.student.observe import UNSOLVED, observe
+from autograder.student.observe import UNSOLVED, observe, on_cpu
 from autograder.student.probes import find
 
 
@@ -38,9 +38,10 @@ class Check:
             return Verdict(str(name), "", 0, 0, note=_close_names(name))
         cases = [case for exercise in exercises if exercise for case in exercise.cases]
         probe = find(name)
-        verdict = judge(
-            exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
-        )
+        with on_cpu():
+            verdict = judge(
+                exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
+            )
         self._failed.pop(name, None)
         verdict = blame(verdict, exercises[0], self._failed)
         if not verdict.passed:

@@ -31,7 +31,7 @@ def observe(probe: Probe, answer: object, inputs: Answers) -> Answers:
         name: value.clone() if isinstance(value, torch.Tensor) else value
         for name, value in inputs.items()
     }
-    with quiet(), torch.random.fork_rng(devices=[]):
+    with quiet(), on_cpu(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         try:
             return {name: plain(v) for name, v in probe(answer, copies).items()}
@@ -53,6 +53,16 @@ def plain(value: object) -> Value:
     if value.layout != torch.strided or value.is_quantized:
         return Other(f"{value.layout} tensor")
     return value.to("cpu").contiguous().resolve_conj().resolve_neg().clone()
+
+
+def on_cpu() -> contextlib.AbstractContextManager:
+    """Make new tensors where the references are, whatever device the notebook has set.
+
+    Only if it has set another one: this slows every call into torch a little.
+    """
+    if torch.get_default_device().type == "cpu":
+        return contextlib.nullcontext()
+    return torch.device("cpu")
 
 
 @contextlib.contextmanager

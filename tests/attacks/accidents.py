@@ -93,6 +93,13 @@ def _copied(*names: str, blank: bool = False) -> Callable[[NotebookNode], None]:
     return change
 
 
+# A progress bar, as Colab saves it: without the level "state" that the format asks for.
+_WIDGETS = {"application/vnd.jupyter.widget-state+json": {"5f0c": {
+    "model_module": "@jupyter-widgets/controls", "model_name": "HBoxModel",
+    "model_module_version": "1.5.0", "state": {"children": ["IPY_MODEL_8d1a"]}}}
+}  # fmt: skip
+
+
 def _colab(data: bytes, minor: int, ids: bool) -> bytes:
     """As Colab saves it: its metadata, a badge, a name in every cell that was run."""
     notebook = json.loads(data)
@@ -113,7 +120,7 @@ def _colab(data: bytes, minor: int, ids: bool) -> bytes:
         "cell_type": "markdown", "metadata": {"id": "view-in-github",
         "colab_type": "text"}, "source": badge})  # fmt: skip
     notebook.update(nbformat_minor=minor, metadata={
-        "colab": {"provenance": []}, "accelerator": "GPU", "widgets": {},
+        "colab": {"provenance": []}, "accelerator": "GPU", "widgets": _WIDGETS,
         "kernelspec": {"name": "python3", "display_name": "Python 3"}})  # fmt: skip
     return json.dumps(notebook).encode()
 
@@ -162,26 +169,41 @@ def _old_format(data: bytes) -> bytes:
 
 ACCIDENTS: list[Accident] = [
     Accident("nothing happened"),
-    Accident("warnings", before="import warnings",
-             answers=noisily("warnings.warn('this is deprecated')")),
-    Accident("progress bars", before="from tqdm import tqdm", answers=noisily(
-        "for _ in tqdm(range(3)): pass")),
-    Accident("progress bars for notebooks", before="""
+    Accident(
+        "warnings",
+        before="import warnings",
+        answers=noisily("warnings.warn('this is deprecated')"),
+    ),
+    Accident(
+        "progress bars",
+        before="from tqdm import tqdm",
+        answers=noisily("for _ in tqdm(range(3)): pass"),
+    ),
+    Accident(
+        "progress bars for notebooks",
+        before="""
 from tqdm.notebook import tqdm
 for _ in tqdm(range(3)): pass
-"""),
-    Accident("prints on stderr", before="import sys, logging",
-             answers=noisily("print('working', file=sys.stderr)\n"
-                             "logging.warning('working')")),
+""",
+    ),
+    Accident(
+        "prints on stderr",
+        before="import sys, logging",
+        answers=noisily(
+            "print('working', file=sys.stderr)\nlogging.warning('working')"
+        ),
+    ),
     Accident("prints in every call", answers=noisily("print('called', end=' ')")),
     Accident("print flood below the cap", before="print('x' * 900_000)"),
-    Accident("print flood above the cap", before="for _ in range(3000): "
-             "print('x' * 1000)"),
+    Accident(
+        "print flood above the cap", before="for _ in range(3000): print('x' * 1000)"
+    ),
     Accident("a copied answer", change=_copied(f"{SCORES}-answer")),
     Accident("an empty copied answer", change=_copied(f"{MASK}-answer", blank=True)),
     Accident("copied checks", change=_copied(SCORES, MASK, INSIDE)),
-    Accident("everything copied", change=lambda nb: nb.cells.extend(
-        copy.deepcopy(nb.cells))),
+    Accident(
+        "everything copied", change=lambda nb: nb.cells.extend(copy.deepcopy(nb.cells))
+    ),
     Accident("a copied notebook", file=f"Copy of {NOTEBOOK}"),
     Accident("a second download", file=NOTEBOOK.replace(".", " (1).")),
     Accident("a name of its own", file="Meine Lösung final2.ipynb"),
@@ -189,86 +211,178 @@ for _ in tqdm(range(3)): pass
     Accident("no ending", file="notebook.json"),
     Accident("saved by Colab as 4.0", data=lambda d: _colab(d, 0, ids=False)),
     Accident("saved by Colab as 4.5", data=lambda d: _colab(d, 5, ids=True)),
-    Accident("saved by Colab on one line", data=lambda d: json.dumps(
-        json.loads(_colab(d, 0, ids=False)), separators=(",", ":")).encode()),
-    Accident("drive mounted", before="from google.colab import drive\n"
-             "drive.mount('/content/drive')\n%cd /content/drive/MyDrive"),
-    Accident("packages installed", before="!pip install -q torch torchvision\n"
-             "%pip install einops\nimport math"),
-    Accident("tests deleted", change=lambda nb: nb.update(cells=[
-        c for c in nb.cells if grade_id(c) not in (SCORES, MASK, INSIDE)])),
-    Accident("tests edited", change=lambda nb: [
-        cell.update(source="# check(...) later\nprint('ok')")
-        for cell in cells_named(nb, SCORES, MASK, INSIDE)]),
+    Accident(
+        "saved by Colab on one line",
+        data=lambda d: json.dumps(
+            json.loads(_colab(d, 0, ids=False)), separators=(",", ":")
+        ).encode(),
+    ),
+    Accident(
+        "drive mounted",
+        before="from google.colab import drive\n"
+        "drive.mount('/content/drive')\n%cd /content/drive/MyDrive",
+    ),
+    Accident(
+        "packages installed",
+        before="!pip install -q torch torchvision\n%pip install einops\nimport math",
+    ),
+    Accident(
+        "tests deleted",
+        change=lambda nb: nb.update(
+            cells=[c for c in nb.cells if grade_id(c) not in (SCORES, MASK, INSIDE)]
+        ),
+    ),
+    Accident(
+        "tests edited",
+        change=lambda nb: [
+            cell.update(source="# check(...) later\nprint('ok')")
+            for cell in cells_named(nb, SCORES, MASK, INSIDE)
+        ],
+    ),
     Accident("metadata lost", change=_lost("nbgrader")),
     Accident("metadata and ids lost", change=_lost("nbgrader", "id")),
-    Accident("old schema", change=lambda nb: [
-        cell.metadata.nbgrader.update(schema_version=1) for cell in nb.cells
-        if grade_id(cell)]),
-    Accident("answer as text", change=lambda nb: [
-        cell.update(cell_type="markdown")
-        for cell in cells_named(nb, f"{SCORES}-answer")]),
-    Accident("another kernel", change=lambda nb: nb.metadata.update(kernelspec={
-        "name": "conda-env-dl-py", "display_name": "Python [dl]",
-        "language": "python"})),
+    Accident(
+        "old schema",
+        change=lambda nb: [
+            cell.metadata.nbgrader.update(schema_version=1)
+            for cell in nb.cells
+            if grade_id(cell)
+        ],
+    ),
+    Accident(
+        "answer as text",
+        change=lambda nb: [
+            cell.update(cell_type="markdown")
+            for cell in cells_named(nb, f"{SCORES}-answer")
+        ],
+    ),
+    Accident(
+        "another kernel",
+        change=lambda nb: nb.metadata.update(
+            kernelspec={
+                "name": "conda-env-dl-py",
+                "display_name": "Python [dl]",
+                "language": "python",
+            }
+        ),
+    ),
     Accident("answers in cells of its own", change=_moved),
-    Accident("helper cells", change=lambda nb: [
-        nb.cells.insert(n, new_code_cell(f"helper_{n} = torch.eye({n})"))
-        for n in (3, 5, 7)], answers={
+    Accident(
+        "helper cells",
+        change=lambda nb: [
+            nb.cells.insert(n, new_code_cell(f"helper_{n} = torch.eye({n})"))
+            for n in (3, 5, 7)
+        ],
+        answers={
             SCORES: "def dot_product_scores(q, k):\n    return q @ helper_3.new_tensor("
-                    "k.tolist()).T"}),
-    Accident("figures", before="""
+            "k.tolist()).T"
+        },
+    ),
+    Accident(
+        "figures",
+        before="""
 import matplotlib.pyplot as plt
 plt.plot([1, 2, 3]); plt.show()
 fig, axes = plt.subplots(2, 2); axes[0, 0].imshow([[1, 2], [3, 4]])
-"""),
-    Accident("figures in windows", before="%matplotlib tk\n"
-             "import matplotlib.pyplot as plt\nplt.plot([1]); plt.show()"),
+""",
+    ),
+    Accident(
+        "figures in windows",
+        before="%matplotlib tk\n"
+        "import matplotlib.pyplot as plt\nplt.plot([1]); plt.show()",
+    ),
     Accident("check redefined", before="def check(*answers): print('my check')"),
-    Accident("names reused", answers={
-        INSIDE: "q = k = length = x = torch = 5\ndef double(x):\n    return 2 * x"},
-        change=lambda nb: nb.cells.append(new_code_cell("import torch"))),
+    Accident(
+        "names reused",
+        answers={
+            INSIDE: "q = k = length = x = torch = 5\ndef double(x):\n    return 2 * x"
+        },
+        change=lambda nb: nb.cells.append(new_code_cell("import torch")),
+    ),
     Accident("an error in a cell of its own", before="undefined_name + 1"),
     Accident("a syntax error in a cell of its own", before="def broken(:"),
     Accident("a cell that takes too long", before="import time\ntime.sleep(90)"),
     Accident("input asked for", before="name = input('Name? ')"),
-    Accident("windows line ends", data=lambda d: json.dumps(json.loads(d.replace(
-             b"\\n", b"\\r\\n")), indent=1).replace("\n", "\r\n").encode()),
+    Accident(
+        "windows line ends",
+        data=lambda d: (
+            json.dumps(json.loads(d.replace(b"\\n", b"\\r\\n")), indent=1)
+            .replace("\n", "\r\n")
+            .encode()
+        ),
+    ),
     Accident("a byte order mark", data=lambda d: b"\xef\xbb\xbf" + d),
     Accident("sixteen bits", data=lambda d: d.decode().encode("utf-16")),
-    Accident("tabs", answers={
-        name: SOLUTIONS[name].replace("    ", "\t") for name in (SCORES, MASK)}),
-    Accident("other letters", answers=noisily("größe = 'Ω ≈ 😀'"),
-             after="print('ä', '日本語', '😀'[0])"),
+    Accident(
+        "tabs",
+        answers={
+            name: SOLUTIONS[name].replace("    ", "\t") for name in (SCORES, MASK)
+        },
+    ),
+    Accident(
+        "other letters",
+        answers=noisily("größe = 'Ω ≈ 😀'"),
+        after="print('ä', '日本語', '😀'[0])",
+    ),
     Accident("half a character printed", after="print('\\ud83d')"),
     Accident("an older format", data=_old_format),
     Accident("outputs kept", change=_outputs_kept),
-    Accident("checkpoints beside", files={
-        f".ipynb_checkpoints/{NOTEBOOK.replace('.', '-checkpoint.')}": b"{}",
-        ".DS_Store": b"\0" * 100, "__MACOSX/._x.ipynb": b"\0\5\x16\7",
-        "Thumbs.db": b"", "notes.docx": b"PK"}),
-    Accident("an older attempt beside", files={
-        "old/02_attention.ipynb": b"not json", "try.ipynb": b'{"cells": []}'}),
-    Accident("data beside", files={"data/table.csv": b"a,b\n1,2\n"},
-             before="assert open('data/table.csv').read().startswith('a')"),
-    Accident("files written", before="torch.save(torch.eye(3), 'mine.pt')\n"
-             "torch.load('mine.pt')\nopen('log.txt', 'w').write('x' * 1000)"),
-    Accident("many files beside", folder=lambda folder: [
-        (folder / f"picture{n}.txt").write_text("x") for n in range(700)]),
-    Accident("exercises in another order", change=lambda nb: nb.cells.append(
-        nb.cells.pop(nb.cells.index(cells_named(nb, f"{INSIDE}-answer")[0])))),
-    Accident("random seeds and threads set", before="""
+    Accident(
+        "checkpoints beside",
+        files={
+            f".ipynb_checkpoints/{NOTEBOOK.replace('.', '-checkpoint.')}": b"{}",
+            ".DS_Store": b"\0" * 100,
+            "__MACOSX/._x.ipynb": b"\0\5\x16\7",
+            "Thumbs.db": b"",
+            "notes.docx": b"PK",
+        },
+    ),
+    Accident(
+        "an older attempt beside",
+        files={"old/02_attention.ipynb": b"not json", "try.ipynb": b'{"cells": []}'},
+    ),
+    Accident(
+        "data beside",
+        files={"data/table.csv": b"a,b\n1,2\n"},
+        before="assert open('data/table.csv').read().startswith('a')",
+    ),
+    Accident(
+        "files written",
+        before="torch.save(torch.eye(3), 'mine.pt')\n"
+        "torch.load('mine.pt')\nopen('log.txt', 'w').write('x' * 1000)",
+    ),
+    Accident(
+        "many files beside",
+        folder=lambda folder: [
+            (folder / f"picture{n}.txt").write_text("x") for n in range(700)
+        ],
+    ),
+    Accident(
+        "exercises in another order",
+        change=lambda nb: nb.cells.append(
+            nb.cells.pop(nb.cells.index(cells_named(nb, f"{INSIDE}-answer")[0]))
+        ),
+    ),
+    Accident(
+        "random seeds and threads set",
+        before="""
 import random
 torch.manual_seed(0); random.seed(0)
 torch.use_deterministic_algorithms(True); torch.set_num_threads(2)
 torch.set_grad_enabled(False)
-"""),
-    Accident("worker processes", before="""
+""",
+    ),
+    Accident(
+        "worker processes",
+        before="""
 from torch.utils.data import DataLoader
 print(sum(len(b) for b in DataLoader(list(range(8)), 2, num_workers=2)))
-"""),
+""",
+    ),
     Accident("a shell command", before="!ls -la\n!nvidia-smi\n%timeit -n1 -r1 1 + 1"),
-    Accident("a long text", change=lambda nb: nb.cells.append(
-        new_markdown_cell("My thoughts. " * 8000))),
+    Accident(
+        "a long text",
+        change=lambda nb: nb.cells.append(new_markdown_cell("My thoughts. " * 8000)),
+    ),
     Accident("the time by hand", files={"timestamp.txt": b"2025-02-03 04:05:06 CET"}),
 ]

@@ -197,13 +197,17 @@ class Course:
             log.seek(0)
             self.log += log.read()[-200_000:]
 
-    def grade(self) -> Traces:
-        """``autograde`` and ``generate_feedback``, and what they left behind."""
+    def grade(self, pages: bool = True) -> Traces:
+        """``autograde`` and ``generate_feedback``, and what they left behind.
+
+        ``pages``: whether feedback is of interest, which takes seconds.
+        """
         traces = Traces.before(self)
         with _listening() as calls, _scratch() as scratch:
             self.run("autograde", UNIT)
             graded = self.status
-            self.run("generate_feedback", UNIT)
+            if pages:
+                self.run("generate_feedback", UNIT)
             self.status = graded
             traces.after(self, calls, scratch)
         return traces
@@ -464,7 +468,7 @@ def _listening() -> Iterator[list[str]]:
 
 # --- secrets and scripts -------------------------------------------------------------
 
-_STOLEN = re.compile("STOLEN[^\\\\\"<]{0,60}")  # attacks print it with what they got
+_STOLEN = re.compile('STOLEN[^\\\\"<]{0,60}')  # attacks print it with what they got
 
 
 def leaks(course: Course, student: str) -> list[str]:
@@ -559,4 +563,3 @@ def active_outputs(course: Course, student: str) -> list[str]:
             text = data.get("text/html", "")
             found += scripts("".join(text) if isinstance(text, list) else text)
     return found
-

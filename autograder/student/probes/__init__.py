@@ -51,10 +51,10 @@ def returned(result: object, *names: str) -> tuple:
 
 
 def tensor(result: object, name: str) -> torch.Tensor:
-    """The result itself if it is a tensor, else a plain word on what it is."""
+    """The result on the CPU if it is a tensor, else a plain word on what it is."""
     if not isinstance(result, torch.Tensor):
         raise WrongAnswer(f"expected {name} to be a tensor, got {describe(result)}")
-    return result
+    return result if result.device.type in ("cpu", "meta") else result.to("cpu")
 
 
 def describe(value: object) -> str:
@@ -71,6 +71,7 @@ def describe(value: object) -> str:
 def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 
+    The module goes where the inputs are: a student may have made it on another device.
     Weights come by name, so that neither the order of creation nor the initialisation
     that the student chose matters.
 
@@ -97,4 +98,5 @@ def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
+            module.to(value.device)
     return module.eval()

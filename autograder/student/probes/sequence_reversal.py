@@ -444,14 +444,14 @@ def _model_of(function, case: bytes) -> nn.Module:
     Between two checks the student may have changed whatever the function calls.
     """
     if isinstance(function, nn.Module):
-        return function.eval()
+        return function.cpu().eval()
     model, seen = _MODELS.get(function, (None, {case}))
     if case in seen:
         model, seen = function(), set()
     if not isinstance(model, nn.Module):
         raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
     _MODELS[function] = model, seen | {case}
-    return model.eval()
+    return model.cpu().eval()  # wherever it was trained
 
 
 def _logits(model: nn.Module, source: torch.Tensor, tokens: torch.Tensor):

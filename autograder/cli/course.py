@@ -1,49 +1,28 @@
-"""The command line: ``autograder COMMAND`` or ``python -m autograder COMMAND``."""
+"""Commands on the course itself: those who write it, and those who try it."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from datetime import date
 
-from autograder.build.notebook import write
 from autograder.course import ROOT, find_unit, units
-from autograder.errors import CourseError
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if all is well, 1 if something needs a person."""
-    options = _parser().parse_args(arguments)
-    # Two processes with two threads each on two cores are ten times slower than with
-    # one; the library reads this when torch is first imported, which is later.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # nbgrader starts `alembic` by name, which lies beside our interpreter.
-    os.environ["PATH"] = (
-        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    )
-    try:
-        return options.run(options)
-    except CourseError as error:
-        print(f"autograder: {error}", file=sys.stderr)
-        return 1
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
-    commands = parser.add_subparsers(title="commands", required=True)
+def add(commands) -> None:
+    """Add the commands to an argument parser's."""
     _add(commands, "build", _build, "build source, release, solutions and references")
+    _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
     _add(commands, "validity", _validity, "run all wrong variants and right styles")
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
-    _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
-    _add(commands, "leaderboard", _leaderboard, "rank a unit's models, in leaderboard/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
-    return parser
+    _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
+    _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
+    text = "new hidden references, and room for new results; the old ones are kept"
+    term = commands.add_parser("new-term", help=text, description=text)
+    term.set_defaults(run=_new_term)
 
 
-def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
+def _add(commands, name: str, run, text: str) -> None:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument(
         "units",
@@ -52,7 +31,6 @@ def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
         help='like "attention" or "02"; default: all',
     )
     command.set_defaults(run=run)
-    return command
 
 
 def _chosen(options: argparse.Namespace) -> list:
@@ -66,6 +44,15 @@ def _build(options: argparse.Namespace) -> int:
         changed = build(unit)
         listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
         print(f"{unit.label}: {listed or 'up to date'}")
+    return 0
+
+
+def _adopt(options: argparse.Namespace) -> int:
+    from autograder.build.adopt import adopt
+
+    for unit in _chosen(options):
+        text = str(unit.text.relative_to(unit.root))
+        print(f"{unit.label}: {text if adopt(unit) else 'no edit to adopt'}")
     return 0
 
 
@@ -102,21 +89,26 @@ def _kit(options: argparse.Namespace) -> int:
     return 0
 
 
-def _leaderboard(options: argparse.Namespace) -> int:
-    """Of the course that the current folder holds, as nbgrader takes it."""
-    from autograder.classroom import leaderboard
+def _site(options: argparse.Namespace) -> int:
+    from autograder import site
 
-    unit = find_unit((options.units or ["text_recovery"])[0])
-    for path in leaderboard.write(unit, Path.cwd(), Path("leaderboard")):
-        print(path)
+    print(site.build(_chosen(options), ROOT / "dist" / "site"))
     return 0
 
 
 def _lab(options: argparse.Namespace) -> int:
-    """Copy the release where it is missing, never over a student's work."""
-    folder = ROOT / "demo" / "student"
-    for unit in _chosen(options):
-        copy = folder / unit.label / unit.release.name
-        if not copy.exists():
-            write(copy, unit.release.read_bytes())
-    return subprocess.run(["jupyter", "lab", folder], check=False).returncode
+    from autograder.classroom import lab
+
+    lab.prepare(_chosen(options), ROOT / "demo")
+    return lab.run(ROOT / "demo")
+
+
+def _new_term(options: argparse.Namespace) -> int:
+    from autograder import term
+
+    for path in term.renew(units()):
+        print(f"new: {path.relative_to(ROOT)}")
+    kept = term.put_away(ROOT, date.today())
+    if kept:
+        print(f"the last term's submissions, grades and secret are in {kept}")
+    return 0

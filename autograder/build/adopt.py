@@ -1,0 +1,200 @@
+"""Edits of a built source notebook: noticed before a build, brought back on request.
+
+``source/NN_unit.built`` holds a fingerprint of what the last build wrote. A source
+notebook that is neither that nor what the next build writes was edited by a person,
+in JupyterLab or in nbgrader's Create Assignment panel, and nothing else has the edit.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.build import notebook
+from autograder.course import Unit
+from autograder.errors import CourseError
+
+# What JupyterLab and Colab write beside the content of a cell.
+_NOISE = {
+    "collapsed",
+    "execution",
+    "id",
+    "jupyter",
+    "scrolled",
+    "trusted",
+    "ExecuteTime",
+}
+_GENERATED = 2  # the badge and the kit cell come first, and are not in notebooks/
+
+
+def record(unit: Unit) -> Path:
+    """The file with the fingerprint of the unit's last build."""
+    return unit.source.parent.with_suffix(".built")
+
+
+def fingerprint(source: str) -> str:
+    """A digest of what a person can edit: no outputs, ids or kernels; a line."""
+    content = _content(nbformat.reads(source, as_version=4))
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest() + "\n"
+
+
+def _content(book: NotebookNode) -> list[list[Any]]:
+    return [
+        [
+            cell.cell_type,
+            cell.source,
+            {k: v for k, v in sorted(cell.metadata.items()) if k not in _NOISE},
+            cell.get("attachments", {}),
+        ]
+        for cell in book.cells
+    ]
+
+
+def refuse_edits(unit: Unit, source: str) -> None:
+    """Refuse to write ``source`` over an edit that is nowhere else.
+
+    Raises:
+        CourseError: the unit's source notebook was edited since it was built.
+    """
+    if not unit.source.is_file():
+        return
+    lies_there = fingerprint(unit.source.read_text(encoding="utf-8"))
+    if lies_there not in (_last_built(unit), fingerprint(source)):
+        raise CourseError(
+            f"{_shown(unit.source, unit)} was edited since it was built, and a build "
+            f"would lose the edit. To bring it into notebooks/: autograder adopt "
+            f"{unit.number}"
+        )
+
+
+def _last_built(unit: Unit) -> str:
+    path = record(unit)
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _shown(path: Path, unit: Unit) -> str:
+    return str(path.relative_to(unit.root))
+
+
+def adopt(unit: Unit) -> bool:
+    """Bring the edit of a source notebook into ``notebooks/``; False if there is none.
+
+    Cells that were not edited stay as they are, byte for byte.
+
+    Raises:
+        CourseError: the edit cannot be written in the hand-written form, or that has
+            changed since the last build, too; nothing is written.
+    """
+    text = unit.text.read_text(encoding="utf-8")
+    built = notebook.to_source(unit, notebook.read(unit))
+    edited = unit.source.read_text(encoding="utf-8")
+    if fingerprint(edited) in (fingerprint(built), _last_built(unit)):
+        return False
+    if fingerprint(built) != _last_built(unit):
+        raise CourseError(
+            f"both {_shown(unit.text, unit)} and {_shown(unit.source, unit)} have "
+            f"changed since the last build. Set the first one's changes aside (git "
+            f"stash), adopt, and bring them back (git stash pop)"
+        )
+    new = _merged(unit, text, nbformat.reads(built, as_version=4), edited)
+    try:
+        rebuilt = notebook.to_source(unit, notebook.parse(new, unit))
+    except CourseError as error:
+        raise CourseError(
+            f"cannot adopt {_shown(unit.source, unit)}; mend this there first. With "
+            f"the edit, {error}"
+        ) from error
+    if fingerprint(rebuilt) != fingerprint(edited):
+        raise CourseError(
+            f"cannot adopt {_shown(unit.source, unit)}: its text changes when it is "
+            f"written to {unit.text.name}; bring the edit over by hand"
+        )
+    return notebook.write(unit.text, new)
+
+
+def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
+    """The hand-written text with the edited cells in place of the built ones."""
+    written = jupytext.reads(text, fmt="py:percent")
+    if _write(written) != text:
+        raise CourseError(
+            f"{_shown(unit.text, unit)} is not laid out as Jupytext does it; open and "
+            f"save it as a notebook once, then adopt"
+        )
+    old = _content(built)
+    book = nbformat.reads(edited, as_version=4)
+    new = _content(book)
+    if new[:_GENERATED] != old[:_GENERATED]:
+        raise CourseError(
+            f"{_shown(unit.source, unit)}: the first {_GENERATED} cells (badge, kit) "
+            f"are made by the build; put them back as they were"
+        )
+    pairs = _paired(old[_GENERATED:], new[_GENERATED:])
+    cells = []
+    for before, after in pairs:
+        cell = book.cells[_GENERATED + after]
+        kept = written.cells[before] if before is not None else None
+        same = kept is not None and old[_GENERATED + before] == new[_GENERATED + after]
+        cells.append(kept if same else _cell(cell, kept, unit))
+    written.cells = cells
+    return _write(written)
+
+
+def _paired(old: list, new: list) -> Iterator[tuple[int | None, int]]:
+    """Each new cell's index, after that of the old cell it is or replaces."""
+    keys = [[json.dumps(cell) for cell in cells] for cells in (old, new)]
+    for _, i, i_end, j, j_end in SequenceMatcher(None, *keys, False).get_opcodes():
+        for offset in range(j_end - j):
+            yield (i + offset if i + offset < i_end else None), j + offset
+
+
+def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> NotebookNode:
+    """An edited cell in the hand-written form, with the spacing of the one it was."""
+    where = f'{_shown(unit.source, unit)}: the cell "{cell.source[:40]}"'
+    unknown = set(cell.metadata) - _NOISE - {"nbgrader"}
+    if unknown or cell.get("attachments") or cell.cell_type == "raw":
+        what = ", ".join(sorted(unknown)) or "an attachment, or raw text"
+        raise CourseError(f"{where} has what notebooks/ cannot hold: {what}")
+    spacing = kept.metadata if kept and kept.cell_type == cell.cell_type else {}
+    made = copy.deepcopy(cell)
+    made.metadata = nbformat.from_dict(
+        {k: v for k, v in spacing.items() if k in notebook.SPACING}
+    )
+    made.metadata.update(_role(cell.metadata.get("nbgrader"), where))
+    return made
+
+
+def _role(grading: NotebookNode | None, where: str) -> dict[str, Any]:
+    """What nbgrader's metadata is in the hand-written form."""
+    if not grading or not (grading.get("grade") or grading.get("solution")):
+        if grading and (grading.get("locked") or grading.get("task")):
+            raise CourseError(f"{where} is read-only or a task; this course has none")
+        return {}
+    name = grading.grade_id.replace("-", "/", 1)
+    if not grading.get("grade"):
+        return {"exercise": name.removesuffix("-answer")}
+    role = "written" if grading.get("solution") else "check"
+    points = float(grading.points)
+    return {role: name, "points": int(points) if points.is_integer() else points}
+
+
+def _write(book: NotebookNode) -> str:
+    """As notebooks/jupytext.toml has JupyterLab save it."""
+    book = copy.deepcopy(book)
+    book.metadata = nbformat.from_dict(
+        {
+            "jupytext": {
+                "notebook_metadata_filter": "-all",
+                "cell_metadata_filter": ",".join([*notebook.ROLES, "points", "-all"]),
+            }
+        }
+    )
+    return jupytext.writes(book, fmt="py:percent")

@@ -1,0 +1,278 @@
+"""Set up nbgrader for one machine with several accounts: graders and students.
+
+Run by root, as often as one likes: it makes what is missing, and puts right what a
+wrong umask, a copy or another account has spoilt. What it must come to:
+
+    FOLDER/exchange          3777 root:GROUP   students hand in and fetch here
+    FOLDER/exchange/COURSE   2775 root:GROUP   with outbound, inbound and feedback
+    FOLDER/COURSE            2770 root:GROUP   where graders work; closed to students
+    the course's checkout    o-rwx   :GROUP    solutions and hidden references
+    CONFIG/nbgrader_config.py  644             read by everybody's nbgrader
+"""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+import stat
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.build.notebook import write
+from autograder.course import ROOT, units
+from autograder.errors import CourseError
+
+_FIRST_LINE = "# Written by `autograder exchange`; run that again to change it.\n"
+
+# Read by every nbgrader on the machine. Graders may work from anywhere and with any
+# umask; a folder with a configuration of its own is another course.
+_EVERYBODY = (
+    _FIRST_LINE
+    + """\
+import grp
+import os
+import sys
+from pathlib import Path
+
+c = get_config()
+c.CourseDirectory.course_id = {course_id!r}
+c.Exchange.root = {exchange!r}
+c.Exchange.assignment_dir = os.path.expanduser("~")  # fetch and submit from anywhere
+c.ExchangeSubmit.strict = True  # a renamed notebook is refused, not lost
+
+# nbgrader starts `alembic` by name, which lies beside its interpreter.
+programs = str(Path(sys.executable).parent)
+os.environ["PATH"] = programs + os.pathsep + os.environ["PATH"]
+
+try:
+    graders = grp.getgrnam({group!r}).gr_gid
+except KeyError:
+    graders = None
+if graders in (os.getegid(), *os.getgroups()):
+    os.umask(0o007)  # what one grader makes, all graders can change
+    c.CourseDirectory.groupshared = True
+    if not Path("nbgrader_config.py").exists():
+        c.CourseDirectory.root = {course!r}
+"""
+)
+
+_COURSE = """\
+# The class's own settings. Those of the course come first; yours, below, win.
+c = get_config()
+load_subconfig("nbgrader_config.py", path={root!r})
+c.CourseDirectory.course_id = {course_id!r}
+
+# c.LateSubmissionPlugin.penalty_method = "zero"  # a late submission counts nothing
+"""
+
+_TRY = """\
+import os, sys
+from pathlib import Path
+import autograder, nbgrader
+course, package = sys.argv[1], Path(autograder.__file__).parent
+assert os.access(course, os.W_OK), f"{course} is closed"
+assert os.access(f"{course}/gradebook.db", os.W_OK), "the gradebook is closed"
+assert any(package.glob("references/hidden/*")), f"{package} is closed"
+"""
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """What is set up: who grades, and where everything lies."""
+
+    graders: Sequence[str]
+    folder: Path = Path("/srv/nbgrader")
+    config: Path = Path("/etc/jupyter")
+    group: str = "nbgraders"
+    course_id: str = "transformer"
+    root: Path = ROOT
+
+    @property
+    def exchange(self) -> Path:
+        return self.folder / "exchange"
+
+    @property
+    def course(self) -> Path:
+        return self.folder / self.course_id
+
+
+def set_up(room: Classroom) -> None:
+    """Make or mend all of it, and see that every grader can work.
+
+    Raises:
+        CourseError: not root, an unknown account, a strange file in the way, or a
+            grader who cannot reach the environment or the course.
+    """
+    _require(room)
+    group = _group(room)
+    with _umask(0o007):
+        _make_exchange(room, group)
+        _make_course(room, group)
+    _close_checkout(room, group)
+    write(room.config / "nbgrader_config.py", _for_everybody(room))
+    (room.config / "nbgrader_config.py").chmod(0o644)
+    room.config.chmod(0o755)
+    for grader in room.graders:
+        _try_as(grader, room, group)
+
+
+def _require(room: Classroom) -> None:
+    if not sys.platform.startswith("linux") or os.geteuid():
+        raise CourseError("this makes groups and folders for others: run it with sudo")
+    if not room.graders:
+        raise CourseError("who grades? name the accounts: --graders prof ta1 ta2")
+    for grader in room.graders:
+        try:
+            pwd.getpwnam(grader)
+        except KeyError:
+            raise CourseError(
+                f'there is no account "{grader}"; make it first: sudo adduser {grader}'
+            ) from None
+    config = room.config / "nbgrader_config.py"
+    if config.exists() and not config.read_text().startswith(_FIRST_LINE):
+        raise CourseError(
+            f"{config} is not from here; move it away, run this again, and put your "
+            f"own settings into {room.course / 'nbgrader_config.py'}"
+        )
+
+
+def _group(room: Classroom) -> int:
+    """The graders' group, with all of them in it."""
+    try:
+        known = grp.getgrnam(room.group)
+    except KeyError:
+        _run("groupadd", room.group)
+        known = grp.getgrnam(room.group)
+    for grader in room.graders:
+        if known.gr_gid not in os.getgrouplist(grader, pwd.getpwnam(grader).pw_gid):
+            _run("usermod", "--append", "--groups", room.group, grader)
+    return known.gr_gid
+
+
+def _run(*command: str) -> None:
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"  # after `su`, root's lacks these
+    done = subprocess.run(
+        ["env", f"PATH={path}", *command], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise CourseError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+
+
+@contextlib.contextmanager
+def _umask(mask: int):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _folder(path: Path, mode: int, group: int | None = None) -> None:
+    """A folder with this mode, and of this group."""
+    path.mkdir(parents=True, exist_ok=True)
+    if group is not None:
+        os.chown(path, -1, group)
+    path.chmod(mode)
+
+
+def _make_exchange(room: Classroom, group: int) -> None:
+    """The exchange as nbgrader makes it, but the graders' from the beginning.
+
+    Made before the first release, so that no student can make it; sticky, so that none
+    can move it away. A student's submission stays as it is.
+    """
+    _folder(room.folder, 0o755)
+    _folder(room.exchange, 0o3777, group)
+    inside = room.exchange / room.course_id
+    for path, mode in (
+        (inside, 0o2775), (inside / "outbound", 0o2775),
+        (inside / "inbound", 0o2773), (inside / "feedback", 0o2771),
+    ):  # fmt: skip
+        _folder(path, mode, group)
+        os.chown(path, 0, -1)
+    for name in ("outbound", "feedback"):
+        _share(inside / name, group, mode=0o2775)
+    (inside / "feedback").chmod(0o2771)
+
+
+def _make_course(room: Classroom, group: int) -> None:
+    """The graders' folder: today's sources, the gradebook, the secret."""
+    from nbgrader.api import Gradebook
+
+    from autograder.grading.execute import course_secret
+
+    _folder(room.course, 0o2770, group)
+    for unit in units(room.root):
+        path = room.course / "source" / unit.label / unit.source.name
+        write(path, unit.source.read_bytes())
+    config = room.course / "nbgrader_config.py"
+    if not config.exists():
+        write(config, _COURSE.format(root=str(room.root), course_id=room.course_id))
+    Gradebook(f"sqlite:///{room.course / 'gradebook.db'}", room.course_id).close()
+    course_secret(room.course)
+    _share(room.course, group, mode=0o2770)
+
+
+def _share(folder: Path, group: int, mode: int) -> None:
+    """Give all below a folder to the group: it may read and change everything.
+
+    ``mode`` is that of folders; files get the same rights, without execution. No link
+    is followed: this runs as root.
+    """
+    for _, _, files, parent in os.fwalk(folder, follow_symlinks=False):
+        os.fchown(parent, -1, group)
+        os.fchmod(parent, mode)
+        for name in files:
+            with contextlib.suppress(OSError):  # a link, or gone by now
+                _give(os.open(name, _PLAIN, dir_fd=parent), group, mode & 0o664)
+
+
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _give(descriptor: int, group: int, mode: int) -> None:
+    """Give a regular file to a group, and close it."""
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.fchown(descriptor, -1, group)
+            os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def _close_checkout(room: Classroom, group: int) -> None:
+    os.chown(room.root, -1, group)
+    room.root.chmod((stat.S_IMODE(room.root.stat().st_mode) | 0o050) & ~0o027)
+
+
+def _for_everybody(room: Classroom) -> str:
+    return _EVERYBODY.format(
+        course_id=room.course_id, exchange=str(room.exchange),
+        course=str(room.course), group=room.group,
+    )  # fmt: skip
+
+
+def _try_as(grader: str, room: Classroom, group: int) -> None:
+    """See that a grader can start nbgrader, and write where graders write."""
+    account = pwd.getpwnam(grader)
+    groups = os.getgrouplist(grader, account.pw_gid)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _TRY, room.course], capture_output=True, text=True,
+            user=account.pw_uid, group=account.pw_gid, extra_groups=groups,
+            cwd="/", env=os.environ | {"HOME": account.pw_dir}, check=False,
+        )  # fmt: skip
+        reason = (done.stderr.strip().splitlines() or [""])[-1] * bool(done.returncode)
+    except PermissionError:
+        reason = f"{sys.executable} is closed"
+    if reason:
+        raise CourseError(
+            f"{grader} cannot work with this course: {reason}. Course and environment "
+            f"({room.root}, {sys.prefix}) must lie where all graders can read, for "
+            "example in /opt, and not in anybody's home"
+        )

@@ -1,0 +1,256 @@
+"""Grades for Canvas, Moodle and Gradescope.
+
+A score is what nbgrader's own export has, with late penalties. While a written answer
+waits for a person there is no score: the cell is empty, which no LMS takes for a zero.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.classroom import sheet
+from autograder.classroom.gradebook import Classbook, Student, Submission
+from autograder.classroom.sheet import Sheet
+from autograder.errors import CourseError
+
+_CANVAS_INFO = (
+    "student", "id", "sis user id", "sis login id", "integration id", "root account",
+    "section",
+)  # fmt: skip
+_UNTOUCHED = ("EX",)  # Canvas's "excused"
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file's text, what to know about it, and who is graded but not in it."""
+
+    text: str
+    remarks: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+# --- Canvas --------------------------------------------------------------------------
+
+
+def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
+    """Canvas's own export with one assignment filled in, and no other assignment.
+
+    Args:
+        title: of the column; default: the one that is called like the unit.
+
+    Raises:
+        CourseError: it is no export of Canvas's gradebook, or has no such column.
+    """
+    known = [n for n, t in enumerate(into.titles) if t.casefold() in _CANVAS_INFO]
+    if into.index("ID") is None or into.index("Student") is None:
+        raise CourseError(
+            "this is not the gradebook that Canvas exports (Grades > Export): it has "
+            'no columns "Student" and "ID"'
+        )
+    column = _canvas_column(book, into, title)
+    titles = [into.titles[n] for n in (*known, column)]
+    match = _match(book, into, _canvas_rank)
+    filled, possible = [], ""
+    for number, row in enumerate(into.rows):
+        cells = [row[n] for n in (*known, column)]
+        if number in match and cells[-1].strip().upper() not in _UNTOUCHED:
+            cells[-1] = sheet.number(match[number].score)
+        if "points possible" in row[0].casefold():
+            possible = row[column].strip()
+        filled.append(cells)
+    remarks = (*_waiting(book), *_unlike(possible, book, "Canvas"))
+    text = sheet.as_text([titles, *filled], into.comma)
+    return Export(text, remarks, _not_in(book, match.values()))
+
+
+def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
+    assignments = [
+        n for n, own in enumerate(into.titles) if re.search(r"\(\d+\)$", own)
+    ]
+    plain = {n: re.sub(r"\s*\(\d+\)$", "", into.titles[n]) for n in assignments}
+    wanted = {_plain(title)} if title else {
+        _plain(book.unit), _plain(book.unit.partition("_")[2])
+    }  # fmt: skip
+    found = [
+        n for n in assignments if {_plain(plain[n]), _plain(into.titles[n])} & wanted
+    ]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(f'"{plain[n]}"' for n in assignments) or "none"
+    raise CourseError(
+        f'no column for "{title or book.unit}"; say which with --column: {listed}'
+    )
+
+
+def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
+    """How surely a row is a student's: 3 by Canvas's id, 1 by the name, 0 not."""
+    login = into.cell(row, "SIS Login ID").casefold()
+    if not into.cell(row, "ID"):
+        return 0  # not a person: the points, or a heading
+    if student.lms_id:
+        return 3 * (student.lms_id == into.cell(row, "ID"))
+    if student.id == into.cell(row, "SIS User ID") or (
+        login and login in (student.id.casefold(), student.email.casefold())
+    ):
+        return 2
+    return int(_is_name(student, into.cell(row, "Student")))
+
+
+# --- Moodle --------------------------------------------------------------------------
+
+
+def moodle(book: Classbook, into: Sheet | None = None) -> Export:
+    """A CSV for Moodle's grade import, or Moodle's grading worksheet filled in.
+
+    Raises:
+        CourseError: the worksheet has no column "Grade" or nobody to tell apart.
+    """
+    if into is None:
+        rows = [["id", "first_name", "last_name", "email", book.unit]]
+        rows += [
+            [
+                sheet.harmless(cell)
+                for cell in (s.id, s.first_name, s.last_name, s.email)
+            ]
+            + [sheet.number(entry.score)]
+            for entry in book.submissions
+            for s in (entry.student,)
+        ]
+        return Export(sheet.as_text(rows), tuple(_waiting(book)))
+    column = into.index("Grade")
+    if column is None or into.index("Identifier") is None:
+        raise CourseError(
+            'this is not Moodle\'s grading worksheet: it has no columns "Identifier" '
+            'and "Grade" (download it with the site in English)'
+        )
+    match = _match(book, into, _moodle_rank)
+    filled = [list(row) for row in into.rows]
+    for number, submission in match.items():
+        filled[number][column] = sheet.number(submission.score)
+    possible = into.cell(into.rows[0], "Maximum Grade") if into.rows else ""
+    remarks = (*_waiting(book), *_unlike(possible, book, "Moodle"))
+    text = sheet.as_text([into.titles, *filled], into.comma)
+    return Export(text, remarks, _not_in(book, match.values()))
+
+
+def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
+    email, own = into.cell(row, "Email address").casefold(), into.cell(row, "ID number")
+    if email and student.email:
+        return 3 * (email == student.email.casefold())
+    if own and own in (student.id, student.lms_id):
+        return 2
+    return int(_is_name(student, into.cell(row, "Full name")))
+
+
+# --- Gradescope ----------------------------------------------------------------------
+
+
+def gradescope(book: Classbook) -> dict[str, str]:
+    """Student id -> the text of the ``results.json`` of an autograder."""
+    return {
+        submission.student.id: json.dumps(_results(book, submission), indent=2) + "\n"
+        for submission in book.submissions
+    }
+
+
+def _results(book: Classbook, submission: Submission) -> Mapping:
+    tests = [_test(e.name, e.max_points, submission) for e in book.exercises]
+    says = [f"Not graded: {submission.refused}"] if submission.refused else []
+    says += [text for _, text in submission.repairs]
+    if submission.penalty:
+        says.append(f"{sheet.number(submission.penalty)} points off for lateness.")
+    if submission.waiting:
+        says.append("A teacher has yet to read what you wrote; points will follow.")
+    results: dict = {"output": "\n".join(says), "visibility": "visible", "tests": tests}
+    if submission.score is not None:
+        results["score"] = submission.score  # else Gradescope adds up what is known
+    return results
+
+
+def _test(name: str, most: float, submission: Submission) -> Mapping:
+    points, record = submission.points[name], submission.records.get(name)
+    if points is None:
+        return {"name": name, "output": f"not graded yet (of {sheet.number(most)})"}
+    says = (record.says or record.note) if record and points < most else ""
+    return {"name": name, "score": points, "max_score": most, "output": says}
+
+
+def write_gradescope(book: Classbook, folder: Path) -> list[str]:
+    """Write ``<student>/results.json`` for everybody; what to know about it."""
+    for student, text in gradescope(book).items():
+        path = folder / student / "results.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return list(_waiting(book))
+
+
+# --- what they share -----------------------------------------------------------------
+
+
+def _match(
+    book: Classbook, into: Sheet, rank: Callable[[Sheet, Sequence[str], Student], int]
+) -> dict[int, Submission]:
+    """Row number -> submission: pairs that are each other's one surest choice."""
+    ranks = [
+        [rank(into, row, submission.student) for submission in book.submissions]
+        for row in into.rows
+    ]
+    best_of_row = [_surest(row) for row in ranks]
+    best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]
+    return {
+        row: book.submissions[column]
+        for row, column in enumerate(best_of_row)
+        if column is not None and best_of_column[column] == row
+    }
+
+
+def _surest(ranks: Sequence[int]) -> int | None:
+    """Where the largest rank stands; None if it is 0, or stands in two places."""
+    most = max(ranks, default=0)
+    return ranks.index(most) if most and ranks.count(most) == 1 else None
+
+
+def _is_name(student: Student, name: str) -> bool:
+    """Whether "Lovelace, Ada" or "Ada Lovelace" is a student's name."""
+    if not (student.first_name and student.last_name):
+        return False
+    last, comma, first = name.partition(",")
+    shown = f"{first} {last}" if comma else name
+    return _plain(shown) == _plain(student.name)
+
+
+@functools.cache
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def _waiting(book: Classbook) -> Iterator[str]:
+    waiting = [s.student.id for s in book.submissions if s.waiting]
+    if waiting:
+        yield (
+            f"{len(waiting)} of {len(book.submissions)} have no score yet: written "
+            "answers wait in the formgrader"
+        )
+
+
+def _unlike(possible: str, book: Classbook, lms: str) -> Iterator[str]:
+    try:
+        same = not possible or abs(float(possible) - book.max_points) < 1e-6
+    except ValueError:
+        return
+    if not same:
+        yield (
+            f"{lms} has {possible} points for this assignment, the gradebook "
+            f"{sheet.number(book.max_points)}: change it in {lms}, or scores mislead"
+        )
+
+
+def _not_in(book: Classbook, found: Iterable[Submission]) -> tuple[str, ...]:
+    written = {submission.student.id for submission in found}
+    everybody = [submission.student.id for submission in book.submissions]
+    return tuple(student for student in everybody if student not in written)

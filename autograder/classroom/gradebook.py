@@ -1,0 +1,302 @@
+"""A graded unit as data: what the gradebook holds, and why, from ``autograded/``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbgrader import api
+from nbgrader.apps.baseapp import NbGrader
+from nbgrader.utils import is_grade, is_solution, is_task
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.errors import CourseError
+from autograder.grading.record import Record
+
+
+class NoGradebook(CourseError):
+    """The course has no gradebook yet."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What has points of its own; ``written`` ones are graded by a person."""
+
+    name: str
+    max_points: float
+    written: bool = False
+
+
+@dataclass(frozen=True)
+class Student:
+    """Somebody in the gradebook; all but ``id`` may be "" there."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """The full name, or the id where none is known."""
+        return f"{self.first_name} {self.last_name}".strip() or self.id
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's unit: points by exercise, None where a person has yet to grade.
+
+    Attributes:
+        penalty: points taken off for lateness.
+        late: how late it came, in seconds; 0 if in time or unknown.
+        records: the judge's records by exercise; none for written answers.
+        repairs: (kind, sentence) of what was put right before grading.
+        refused: why it could not be graded, "" if it could.
+        level: the isolation that its code ran in, "" if it did not run.
+        seconds: how long grading took, None if that was not noted.
+    """
+
+    student: Student
+    points: Mapping[str, float | None]
+    penalty: float = 0.0
+    late: float = 0.0
+    records: Mapping[str, Record] = field(default_factory=dict)
+    repairs: tuple[tuple[str, str], ...] = ()
+    refused: str = ""
+    level: str = ""
+    seconds: float | None = None
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The exercises that a person has yet to grade."""
+        return tuple(name for name, points in self.points.items() if points is None)
+
+    @property
+    def known(self) -> float:
+        """The points so far, without what waits, before any penalty."""
+        return sum(points for points in self.points.values() if points is not None)
+
+    @property
+    def score(self) -> float | None:
+        """The final points, as nbgrader's export has them; None while one waits."""
+        return None if self.waiting else max(0.0, self.known - self.penalty)
+
+
+@dataclass(frozen=True)
+class Classbook:
+    """A unit with all its graded submissions, in the order of the students' ids."""
+
+    unit: str
+    exercises: tuple[Exercise, ...]
+    submissions: tuple[Submission, ...]
+    absent: tuple[Student, ...] = ()
+
+    @property
+    def max_points(self) -> float:
+        return sum(exercise.max_points for exercise in self.exercises)
+
+
+def find_assignment(name: str, root: Path) -> str:
+    """The assignment of the course at ``root`` called "attention" or "02" for short.
+
+    Raises:
+        CourseError: there is none, or more than one.
+    """
+    known = sorted(path.parent.name for path in root.glob("source/*/*.ipynb"))
+    known = list(dict.fromkeys(known))
+    found = [n for n in known if n == name] or [
+        n for n in known if name in n.split("_", 1)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not known:
+        raise CourseError(
+            f"{root} is no course folder: it has no source/; say where it is with "
+            "--course FOLDER"
+        )
+    raise CourseError(f'no assignment "{name}"; there are {", ".join(known)}')
+
+
+def read(unit: str, root: Path) -> Classbook:
+    """The class's results for an assignment.
+
+    Raises:
+        CourseError: the gradebook cannot be read, or has no submission of it.
+    """
+    exercises = _exercises(unit, root)
+    with open_gradebook(root) as book:
+        try:
+            assignment = book.find_assignment(unit)
+        except api.MissingEntry:
+            raise CourseError(
+                f'the gradebook does not know "{unit}" yet; run: '
+                f"nbgrader generate_assignment {unit}"
+            ) from None
+        students = {student.id: _student(student) for student in book.students}
+        points, penalties = _points(book, unit)
+        submissions = tuple(
+            _submission(
+                unit, students[entry.student_id], points.get(entry.student_id, {}),
+                exercises, penalties.get(entry.student_id, 0.0),
+                entry.total_seconds_late, _known(unit, entry.student_id, root),
+            )
+            for entry in sorted(assignment.submissions, key=lambda s: s.student_id)
+        )  # fmt: skip
+    if not submissions:
+        raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
+    handed_in = {submission.student.id for submission in submissions}
+    absent = tuple(students[i] for i in sorted(set(students) - handed_in))
+    return Classbook(unit, exercises, submissions, absent)
+
+
+def students(root: Path) -> list[Student]:
+    """Everybody in the gradebook of the course at ``root``."""
+    with open_gradebook(root) as book:
+        return [_student(student) for student in book.students]
+
+
+@contextmanager
+def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
+    """nbgrader's gradebook of a course, wherever its configuration says it lies.
+
+    Raises:
+        NoGradebook: there is none.
+        CourseError: it cannot be read.
+    """
+    app = NbGrader(log_level=40)
+    app.initialize([], root=str(root.resolve()))
+    url = app.coursedir.db_url
+    path = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and not path.is_file():
+        raise NoGradebook(f"there is no gradebook at {path}; run nbgrader first")
+    book = None
+    try:
+        book = api.Gradebook(url, app.coursedir.course_id)
+        yield book
+    except SQLAlchemyError as error:
+        first = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise CourseError(f"the gradebook cannot be read: {first}") from error
+    finally:
+        if book is not None:
+            book.close()
+
+
+def key(unit: str, notebook: str, grade_id: str) -> str:
+    """What an exercise is called: its grade id, unless there are more notebooks."""
+    return grade_id if notebook == unit else f"{notebook}/{grade_id}"
+
+
+def _exercises(unit: str, root: Path) -> tuple[Exercise, ...]:
+    """All that has points, in the order of the source notebooks."""
+    found = []
+    for path in sorted((root / "source" / unit).glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if is_grade(cell) or is_task(cell):
+                mark = cell.metadata.nbgrader
+                name = key(unit, path.stem, mark.grade_id)
+                written = is_solution(cell) or is_task(cell)
+                found.append(Exercise(name, float(mark.points), bool(written)))
+    return tuple(found)
+
+
+def _student(student: api.Student) -> Student:
+    return Student(
+        student.id, student.first_name or "", student.last_name or "",
+        student.email or "", student.lms_user_id or "",
+    )  # fmt: skip
+
+
+def _points(book: api.Gradebook, unit: str) -> tuple[dict, dict[str, float]]:
+    """Points by student and exercise, and late penalties by student.
+
+    One query each: a thousand students with a dozen exercises are read in a second.
+    """
+    grades = (
+        book.db.query(
+            api.SubmittedAssignment.student_id,
+            api.Notebook.name,
+            api.BaseCell.name,
+            api.Grade.auto_score,
+            api.Grade.manual_score,
+            api.Grade.extra_credit,
+        )
+        .select_from(api.Grade)
+        .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
+    )
+    penalties = book.db.query(
+        api.SubmittedAssignment.student_id,
+        api.SubmittedNotebook.late_submission_penalty,
+    ).select_from(api.SubmittedNotebook)
+    points: dict[str, dict[str, float | None]] = {}
+    for student, notebook, cell, auto, manual, extra in _of(grades, unit):
+        score = auto if manual is None else manual
+        if score is not None:
+            score += extra or 0.0
+        points.setdefault(student, {})[key(unit, notebook, cell)] = score
+    taken: dict[str, float] = {}
+    for student, penalty in _of(penalties, unit):
+        taken[student] = taken.get(student, 0.0) + (penalty or 0.0)
+    return points, taken
+
+
+def _of(query, unit: str):
+    """The rows of a query that belong to an assignment."""
+    return (
+        query.join(
+            api.SubmittedAssignment,
+            api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
+        )
+        .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
+        .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
+        .filter(api.Assignment.name == unit)
+    )
+
+
+def _known(unit: str, student: str, root: Path) -> dict[str, dict]:
+    """What grading noted, by notebook name: ``metadata.autograder``."""
+    paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
+    return {path.stem: _noted(path) for path in paths}
+
+
+def _noted(path: Path) -> dict:
+    try:
+        return json.loads(path.read_bytes())["metadata"].get("autograder", {})
+    except (OSError, ValueError, LookupError):
+        raise CourseError(
+            f"{path} cannot be read; grade that submission again: nbgrader autograde "
+            f"{path.parts[-2]} --student={path.parts[-3]} --force"
+        ) from None
+
+
+def _submission(
+    unit: str, student: Student, points: Mapping, exercises: Iterable[Exercise],
+    penalty: float, late: float, known: Mapping[str, dict],
+) -> Submission:  # fmt: skip
+    notes = list(known.values())
+    records = {
+        key(unit, notebook, name): Record.from_json(entry)
+        for notebook, note in known.items()
+        for name, entry in note.get("checks", {}).items()
+    }
+    seconds = [note["seconds"] for note in notes if _is_number(note.get("seconds"))]
+    return Submission(
+        student,
+        {exercise.name: points.get(exercise.name) for exercise in exercises},
+        penalty,
+        late,
+        records,
+        tuple((r["kind"], r["says"]) for n in notes for r in n.get("repairs", ())),
+        " ".join(filter(None, (note.get("refused", "") for note in notes))),
+        " ".join(sorted({n["box"]["level"] for n in notes if n.get("box")})),
+        sum(seconds) if seconds else None,
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,71 @@
+"""JupyterLab as a student meets it: without an instructor's tools, ready to hand in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.build.notebook import write
+from autograder.course import Unit
+from autograder.errors import CourseError
+
+# Also what an administrator copies into /etc/jupyter where only students log in.
+STUDENT_JUPYTER = Path(__file__).parent / "student_jupyter"
+
+_NBGRADER = """\
+c = get_config()  # noqa: F821
+c.Exchange.root = {exchange!r}
+c.ExchangeSubmit.strict = True  # a renamed notebook is refused, with its name
+"""
+
+
+def prepare(units: Sequence[Unit], root: Path) -> Path:
+    """Lay out ``root`` for a student and release the units; the student's folder.
+
+    Notebooks are copied where they are missing, never over a student's work. Beside
+    the folder lie the exchange that they are handed in to, and Jupyter's settings.
+
+    Raises:
+        CourseError: nbgrader cannot release a unit.
+    """
+    exchange = root / "exchange"
+    config = _NBGRADER.format(exchange=str(exchange))
+    write(root / "jupyter" / "nbgrader_config.py", config)
+    for unit in units:
+        copy = root / "student" / unit.label / unit.release.name
+        if not copy.exists():
+            write(copy, unit.release.read_bytes())
+        _release(unit, exchange)
+    return root / "student"
+
+
+def environment(root: Path) -> dict[str, str]:
+    """The variables with which Jupyter, in ``root``, is a student's."""
+    before = os.environ.get("JUPYTER_CONFIG_PATH", "")
+    paths = [str(root / "jupyter"), str(STUDENT_JUPYTER), *filter(None, [before])]
+    return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+
+
+def run(root: Path) -> int:
+    """Open JupyterLab in the student's folder; its exit status."""
+    return subprocess.run(
+        ["jupyter", "lab"], cwd=root / "student", env=environment(root), check=False
+    ).returncode
+
+
+def _release(unit: Unit, exchange: Path) -> None:
+    """Put the release into the exchange, unless what lies there is the same."""
+    released = unit.release.read_bytes()
+    there = exchange.glob(f"*/outbound/{unit.label}/{unit.release.name}")
+    if any(path.read_bytes() == released for path in there):
+        return
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "release_assignment", unit.label, "--force",
+         f"--CourseDirectory.root={unit.root}", f"--Exchange.root={exchange}"],
+        cwd=unit.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise CourseError(f"cannot release {unit.label}:\n{done.stderr}")

@@ -1,0 +1,78 @@
+"""CSV files as LMSs write and read them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: the titles of its columns, and rows of as many cells."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    comma: str = ","
+
+    def index(self, title: str) -> int | None:
+        """The number of the column of a title, whatever its case."""
+        wanted = title.casefold()
+        found = [n for n, own in enumerate(self.titles) if own.casefold() == wanted]
+        return found[0] if found else None
+
+    def cell(self, row: Sequence[str], title: str) -> str:
+        """A row's cell below a title; "" if there is no such column."""
+        column = self.index(title)
+        return "" if column is None else row[column].strip()
+
+
+def read(path: Path) -> Sheet:
+    """A CSV with commas or semicolons, in UTF-8.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise CourseError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} is not in UTF-8; save it as such") from None
+    first = text.partition("\n")[0]
+    comma = ";" if first.count(";") > first.count(",") else ","
+    try:
+        lines = [row for row in csv.reader(io.StringIO(text), delimiter=comma) if row]
+    except csv.Error as error:
+        raise CourseError(f"{path}: {error}") from None
+    if not lines:
+        raise CourseError(f"{path} is empty")
+    titles = tuple(title.strip() for title in lines[0])
+    width = len(titles)
+    rows = tuple(tuple((row + [""] * width)[:width]) for row in lines[1:])
+    return Sheet(titles, rows, comma)
+
+
+def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=comma, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def harmless(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula; None becomes an empty one."""
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value
+
+
+def number(value: float | None) -> str:
+    """Points, or "" for none yet."""
+    return "" if value is None else f"{round(value, 4):.12g}"

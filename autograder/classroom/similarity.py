@@ -1,0 +1,283 @@
+"""Which solutions are suspiciously alike: a list for a person to judge, no verdict.
+
+Answers are compared as token sequences, exercise by exercise. Comments, docstrings,
+blanks and line breaks do not count, and neither do the names that a student chose. What
+the release already holds is left out, and what many of the class wrote counts little:
+a run of tokens that ``d`` of ``n`` students share weighs ``log2(n / d)``. Short
+exercises have few natural solutions, so it is the rare runs that tell.
+
+Pygments does the reading, since it takes any text, also what Python cannot parse. The
+comparing is ours: the well-known tools compare files pair by pair, and know nothing of
+exercises or of what is common in a class.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from pygments.lexers import PythonLexer
+from pygments.token import Comment, Name, Number, String, _TokenType
+
+from autograder.classroom import page
+from autograder.errors import CourseError
+
+RUN = 6  # tokens that are compared as one
+LEAST_SHARE = 0.6  # of the rarer half of a pair, for the pair to be listed
+LEAST_RARE = 12.0  # and this much of it must be rare; see ``Pair.rare``
+MOST_PAIRS = 100
+PAIRS_ON_PAGE = 20
+OWN = "own cells"  # what a student wrote outside of the answer cells
+_MOST_NAMES = 3  # of exercises in a line
+_LONGEST = 100_000  # characters of an answer that are read
+
+Answers = Mapping[str, str]  # exercise -> code
+Runs = frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """One exercise of a pair: the share of common runs, 0 to 1, weighted by rarity."""
+
+    exercise: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students whose answers are alike.
+
+    Attributes:
+        share: of the one with less, how much the other has, too; 0 to 1.
+        rare: how much there is to it, in bits: about log2(n / 2) for each token of a
+            class of n that only these two wrote.
+        exercises: those that are alike, most alike first.
+        same_names: whether even the names they chose agree.
+    """
+
+    one: str
+    other: str
+    share: float
+    rare: float
+    exercises: tuple[Alike, ...]
+    same_names: bool = False
+
+    @property
+    def where(self) -> str:
+        """The exercises that are alike, the first few of many."""
+        names = [alike.exercise for alike in self.exercises]
+        rest = len(names) - _MOST_NAMES
+        more = f" and {rest} more" if rest > 0 else ""
+        return ", ".join(names[:_MOST_NAMES]) + more
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The most striking pairs of ``listed``, and the share that is usual in the class.
+
+    ``usual`` is the median over all pairs: what coincidence alone brings about.
+    """
+
+    pairs: tuple[Pair, ...]
+    listed: int
+    usual: float
+
+
+# --- reading -------------------------------------------------------------------------
+
+
+def read(unit: str, root: Path) -> dict[str, Answers]:
+    """The code that each student wrote, from ``autograded/``.
+
+    Raises:
+        CourseError: nothing is graded yet, or a notebook cannot be read.
+    """
+    paths = sorted((root / "autograded").glob(f"*/{unit}/*.ipynb"))
+    if not paths:
+        raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
+    found: dict[str, dict[str, str]] = {}
+    for path in paths:
+        notebook = nbformat.read(path, as_version=4)
+        found.setdefault(path.parts[-3], {}).update(_answers(notebook))
+    return found
+
+
+def released(unit: str, root: Path) -> list[str]:
+    """The code that all students were given."""
+    paths = sorted((root / "release" / unit).glob("*.ipynb"))
+    if not paths:
+        raise CourseError(f"there is no release of {unit} in {root / 'release'}")
+    notebooks = [nbformat.read(path, as_version=4) for path in paths]
+    return [c.source for nb in notebooks for c in nb.cells if c.cell_type == "code"]
+
+
+def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    answers: dict[str, str] = {}
+    for cell in notebook.cells:
+        mark = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code":
+            continue
+        if mark.get("solution"):
+            answers[mark["grade_id"].removesuffix("-answer")] = cell.source
+        elif cell.metadata.get("autograder") == "own":
+            answers[OWN] = f"{answers.get(OWN, '')}\n{cell.source}"
+    return answers
+
+
+# --- tokens --------------------------------------------------------------------------
+
+
+def tokens(code: str, names: bool = False) -> list[str]:
+    """What is left of code without its looks, and without chosen names by default."""
+    found: list[str] = []
+    for kind, text in PythonLexer().get_tokens(code[:_LONGEST]):
+        if kind in Comment or kind in String.Doc or not text.strip():
+            continue
+        if kind in String:
+            text = "''"
+            if found and found[-1] == text:  # the parts of one string
+                continue
+        elif _is_chosen(kind, found) and not names:
+            text = "name"
+        elif kind in Number:
+            text = text.lower().replace("_", "")
+        found.append(text)
+    return found
+
+
+def _is_chosen(kind: _TokenType, before: Sequence[str]) -> bool:
+    """Whether a token is a name that its author chose: no builtin, no library's."""
+    if kind not in Name or kind in Name.Builtin:
+        return False
+    of_library = before[-1:] == ["."] and before[-2:] != ["self", "."]
+    return not of_library
+
+
+@functools.cache
+def runs(code: str) -> Runs:
+    """All runs of ``RUN`` tokens in code."""
+    read = tokens(code)
+    return frozenset(tuple(read[n : n + RUN]) for n in range(len(read) - RUN + 1))
+
+
+# --- comparing -----------------------------------------------------------------------
+
+
+def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Comparison:
+    """Find the pairs of students that a person should look at.
+
+    Memory grows with the square of the class: 4 MB for 1,000 students.
+
+    Args:
+        answers: each student's code by exercise.
+        given: code that everybody had, and that tells nothing.
+    """
+    students = sorted(answers)
+    if len(students) < 2:
+        return Comparison((), 0, 0.0)
+    common = frozenset().union(*map(runs, given))
+    names = dict.fromkeys(name for own in answers.values() for name in own)
+    exercises = {
+        name: _Exercise([runs(answers[s].get(name, "")) - common for s in students])
+        for name in names
+    }
+    whole = sum(exercise.whole for exercise in exercises.values())
+    rare = sum(exercise.shared() for exercise in exercises.values())
+    least = np.minimum(whole[:, None], whole[None, :])
+    share = np.minimum(1.0, rare / np.maximum(least, 1e-6))
+    above = np.triu_indices(len(students), 1)
+    striking = np.triu((share >= LEAST_SHARE) & (rare >= LEAST_RARE), 1)
+    found = np.argwhere(striking)  # (pairs, 2)
+    order = np.argsort(-(rare * share)[striking], kind="stable")[:MOST_PAIRS]
+    pairs = tuple(
+        Pair(
+            students[one], students[other], float(share[one, other]),
+            float(rare[one, other]), alike,
+            _same_names(answers[students[one]], answers[students[other]], alike),
+        )
+        for one, other in found[order].tolist()
+        for alike in (_alike(exercises, one, other),)
+    )  # fmt: skip
+    return Comparison(pairs, len(found), float(np.median(share[above])))
+
+
+def _same_names(first: Answers, second: Answers, alike: Sequence[Alike]) -> bool:
+    """Whether the alike exercises agree even in the names that were chosen."""
+    return bool(alike) and all(
+        tokens(first[a.exercise], True) == tokens(second[a.exercise], True)
+        for a in alike
+    )
+
+
+class _Exercise:
+    """One exercise of all students: their runs, and what each run weighs."""
+
+    def __init__(self, written: Sequence[Runs]):
+        self.written = written
+        self._counts = Counter(run for own in written for run in own)
+        self.whole = np.array([self.weight(own) for own in written])  # (students,)
+
+    def weight(self, some: Runs) -> float:
+        n = len(self.written)
+        return sum(math.log2(n / self._counts[run]) / RUN for run in some)
+
+    def shared(self) -> np.ndarray:
+        """(students, students), float32: the weight of what two have in common."""
+        several = [run for run, count in self._counts.items() if count > 1]
+        column = {run: n for n, run in enumerate(several)}
+        rows = np.zeros((len(self.written), len(several)), dtype=np.float32)
+        for row, own in zip(rows, self.written, strict=True):
+            row[[column[run] for run in own if run in column]] = 1.0
+        weights = [self.weight(frozenset({run})) for run in several]
+        return (rows * np.array(weights, dtype=np.float32)) @ rows.T
+
+
+def _alike(
+    exercises: Mapping[str, _Exercise], one: int, other: int
+) -> tuple[Alike, ...]:
+    """The exercises that two students have alike, most alike first."""
+    found = []
+    for name, exercise in exercises.items():
+        first, second = exercise.written[one], exercise.written[other]
+        least = min(exercise.whole[one], exercise.whole[other])
+        shared = exercise.weight(first & second)
+        if shared and shared >= LEAST_SHARE * least:
+            found.append(Alike(name, min(1.0, float(shared / least))))
+    return tuple(sorted(found, key=lambda alike: -alike.share))
+
+
+def as_html(
+    unit: str, found: Comparison, answers: Mapping[str, Answers], today: str
+) -> str:
+    """A page with the first pairs side by side, to be read by a person."""
+    shown = found.pairs[:PAIRS_ON_PAGE]
+    return page.render(
+        "alike.html.j2", unit, found=found, shown=shown, answers=answers, today=today
+    )
+
+
+def as_text(unit: str, found: Comparison) -> str:
+    """The list for a terminal."""
+    if not found.pairs:
+        return f"{unit}: no two solutions are strikingly alike"
+    width = max(len(pair.one) + len(pair.other) for pair in found.pairs) + 3
+    lines = [
+        f"{unit}: {found.listed} pairs to look at; two students of this class usually "
+        f"share {found.usual:.0%}",
+        "This is a hint to read both, never a proof: short exercises have few natural "
+        "solutions.",
+        "",
+    ]
+    for pair in found.pairs:
+        who = f"{pair.one} - {pair.other}"
+        names = ", even the names" if pair.same_names else ""
+        lines.append(f"{who:<{width}}  {pair.share:>4.0%}{names}: {pair.where}")
+    if found.listed > len(found.pairs):
+        lines.append(f"and {found.listed - len(found.pairs)} more")
+    return "\n".join(lines)

@@ -1,0 +1,37 @@
+"""The command line: ``autograder COMMAND`` or ``python -m autograder COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.cli import course, people
+from autograder.errors import CourseError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 if all is well, 1 if something needs a person."""
+    options = _parser().parse_args(arguments)
+    # Two processes with two threads each on two cores are ten times slower than with
+    # one; the library reads this when torch is first imported, which is later.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # nbgrader starts `alembic` by name, which lies beside our interpreter.
+    os.environ["PATH"] = (
+        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
+    try:
+        return options.run(options)
+    except CourseError as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    course.add(commands)
+    people.add(commands)
+    return parser

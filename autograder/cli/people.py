@@ -1,0 +1,170 @@
+"""Commands for those who teach: collecting, grades, reports, shared machines."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from autograder.build.notebook import write
+from autograder.course import find_unit
+from autograder.errors import CourseError
+
+BOARD = "rank a unit's models, in leaderboard/"
+
+
+def add(commands) -> None:
+    """Add the commands to an argument parser's."""
+    _add_exchange(commands)
+    report = _add_graded(
+        commands, "report", _report, "write the class report of a unit"
+    )
+    report.add_argument("--shareable", action="store_true", help="name no student")
+    report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
+    _add_graded(commands, "similarity", _similarity, "list solutions that are alike")
+    grades = _add_graded(commands, "grades", _grades, "write grades for an LMS")
+    formats = ("canvas", "moodle", "gradescope")
+    grades.add_argument("--format", required=True, choices=formats)
+    grades.add_argument(
+        "--into", type=Path, metavar="CSV",
+        help="Canvas's exported gradebook, or Moodle's grading worksheet",
+    )  # fmt: skip
+    grades.add_argument("--column", default="", metavar="TITLE", help="of Canvas's CSV")
+    grades.add_argument("--output", type=Path, metavar="PATH", help="default: reports/")
+    collect = _add_graded(commands, "collect", _collect, "place an LMS's archives")
+    collect.add_argument("archives", nargs="+", type=Path, metavar="ZIP")
+    collect.add_argument("--roster", type=Path, metavar="CSV", help="who is who")
+    collect.add_argument(
+        "--worksheet", type=Path, metavar="CSV", help="Moodle's, for hidden identities"
+    )
+    collect.add_argument(
+        "--lms", default="", metavar="NAME", help="if the archives do not tell"
+    )
+    collect.add_argument(
+        "--timezone", default="", metavar="ZONE",
+        help='of the LMS, like "Europe/Berlin"; default: this computer\'s',
+    )  # fmt: skip
+    collect.add_argument(
+        "--replace", action="store_true", help="where it is unclear which is newer"
+    )
+    board = commands.add_parser("leaderboard", help=BOARD, description=BOARD)
+    board.add_argument("unit", nargs="?", default="text_recovery", metavar="UNIT")
+    board.set_defaults(run=_leaderboard)
+
+
+def _add_exchange(commands) -> None:
+    text = "share this machine between graders and students (as root; see docs/ta.md)"
+    command = commands.add_parser("exchange", help=text, description=text)
+    command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
+    command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
+    command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
+    command.add_argument("--group", default="nbgraders")
+    command.add_argument("--course", default="transformer", help="its name")
+    command.set_defaults(run=_exchange)
+
+
+def _add_graded(commands, name: str, run, text: str) -> argparse.ArgumentParser:
+    """A command on what nbgrader has graded of one unit."""
+    command = commands.add_parser(name, help=text, description=text)
+    command.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
+    command.add_argument(
+        "--course", type=Path, default=Path(), metavar="FOLDER",
+        help="nbgrader's course folder; default: this one",
+    )  # fmt: skip
+    command.set_defaults(run=run)
+    return command
+
+
+def _exchange(options: argparse.Namespace) -> int:
+    from autograder.classroom.exchange import Classroom, set_up
+
+    room = Classroom(
+        options.graders, options.folder.absolute(), options.config.absolute(),
+        options.group, options.course,
+    )  # fmt: skip
+    set_up(room)
+    listed = ", ".join(options.graders)
+    print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
+    print(f"{listed}: log out and in once, so that the group {options.group} counts")
+    return 0
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.collect import layouts, place, roster
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    if options.lms and options.lms.lower() not in layouts.NAMES:
+        raise CourseError(f"--lms is one of {', '.join(layouts.NAMES)}")
+    known = roster.of_course(options.course, options.roster)
+    if options.worksheet:
+        known = known.with_worksheet(options.worksheet)
+    outcomes = list(
+        place.collect(
+            unit, options.archives, options.course, known,
+            layouts.to_utc(options.timezone), options.lms.lower(), options.replace,
+        )
+    )  # fmt: skip
+    print(place.as_text(outcomes))
+    return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, report
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
+    path = options.output or options.course / "reports" / name
+    print(*report.make(unit, options.course, path, not options.shareable), sep="\n")
+    return 0
+
+
+def _similarity(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, similarity
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    answers = similarity.read(unit, options.course)
+    found = similarity.compare(answers, similarity.released(unit, options.course))
+    path = options.course / "reports" / f"{unit}-similarity.html"
+    today = f"{date.today():%d %B %Y}"
+    write(path, similarity.as_html(unit, found, answers, today))
+    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
+    return 0
+
+
+def _grades(options: argparse.Namespace) -> int:
+    from autograder.classroom import exports, gradebook, sheet
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    book = gradebook.read(unit, options.course)
+    base = options.course / "reports" / f"{unit}-{options.format}"
+    if options.format == "gradescope":
+        folder = options.output or base
+        print(*exports.write_gradescope(book, folder), folder, sep="\n")
+        return 0
+    into = sheet.read(options.into) if options.into else None
+    if options.format == "moodle":
+        made = exports.moodle(book, into)
+    elif into:
+        made = exports.canvas(book, into, options.column)
+    else:
+        raise CourseError(
+            "Canvas wants its own ids: export its gradebook (Grades > Export) and give "
+            "it with --into FILE"
+        )
+    path = options.output or base.with_suffix(".csv")
+    write(path, made.text.encode())
+    print(*made.remarks, path, sep="\n")
+    if made.missing:
+        print(f"graded, but not in {options.into}: {', '.join(made.missing)}")
+    return 1 if made.missing else 0
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    """Of the course that the current folder holds, as nbgrader takes it."""
+    from autograder.classroom import leaderboard
+
+    unit = find_unit(options.unit)
+    for path in leaderboard.write(unit, Path.cwd(), Path("leaderboard")):
+        print(path)
+    return 0

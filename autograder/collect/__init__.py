@@ -1,0 +1,1 @@
+"""From the archives that an LMS gives to nbgrader's ``submitted/``."""

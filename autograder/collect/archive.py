@@ -1,0 +1,172 @@
+"""Reading a zip that anybody may have made: bounded, and nothing is ever unpacked.
+
+A fault of the archive as a whole raises ``Refused``; a member that is not what an LMS
+writes is left out with a reason, and the others are read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_MEMBERS = 50_000
+MOST_BYTES = 8 << 30  # unpacked, in all
+_UTF8 = 0x800  # flag: the name is in UTF-8
+_ENCRYPTED = 0x1
+_NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
+_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError,
+           ValueError, LookupError, RuntimeError, struct.error)  # fmt: skip
+
+
+class Refused(Exception):
+    """An archive or a member cannot be used; the text says why."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A regular file of an archive.
+
+    ``time`` is what the archive says, without zone; None if it says nothing.
+    """
+
+    name: str
+    size: int
+    time: datetime.datetime | None
+    info: zipfile.ZipInfo
+
+
+class Archive:
+    """A zip file with its members, and those that were left out with a reason.
+
+    Raises:
+        Refused: it is no zip, too large, or made to deceive.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except UnicodeDecodeError:
+            raise Refused("a name in it is in a broken encoding") from None
+        except FileNotFoundError:
+            raise Refused("there is no such file") from None
+        except _FAULTS:
+            raise Refused("it is not a readable zip; download it again") from None
+        try:
+            self._check_whole()
+        except Refused:
+            self.close()
+            raise
+        self.left_out: list[tuple[str, str]] = []
+        self.members = list(self._members())
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._zip.close()
+
+    def read(self, member: Member, most: int) -> bytes:
+        """What a member holds.
+
+        Raises:
+            Refused: it is larger than ``most`` bytes, or damaged.
+        """
+        if member.size > most:
+            raise Refused(f"larger than {most >> 20} MB")
+        try:
+            with self._zip.open(member.info) as file:
+                data = file.read(most + 1)
+        except _FAULTS:
+            raise Refused("damaged, or packed in an unknown way") from None
+        if len(data) > most:
+            raise Refused(f"larger than {most >> 20} MB")
+        return data
+
+    def _check_whole(self) -> None:
+        infos = self._zip.infolist()
+        if len(infos) > MOST_MEMBERS:
+            raise Refused(f"it has more than {MOST_MEMBERS} members")
+        if sum(info.file_size for info in infos) > MOST_BYTES:
+            raise Refused(f"unpacked, it is larger than {MOST_BYTES >> 30} GB")
+        end = 0  # members that share bytes are how small archives become huge ones
+        for info in sorted(infos, key=lambda info: info.header_offset):
+            if info.header_offset < end:
+                raise Refused("its members overlap: it was made to deceive")
+            end = info.header_offset + 30 + info.compress_size
+
+    def _members(self) -> Iterator[Member]:
+        # `is_dir` of Python 3.11 fails on an empty name, which hostile archives have.
+        infos = [i for i in self._zip.infolist() if not i.filename.endswith("/")]
+        named = [(info, _name(info)) for info in infos]
+        copies = Counter(_folded(name or "") for _, name in named)
+        for info, name in named:
+            if name is not None and _NOISE.search(name):
+                continue
+            reason = _objection(info, name)
+            if not reason and copies[_folded(name)] > 1:
+                reason = "there are several of this name"
+            if reason:
+                self.left_out.append((_printable(name or info.filename), reason))
+            else:
+                yield Member(name, info.file_size, _time(info), info)
+
+
+def _name(info: zipfile.ZipInfo) -> str | None:
+    """A member's name, None if nobody can tell its encoding.
+
+    Without the flag for UTF-8 it should be cp437, which zipfile assumes; in fact many
+    tools write UTF-8 without it.
+    """
+    name = info.orig_filename
+    if info.flag_bits & _UTF8 or name.isascii():
+        return unicodedata.normalize("NFC", name)
+    try:
+        return unicodedata.normalize("NFC", name.encode("cp437").decode())
+    except UnicodeError:
+        return None
+
+
+def _objection(info: zipfile.ZipInfo, name: str | None) -> str:
+    """Why a member is not one that an LMS writes, "" if it may be."""
+    if name is None:
+        return "its name is in an unknown encoding"
+    if not name.isprintable() or len(name) > 1000:
+        return "its name is not plain text"
+    parts = name.split("/")
+    if "\\" in name or re.match(r"[A-Za-z]:", name) or name.startswith("/"):
+        return "its path is absolute or one of Windows"
+    if any(part in ("", ".", "..") for part in parts) or len(parts) > 12:
+        return "its path leads elsewhere"
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "it is a link or a device"
+    return "it is encrypted" if info.flag_bits & _ENCRYPTED else ""
+
+
+def _folded(name: str) -> str:
+    """Names that some file system takes for the same have the same folded name."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _printable(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in name)[:200]
+
+
+def _time(info: zipfile.ZipInfo) -> datetime.datetime | None:
+    try:
+        time = datetime.datetime(*info.date_time)
+    except ValueError:
+        return None
+    return time if time.year > 1980 else None

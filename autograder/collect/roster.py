@@ -1,0 +1,206 @@
+"""From the LMS's names for a student to the course's: the roster.
+
+It comes from a CSV like that of ``nbgrader db student import``, else from the
+gradebook. Where there is none, the LMS's own key is the student's id.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.classroom import sheet
+from autograder.classroom.gradebook import NoGradebook, Student, students
+from autograder.collect.archive import Refused
+from autograder.collect.layouts import Layout, Person
+from autograder.errors import CourseError
+
+COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")
+_WORKSHEET = {  # Moodle's grading worksheet, in English
+    "identifier": "participant", "full name": "name", "email address": "email",
+    "id number": "number",
+}  # fmt: skip
+_ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # what can name a folder anywhere
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A student of the roster and all that an LMS may call them."""
+
+    student: Student
+    username: str = ""
+    participant: str = ""
+
+
+class Roster:
+    """Finds the student that an LMS means."""
+
+    def __init__(self, entries: Iterable[Entry] = ()):
+        self.entries = list(entries)
+
+    @property
+    def usernames(self) -> set[str]:
+        """All that Blackboard may call somebody."""
+        return {n for e in self.entries for n in (e.student.id, e.username) if n}
+
+    def find(self, person: Person, layout: Layout, blind: bool = False) -> str:
+        """The id of the one student that a person of an archive can be.
+
+        Raises:
+            Refused: nobody of the roster, more than one, or hidden by the LMS.
+        """
+        if not self.entries:
+            return self._itself(person, layout, blind)
+        hidden = blind and layout.lasting  # an alias for one assignment
+        meant = [e for e in self.entries if _is_meant(e, person, layout)] * (not hidden)
+        if not meant and not blind and not person.email:
+            # Names are no proof: they are asked last, never where an address is known,
+            # and somebody whose LMS id is known has another than this one.
+            free = [
+                e for e in self.entries if not (layout.lasting and e.student.lms_id)
+            ]
+            meant = [e for e in free if _is_called(e, person.name)]
+        if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
+            meant = [e for e in meant if _is_called(e, person.name)]
+        found = {entry.student.id for entry in meant}
+        if len(found) == 1:
+            return valid(found.pop())
+        shown = " ".join(filter(None, (person.name, person.email, f"({person.key})")))
+        if found:
+            listed = ", ".join(sorted(found))
+            raise Refused(f"{shown} may be each of {listed} of the roster")
+        if blind:
+            raise Refused(f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}")
+        raise Refused(f"{shown} is nobody of the roster")
+
+    def _itself(self, person: Person, layout: Layout, blind: bool) -> str:
+        if blind:
+            raise Refused(f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}")
+        if not layout.lasting:
+            raise Refused(
+                f"{layout.lms}'s numbers change with each assignment: give a roster "
+                "with first_name and last_name"
+            )
+        return valid(person.key or person.email)
+
+    def with_worksheet(self, path: Path) -> Roster:
+        """The same with the participant numbers of Moodle's grading worksheet."""
+        entries = list(self.entries)
+        for row in _rows(path, _WORKSHEET):
+            number = re.sub(r"\D", "", row.get("participant", ""))
+            for n, entry in enumerate(entries):
+                if number and _is_row_of(entry.student, row):
+                    entries[n] = replace(entry, participant=number)
+        return Roster(entries)
+
+
+_UNBLIND = {
+    "Canvas": "turn anonymous grading off and download again",
+    "Moodle": "reveal the identities and download again, or give the grading worksheet "
+    "with --worksheet",
+}
+
+
+def valid(student: str) -> str:
+    """An id that can name a folder.
+
+    Raises:
+        Refused: this one cannot.
+    """
+    if not _ID.fullmatch(student):
+        raise Refused(f'"{student[:60]}" cannot name a folder; give a roster with ids')
+    return student
+
+
+def _is_meant(entry: Entry, person: Person, layout: Layout) -> bool:
+    """Whether the LMS's key or address for a person is that of an entry."""
+    student = entry.student
+    if person.email and _plain(person.email) == _plain(student.email):
+        return True
+    if not person.key:
+        return False
+    if not layout.lasting:
+        return person.key == entry.participant
+    if layout.lms == "Blackboard":
+        return person.key in (student.id, entry.username, student.lms_id)
+    # Where an LMS id is known it decides: another student's id may look the same.
+    return person.key == (student.lms_id or student.id)
+
+
+def _is_row_of(student: Student, row: dict[str, str]) -> bool:
+    """Whether a row of the worksheet is a student's: by address, number, or name."""
+    if row["email"] and student.email:
+        return _plain(row["email"]) == _plain(student.email)
+    if row["number"] and row["number"] in (student.id, student.lms_id):
+        return True
+    return _is_called(Entry(student), row["name"])
+
+
+def _is_called(entry: Entry, name: str) -> bool:
+    """Whether a name, as LMSs write it, is that of an entry.
+
+    Canvas writes "lovelaceada", Moodle may put a group's name and "-" in front.
+    """
+    student = entry.student
+    if not (student.first_name or student.last_name) or not name:
+        return False
+    own = {
+        _plain(student.first_name + student.last_name),
+        _plain(student.last_name + student.first_name),
+    }
+    parts = name.split("-")
+    return any(_plain("-".join(parts[n:])) in own for n in range(len(parts)))
+
+
+def _plain(text: str) -> str:
+    """Text without case, blanks and punctuation."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[\W_]+", "", folded)
+
+
+# --- reading -------------------------------------------------------------------------
+
+
+def of_course(root: Path, path: Path | None = None) -> Roster:
+    """The roster in the file at ``path``, else that of the course's gradebook."""
+    if path:
+        return from_csv(path)
+    try:
+        return from_students(students(root))
+    except NoGradebook:
+        return Roster()
+
+
+def from_students(found: Iterable[Student]) -> Roster:
+    """The gradebook's students, as far as more than their ids is known."""
+    told = [s for s in found if s.first_name or s.last_name or s.email or s.lms_id]
+    return Roster(Entry(student) for student in told)
+
+
+def from_csv(path: Path) -> Roster:
+    """A roster file; its columns are ``COLUMNS``, of which only ``id`` must be there.
+
+    Raises:
+        CourseError: it cannot be read, or has no ids.
+    """
+    entries = []
+    for row in _rows(path, {name: name for name in COLUMNS}):
+        if row.get("id"):
+            student = Student(
+                row["id"], row.get("first_name", ""), row.get("last_name", ""),
+                row.get("email", ""), row.get("lms_user_id", ""),
+            )  # fmt: skip
+            entries.append(Entry(student, row.get("username", "")))
+    if not entries:
+        raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
+    return Roster(entries)
+
+
+def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The rows of a CSV with the wanted columns under our names."""
+    table = sheet.read(path)
+    for row in table.rows:
+        yield {ours: table.cell(row, theirs) for theirs, ours in columns.items()}

@@ -1,0 +1,73 @@
+"""Due dates with a time zone: read right, or refused with a line that says how.
+
+nbgrader ignores the offset in ``2026-11-30 23:59 +01:00``, takes that in ``+0100`` for
+a hundred seconds, and reads a date without a zone as UTC; all three without a word.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from autograder.errors import CourseError
+from autograder.grading.intake import parse_stamp
+
+
+def due_date(text: str) -> datetime.datetime:
+    """A due date that a person wrote, in UTC without zone, as the gradebook has it.
+
+    Raises:
+        CourseError: it is no date, or does not say in which time zone.
+    """
+    text = text.strip()
+    moment = parse_stamp(text)
+    if moment is None:
+        raise CourseError(
+            f'cannot read the due date "{text}"; write it like '
+            '"2026-11-30 23:59 Europe/Berlin" or "2026-11-30 23:59 +01:00"'
+        )
+    if text[-1].isdigit() and parse_stamp(f"{text} UTC"):
+        raise CourseError(
+            f'the due date "{text}" has no time zone; write it like '
+            f'"{text} Europe/Berlin", "{text} +01:00" or "{text} UTC"'
+        )
+    return moment
+
+
+def install() -> None:
+    """Have nbgrader read times as this module does.
+
+    Nothing of nbgrader can be configured here: its one reader of times is replaced
+    for the gradebook, and `nbgrader db assignment add` refuses what it cannot read.
+    Doing it twice is harmless.
+    """
+    from nbgrader import utils
+    from nbgrader.apps.dbapp import DbAssignmentAddApp
+
+    if getattr(utils.parse_utc, "replaces", None):
+        return
+    utils.parse_utc = _reading_zones(utils.parse_utc)
+    DbAssignmentAddApp.start = _refusing(DbAssignmentAddApp.start)
+
+
+def _reading_zones(plain):
+    """nbgrader's reader of times, given only what this module does not understand."""
+
+    def parse_utc(time):
+        moment = parse_stamp(time.strip()) if isinstance(time, str) else None
+        return plain(time) if moment is None else moment
+
+    parse_utc.replaces = plain
+    return parse_utc
+
+
+def _refusing(start):
+    def checked_start(app) -> None:
+        if app.duedate:
+            try:
+                moment = due_date(app.duedate)
+            except CourseError as error:
+                app.fail("%s", error)
+            app.log.info("Due %s UTC", moment)
+        start(app)
+
+    return checked_start

@@ -1,0 +1,81 @@
+"""A new term: new hidden references for the same course, and an empty gradebook.
+
+Nothing of the old term is deleted: its hidden references are in the history of the
+repository, its submissions, grades and secret in ``terms/``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from autograder.build import references
+from autograder.build.notebook import read, write
+from autograder.course import Unit
+from autograder.errors import CourseError
+from autograder.student.exercise import Exercise
+from autograder.student.references import pack
+from autograder.validity import Row, measure
+
+TRIES = 5  # drawings of a unit; now and then one lets a wrong variant pass
+
+# What a term leaves in a course folder. The secret lies in .autograder.
+RESULTS = ("submitted", "autograded", "feedback", "gradebook.db", ".autograder")
+
+
+def renew(units: Sequence[Unit]) -> list[Path]:
+    """Draw the hidden references of all units anew; the files that changed.
+
+    They are written only when all of them are drawn. The seeds come last, and say what
+    `autograder build` draws from then on.
+
+    Raises:
+        CourseError: a unit's drawings do not convince.
+    """
+    seeds, drawn = references.seeds(), {}
+    for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
+        seeds[unit.name], exercises = _convincing(unit)
+        drawn[references.path(unit, "hidden")] = pack(exercises)
+    changed = [path for path, data in drawn.items() if write(path, data)]
+    write(references.SEEDS, json.dumps(seeds, indent=1, sort_keys=True) + "\n")
+    return changed
+
+
+def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
+    """A secret seed, and what it draws: as good as `autograder validity` demands."""
+    cells = read(unit)
+    for _ in range(TRIES):
+        seed = secrets.token_hex(16)
+        exercises = references.build(unit, cells, seed)["hidden"]
+        rows = measure(unit.name, {exercise.name: exercise for exercise in exercises})
+        failures = [line for row in rows for line in _failures(row)]
+        if not failures:
+            return seed, exercises
+    raise CourseError(
+        f"{failures[0]}, with each of {TRIES} drawings; nothing was changed. "
+        f"See to the settings in autograder/bank/{unit.name}.py"
+    )
+
+
+def _failures(row: Row) -> list[str]:
+    """What is wrong with an exercise's checks, a line each; names do not matter."""
+    first_lines = [line.splitlines()[0] for line in row.failures]
+    return [f"{row.name}: {n}" for n in first_lines if " is named " not in n]
+
+
+def put_away(root: Path, today: datetime.date) -> Path | None:
+    """Move a term's results to ``terms/DATE``; the folder, None if there are none."""
+    found = [root / name for name in RESULTS if (root / name).exists()]
+    if not found:
+        return None
+    names = (f"{today}{n}" for n in ("", *(f"-{i}" for i in range(2, 1000))))
+    folder = next(p for p in (root / "terms" / n for n in names) if not p.exists())
+    folder.mkdir(parents=True)
+    for path in found:
+        path.rename(folder / path.name)
+    return folder

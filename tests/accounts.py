@@ -1,0 +1,81 @@
+"""Real Unix accounts, for tests of what several people share. Needs root."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from autograder.course import ROOT
+from tests.kernel.conftest import closed_ancestor
+
+_NAMESPACE = ROOT / "tests" / "kernel" / "ordinary.sh"
+_NEEDED = ("useradd", "userdel", "groupdel", "runuser", "unshare")
+
+needs_accounts = pytest.mark.skipif(
+    not sys.platform.startswith("linux")
+    or os.geteuid() != 0
+    or not all(map(shutil.which, _NEEDED))
+    or bool(closed_ancestor(sys.prefix)),
+    reason="making accounts needs root, useradd and an environment others can read",
+)
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """Accounts by the names that a test gives them; on the machine they are unique."""
+
+    suffix: str
+    home: Path
+
+    def __getitem__(self, name: str) -> str:
+        return f"{name}{self.suffix}"
+
+
+@contextlib.contextmanager
+def accounts(names: Sequence[str], home: Path) -> Iterator[Accounts]:
+    """Accounts with homes below ``home``, removed with their group afterwards."""
+    made = Accounts(f"-{secrets.token_hex(3)}", home)
+    home.mkdir()
+    home.chmod(0o755)
+    try:
+        for name in names:
+            subprocess.run(
+                ["useradd", "--create-home", "--home-dir", home / made[name],
+                 "--shell", "/bin/sh", "--user-group", made[name]],
+                check=True, capture_output=True,
+            )  # fmt: skip
+        yield made
+    finally:
+        for name in names:
+            command = ["userdel", "--force", "--remove", made[name]]
+            subprocess.run(command, check=False, capture_output=True)
+        command = ["groupdel", made["graders"]]
+        subprocess.run(command, check=False, capture_output=True)
+
+
+def as_root(command: Sequence[object]) -> list[object]:
+    """A command in a namespace where others can reach the interpreter, too."""
+    closed = closed_ancestor(sys.base_prefix)
+    return ["unshare", "-m", "sh", _NAMESPACE, "0", closed, sys.base_prefix, *command]
+
+
+def checkout(folder: Path) -> Path:
+    """A copy of the course as an instructor clones it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder

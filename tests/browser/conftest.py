@@ -1,0 +1,103 @@
+"""A headless Chromium, real Jupyter servers for it to visit, and its pictures."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SIZE = {"width": 1240, "height": 860}  # of a page: a laptop's
+SECONDS = 60  # to wait for anything on a page; a busy machine imports torch slowly
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The system's Chromium, driven by playwright."""
+    driver = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright: pip install '.[browser]'"
+    )
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("needs Chromium on the PATH: apt-get install chromium")
+    with driver.sync_playwright() as playwright:
+        # Root, as in a container, has no sandbox for Chromium.
+        launched = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"]
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """An empty page."""
+    context = chromium.new_context(viewport=SIZE)
+    opened = context.new_page()
+    opened.set_default_timeout(1000 * SECONDS)
+    yield opened
+    context.close()
+
+
+@pytest.fixture
+def picture():
+    """Save a picture of a page into the folder of $SCREENSHOTS, if that is set."""
+
+    def take(page, name: str, height: int = SIZE["height"]) -> None:
+        folder = os.environ.get("SCREENSHOTS")
+        if folder:
+            page.mouse.move(0, 0)  # no button is highlighted
+            page.evaluate("document.activeElement.blur()")
+            part = {"x": 0, "y": 0, "width": SIZE["width"], "height": height}
+            image = Image.open(io.BytesIO(page.screenshot(clip=part))).convert("RGB")
+            # 128 colours are enough for a screen, and less than half the bytes.
+            small = image.quantize(128, dither=Image.Dither.NONE)
+            small.save(Path(folder) / f"{name}.png", optimize=True)
+
+    return take
+
+
+@contextmanager
+def jupyter(folder: Path, environment: dict[str, str], own: Path) -> Iterator[str]:
+    """A Jupyter server in ``folder``, with its settings below ``own``.
+
+    Yields the address of a page of it as a template: ``{}`` stands for the path.
+    """
+    own.mkdir(parents=True, exist_ok=True)
+    kinds = ("CONFIG", "DATA", "RUNTIME")
+    mine = {f"JUPYTER_{kind}_DIR": str(own / kind.lower()) for kind in kinds}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    with (own / "log").open("w") as log:
+        server = subprocess.Popen(
+            [*command, "--ServerApp.port=0"],
+            cwd=folder, env=environment | mine, stdout=log, stderr=log,
+        )  # fmt: skip
+        try:
+            found = _when_ready(server, own)
+            yield f"{found['url']}{{}}?token={found['token']}"
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
+def _when_ready(server: subprocess.Popen, own: Path) -> dict:
+    stop = time.monotonic() + SECONDS
+    while time.monotonic() < stop and server.poll() is None:
+        for path in (own / "runtime").glob("jpserver-*.json"):
+            with suppress(OSError, ValueError):  # not yet listening; half written
+                found = json.loads(path.read_text())
+                urllib.request.urlopen(f"{found['url']}api", timeout=SECONDS).close()
+                return found
+        time.sleep(0.1)
+    raise AssertionError(f"Jupyter does not start:\n{(own / 'log').read_text()}")

@@ -1,0 +1,130 @@
+"""What a person does in JupyterLab, in a person's words."""
+
+from __future__ import annotations
+
+import re
+
+_IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
+
+
+def open_lab(page, address: str) -> None:
+    """Log in, as by the link that Jupyter prints."""
+    page.goto(address.format("lab"))
+    page.wait_for_selector(".jp-LauncherCard")
+
+
+def menu(page, name: str) -> list[str]:
+    """Open a menu of the menu bar; the entries that it shows."""
+    page.locator("#jp-MainMenu .lm-MenuBar-itemLabel").get_by_text(
+        name, exact=True
+    ).click()
+    entries = page.locator(".lm-Menu-itemLabel")
+    entries.first.wait_for()
+    return [text for text in entries.all_inner_texts() if text]
+
+
+def choose(page, name: str, entry: str) -> None:
+    """Choose an entry of a menu."""
+    menu(page, name)
+    _entry(page, entry).click()
+
+
+def open_assignment(page, label: str) -> None:
+    """Open a downloaded assignment's notebook through the Assignment List."""
+    choose(page, "Nbgrader", "Assignment List")
+    page.click(f'#fetched_assignments_list a:text("{label}")')
+    page.locator("#fetched_assignments_list .item_name a").last.click()
+    when_idle(page)
+
+
+def open_text_as_notebook(page, name: str) -> None:
+    """Open a text through the file browser's "Open With", with the usual kernel."""
+    page.click(f'.jp-DirListing-item:has-text("{name}")', button="right")
+    _entry(page, "Open With").hover()
+    _entry(page, "Notebook").click()
+    page.click('.jp-Dialog button:has-text("Select")')
+    when_idle(page)
+
+
+def _entry(page, text: str):
+    whole = re.compile(f"^{re.escape(text)}$")  # the label's letters are marked up
+    return page.locator(".lm-Menu-itemLabel").filter(has_text=whole)
+
+
+def save(page) -> None:
+    """Save by the keyboard, and wait until nothing is unsaved."""
+    page.keyboard.press("Control+s")
+    page.wait_for_selector(".lm-TabBar-tab.jp-mod-dirty", state="detached")
+
+
+def when_idle(page) -> None:
+    """Wait until the notebook's kernel has nothing left to do."""
+    page.wait_for_selector(f".jp-NotebookPanel:visible {_IDLE}")
+
+
+def go_to(page, heading: str) -> None:
+    """Click a heading in the table of contents."""
+    contents = page.locator("#table-of-contents")
+    if not contents.is_visible():
+        page.click('.lm-TabBar-tab[data-id="table-of-contents"]')
+    contents.locator(".jp-tocItem-heading", has_text=heading).first.click()
+
+
+def cell(page, kind: str, text: str):
+    """The notebook's "Code" or "Markdown" cell with a text; one far off shows none."""
+    found = page.locator(f".jp-NotebookPanel:visible .jp-Notebook .jp-{kind}Cell")
+    return found.filter(has_text=text).first
+
+
+def answer(page, start: str, code: str) -> None:
+    """Replace the code cell that has the text ``start``, and run it."""
+    _type(page, cell(page, "Code", start), code)
+
+
+def answer_in_words(page, start: str, text: str) -> None:
+    """Replace the Markdown cell that has the text ``start``, and render it."""
+    wanted = cell(page, "Markdown", start)
+    wanted.locator(".jp-MarkdownOutput").dblclick()
+    _type(page, wanted, text)
+
+
+def _type(page, wanted, text: str) -> None:
+    wanted.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)  # as one paste: no automatic brackets
+    run(page)
+
+
+def run(page) -> None:
+    """Run the cell that has the focus, and go on to the next."""
+    page.keyboard.press("Shift+Enter")
+
+
+def run_all_above(page) -> None:
+    """Have all cells above the selected one run; the kernel does it in its time."""
+    choose(page, "Run", "Run All Above Selected Cell")
+
+
+def run_all(page, last: str) -> None:
+    """Run all cells in a fresh kernel, until the last output, ``last``, is there."""
+    choose(page, "Run", "Restart Kernel and Run All Cells…")
+    page.click('.jp-Dialog button:has-text("Restart")')
+    outputs = page.locator(".jp-NotebookPanel:visible .jp-OutputArea-output")
+    outputs.filter(has_text=last).first.wait_for(state="attached")
+    when_idle(page)
+
+
+def validate(page) -> str:
+    """Press nbgrader's Validate; what its dialog says."""
+    page.locator(".validate-button:visible").first.click()
+    page.wait_for_selector(".nbgrader-ErrorDialog, .nbgrader-SuccessDialog")
+    return page.locator(".jp-Dialog").inner_text()
+
+
+def close_dialog(page) -> None:
+    page.locator(".jp-Dialog-footer button").last.click()
+
+
+def show(wanted) -> None:
+    """Scroll until a part of the page is at its top."""
+    wanted.evaluate("part => part.scrollIntoView()")

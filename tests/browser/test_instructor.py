@@ -1,0 +1,103 @@
+"""An instructor's morning in the formgrader: scores, a submission, a written answer."""
+
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.build.notebook import write
+from autograder.classroom import sample
+from autograder.course import ROOT, find_unit
+from tests.browser import desk
+from tests.browser.conftest import jupyter
+
+UNIT = find_unit("attention")
+QUESTION = "attention-empty_row"
+CLASS = {"ada": ("Ada", "Lovelace"), "alan": ("Alan", "Turing")}
+WORDS = "With `-inf`, $0/0$ is `nan`. With `-1e9`, all keys share equally."
+PRAISE = "Both results are right; I miss the remedy."
+
+
+def nbgrader(root, command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", command, UNIT.label],
+        cwd=root, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def put(path: str):
+    """Whether a response is that to a change of what lies at a path."""
+    return lambda r: path in r.url and r.request.method == "PUT" and r.ok
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course folder with two graded submissions; Ada also answered in words."""
+    made = sample.submissions(UNIT)
+    notebook = nbformat.reads(made["ada"].decode(), as_version=4)
+    (question,) = (
+        cell for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == QUESTION
+    )  # fmt: skip
+    question.source = WORDS
+    made["ada"] = nbformat.writes(notebook).encode()
+    root = tmp_path / "course"
+    for student in CLASS:
+        folder = root / "submitted" / student / UNIT.label
+        write(folder / UNIT.release.name, made[student])
+    write(root / "source" / UNIT.label / UNIT.source.name, UNIT.source.read_bytes())
+    settings = (ROOT / "nbgrader_config.py").read_text()
+    exchange = f"c.Exchange.root = {str(tmp_path / 'exchange')!r}\n"
+    write(root / "nbgrader_config.py", settings + exchange)
+    nbgrader(root, "generate_assignment")
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        for student, (first, last) in CLASS.items():
+            gradebook.add_student(student, first_name=first, last_name=last)
+    nbgrader(root, "autograde")
+    return root
+
+
+@pytest.mark.slow
+def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
+    with jupyter(course, dict(os.environ), course.parent / "own") as address:
+        desk.open_lab(page, address)
+        assert "Formgrader" in desk.menu(page, "Nbgrader")
+
+        page.goto(address.format(f"formgrader/manage_submissions/{UNIT.label}"))
+        page.wait_for_selector('tr:has-text("Lovelace")')
+        rows = page.locator("tbody tr").all_inner_texts()
+        assert "needs manual grading" in rows[0] and "96 / 100" in rows[0]
+        assert "Turing" in rows[1] and "96 / 100" not in rows[1]
+        picture(page, "instructor_scores", height=400)
+
+        page.goto(address.format(f"formgrader/gradebook/{UNIT.label}/{UNIT.label}"))
+        page.locator("tr", has_text="96 / 100").get_by_role("link").click()
+        # Fields are marked once their grades have come, and save only from then on.
+        score = page.locator(f'input.score.needs_manual_grade[id="{QUESTION}"]')
+        comment = page.locator(f'[id="{QUESTION}-comment"][placeholder]')
+        score.wait_for()
+        comment.wait_for()
+        text = page.locator("body").inner_text()
+        assert "What a full answer has: both results (2)" in text
+        assert "share equally" in text
+        with page.expect_response(put("/api/grade/")):
+            score.fill("3")
+            score.press("Tab")  # leaves the field, which saves it
+        with page.expect_response(put("/api/comment/")):
+            comment.fill(PRAISE)
+            comment.press("Tab")
+        comment.evaluate("field => field.scrollIntoView({block: 'center'})")
+        picture(page, "instructor_written_answer", height=600)
+
+        page.goto(address.format(f"formgrader/manage_submissions/{UNIT.label}"))
+        page.locator("tr", has_text="Lovelace").get_by_text("99 / 100").wait_for()
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        where = (UNIT.label, UNIT.label, "ada")
+        grade = gradebook.find_grade(QUESTION, *where)
+        assert (grade.manual_score, grade.needs_manual_grade) == (3, False)
+        assert gradebook.find_comment(QUESTION, *where).comment == PRAISE

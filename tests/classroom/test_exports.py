@@ -1,0 +1,169 @@
+"""Grades reach the right rows of an LMS's files, and nobody gets a zero for waiting."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import exports, sheet
+from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.errors import CourseError
+from autograder.grading.record import Record
+from tests.classroom.conftest import WHOLE
+
+EXERCISES = (Exercise("code", 6.0), Exercise("essay", 4.0, True))
+
+
+def submission(student: Student, code=6.0, essay=3.0, **more) -> Submission:
+    says = "You forgot the scaling."
+    records = {"code": Record("u/code", code, 6.0, "unscaled" * (code < 6), says)}
+    points = {"code": code, "essay": essay}
+    return Submission(student, points, records=records, **more)
+
+
+ADA = Student("ada", "Ada", "Lovelace", "ada@uni.example", "501")
+BOB = Student("bob", "Bob", "Óðinsson", "bob@uni.example")
+EVE = Student("eve", "Eve", "Mallory", "eve@uni.example")
+BOOK = Classbook(
+    "02_attention", EXERCISES,
+    (submission(ADA, penalty=1.5), submission(BOB, essay=None), submission(EVE, 2.0)),
+)  # fmt: skip
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Quiz (77),Attention (78),Final Score
+    Points Possible,,,,,5,10,
+"Lovelace, Ada",501,u1,ada1,Tuesday,4,,80
+"Óðinsson, Bob",502,u2,BOB@uni.example,Tuesday,3,,70
+"Mallory, Eve",503,u3,eve3,Tuesday,2,EX,60
+"Nobody, Ny",504,u4,ny4,Tuesday,1,7,50
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    def read(text: str, encoding="utf-8") -> sheet.Sheet:
+        path = tmp_path / "table.csv"
+        path.write_text(text, encoding=encoding)
+        return sheet.read(path)
+
+    return read
+
+
+def rows(text: str, comma=","):
+    return list(csv.DictReader(io.StringIO(text), delimiter=comma))
+
+
+# --- Canvas --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_canvas_s_own_export_is_filled_in(table, encoding):
+    made = exports.canvas(BOOK, table(CANVAS, encoding))
+    points, ada, bob, eve, nobody = rows(made.text)
+    assert "Quiz (77)" not in points and "Final Score" not in points
+    assert points["Attention (78)"] == "10"
+    assert ada["Attention (78)"] == "7.5", "9 points, 1.5 off for lateness"
+    assert bob["Attention (78)"] == "", "an essay waits: empty, not 6 and not 0"
+    assert eve["Attention (78)"] == "EX" and nobody["Attention (78)"] == "7"
+    assert ada["Student"] == "Lovelace, Ada" and ada["Section"] == "Tuesday"
+    assert made.missing == () and "1 of 3 have no score yet" in made.remarks[0]
+
+
+def test_semicolons_stay_semicolons(table):
+    text = "Student;ID;Section;Attention (78)\nEve Mallory;503;;\n"
+    made = exports.canvas(BOOK, table(text))
+    assert rows(made.text, ";")[0]["Attention (78)"] == "5"
+    assert made.missing == ("ada", "bob")
+
+
+def test_a_known_canvas_id_outdoes_a_name(table):
+    text = "Student,ID,Section,Attention (78)\nAda Lovelace,999,,\n"
+    assert exports.canvas(BOOK, table(text)).missing == ("ada", "bob", "eve")
+
+
+def test_two_rows_of_one_name_get_nothing(table):
+    text = 'Student,ID,Section,Attention (78)\n"Mallory, Eve",1,,\n"Mallory, Eve",2,,\n'
+    made = exports.canvas(BOOK, table(text))
+    assert [row["Attention (78)"] for row in rows(made.text)] == ["", ""]
+    assert "eve" in made.missing
+
+
+def test_the_column_is_found_or_asked_for(table):
+    export = table(CANVAS.replace("Attention (78)", "Week two (78)"))
+    with pytest.raises(CourseError, match='with --column: "Quiz", "Week two"'):
+        exports.canvas(BOOK, export)
+    for title in ("week two", "Week two (78)"):
+        assert rows(exports.canvas(BOOK, export, title).text)[1]["Week two (78)"]
+    with pytest.raises(CourseError, match="not the gradebook that Canvas exports"):
+        exports.canvas(BOOK, table("a,b\n1,2\n"))
+
+
+def test_other_points_in_the_lms_are_told(table):
+    made = exports.canvas(BOOK, table(CANVAS.replace(",5,10,", ",5,100,")))
+    assert any("Canvas has 100 points" in remark for remark in made.remarks)
+
+
+# --- Moodle --------------------------------------------------------------------------
+
+
+def test_moodle_s_import_has_an_address_and_a_score(table):
+    made = rows(exports.moodle(BOOK).text)
+    assert [(row["email"], row["02_attention"]) for row in made] == [
+        ("ada@uni.example", "7.5"), ("bob@uni.example", ""), ("eve@uni.example", "5"),
+    ]  # fmt: skip
+
+
+def test_moodle_s_worksheet_is_filled_in(table):
+    made = exports.moodle(
+        BOOK,
+        table(
+            "Identifier,Full name,Email address,Grade,Maximum Grade,"
+            '"Last modified (grade)"\n'
+            "Participant 1,Ada Lovelace,ADA@uni.example,,10.00,-\n"
+            "Participant 2,Bob Óðinsson,,3.00,10.00,-\n"
+            "Participant 3,Ny Nobody,ny@uni.example,1.00,10.00,yesterday\n"
+        ),
+    )
+    assert [row["Grade"] for row in rows(made.text)] == ["7.5", "", "1.00"]
+    assert rows(made.text)[2]["Last modified (grade)"] == "yesterday"
+    assert made.missing == ("eve",)
+    with pytest.raises(CourseError, match="not Moodle's grading worksheet"):
+        exports.moodle(BOOK, table(CANVAS))
+
+
+# --- Gradescope ----------------------------------------------------------------------
+
+
+def test_gradescope_s_results_add_up_and_leave_waiting_ones_open():
+    made = {name: json.loads(text) for name, text in exports.gradescope(BOOK).items()}
+    assert made["ada"]["score"] == 7.5 and "1.5 points off" in made["ada"]["output"]
+    code, essay = made["bob"]["tests"]
+    assert "score" not in made["bob"] and "score" not in essay
+    assert (code["score"], code["max_score"]) == (6.0, 6.0)
+    assert "not graded yet" in essay["output"]
+    assert made["eve"]["tests"][0]["output"] == "You forgot the scaling."
+
+
+# --- the command ---------------------------------------------------------------------
+
+
+def test_the_command_writes_each_format(graded, tmp_path, capsys):
+    def run(*options):
+        status = cli.main(["grades", "01", "--course", str(graded), *options])
+        return status, capsys.readouterr()
+
+    assert run("--format", "moodle")[0] == 0
+    text = (graded / "reports" / "01_numbers-moodle.csv").read_text()
+    assert {row["id"]: row["01_numbers"] for row in rows(text)} == {
+        WHOLE: "", "bob": "", "cut": "0", "silent": "0",
+    }, "refused and blank ones are zero, what waits is empty"  # fmt: skip
+    assert run("--format", "gradescope")[0] == 0
+    assert (graded / "reports" / "01_numbers-gradescope" / "bob").is_dir()
+    status, said = run("--format", "canvas")
+    assert status == 1 and "export its gradebook" in said.err
+    (tmp_path / "canvas.csv").write_text(
+        "Student,ID,Section,Numbers (1)\nSomebody,501,,\n"
+    )
+    status, said = run("--format", "canvas", "--into", str(tmp_path / "canvas.csv"))
+    assert status == 1 and "graded, but not in" in said.out and "bob" in said.out

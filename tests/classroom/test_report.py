@@ -1,0 +1,234 @@
+"""The class report says what the grades say, and the shareable one names nobody."""
+
+import csv
+import io
+import random
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import report
+from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.classroom.similarity import Alike, Comparison, Pair
+from autograder.errors import CourseError
+from autograder.grading.record import Record
+from tests.classroom.conftest import WHOLE
+from tests.grading.tiny_course import UNIT
+
+EXERCISES = (Exercise("a", 4.0), Exercise("b", 6.0), Exercise("essay", 5.0, True))
+
+
+def submission(name, a, b, essay=None, mistake="", says="", **more) -> Submission:
+    records = {"a": Record("u/a", a, 4.0, mistake if a < 4 else "", says),
+               "b": Record("u/b", b, 6.0)}  # fmt: skip
+    points = {"a": a, "b": b, "essay": essay}
+    return Submission(Student(name), points, records=records, **more)
+
+
+def class_of(*submissions) -> Classbook:
+    return Classbook("01_unit", EXERCISES, submissions, (Student("absentee"),))
+
+
+def thirteen(**more) -> Classbook:
+    """Ten made the same mistake, one another one, two none."""
+    common = [
+        submission(f"id-{n}", 1, n / 2, mistake="shifted", says="You `shifted` it.")
+        for n in range(10)
+    ]
+    rare = submission("id-rare", 0, 6, mistake="odd", says="A mistake like no other.")
+    return class_of(*common, rare, submission("id-top", 4, 6), submission("ok", 4, 5.5))
+
+
+def index_of(values) -> report.ExerciseRow:
+    book = class_of(*(submission(f"s{n}", a, b) for n, (a, b) in enumerate(values)))
+    return report.overview(book).exercises[0]
+
+
+# --- the numbers ---------------------------------------------------------------------
+
+
+def test_bands_hold_everybody_and_the_last_one_its_end():
+    book = class_of(submission("x", 4, 6), submission("y", 0, 0), submission("z", 0, 9))
+    bands = report.overview(book).bands
+    assert [band.count for band in bands] == [1, 0, 0, 0, 0, 0, 0, 0, 0, 2]
+
+
+def test_written_answers_that_wait_are_no_zeros():
+    view = report.overview(class_of(submission("x", 4, 6), submission("y", 4, 0, 5)))
+    essay = view.exercises[2]
+    assert (essay.mean, essay.waiting, essay.none) == (1.0, 1, 0)
+    assert view.waiting == 1 and view.known_max == 10 and view.max_points == 15
+    unread = report.overview(class_of(submission("x", 4, 6))).exercises[2]
+    assert unread.mean is None
+    page = report.as_html(view, "today")
+    assert "1 not yet graded" in page and "10 so far" in page
+
+
+@pytest.mark.parametrize(
+    ("values", "remark"),
+    [
+        ([(n % 5, n) for n in range(9)], "too few graded submissions to tell"),
+        ([(4, n) for n in range(12)], "everybody has all points"),
+        ([(0, n) for n in range(12)], "nobody has a point"),
+        ([(2, n) for n in range(12)], "all have the same points"),
+        ([(4 if n < 6 else 0, n / 2) for n in range(12)], "does worse here"),
+        ([(4 * (n % 2), (n // 2) / 2) for n in range(12)], "says little"),
+    ],
+)
+def test_an_exercise_that_does_not_discriminate_is_remarked(values, remark):
+    assert remark in index_of(values).remark
+
+
+def test_an_exercise_that_discriminates_has_its_index_and_no_remark():
+    row = index_of([(n / 3, n / 2) for n in range(12)])
+    assert row.index == pytest.approx(1.0) and row.remark == ""
+
+
+def test_the_most_common_mistake_comes_first_with_its_students():
+    first = report.overview(thirteen()).mistakes[0]
+    assert (first.name, first.count) == ("shifted", 10)
+    assert first.students[0] == "id-0"
+
+
+def test_who_needs_help_is_listed_with_reasons():
+    stopped = "The notebook stopped here: memory."
+    record = Record("u/a", 0.0, 4.0, note=stopped)
+    lost = Submission(Student("lost"), {"a": 0.0, "b": 6.0}, records={"a": record})
+    refused = submission("refused", 0, 0, refused="it is empty")
+    view = report.overview(class_of(lost, refused, submission("fine", 4, 6)))
+    reasons = {row.student: " ".join(row.reasons) for row in view.help}
+    assert set(reasons) == {"lost", "refused"}
+    assert stopped in reasons["lost"] and "refused: it is empty" in reasons["refused"]
+
+
+# --- the page ------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Which tags, links and ids a page has, and whether it is well nested."""
+
+    VOID = ("meta", "br", "img", "link", "hr")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.links, self.open = [], [], [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.tags.append(tag)
+        self.ids += [values["id"]] if "id" in values else []
+        self.links += [values[k] for k in ("href", "src") if k in values]
+        assert not any(name.startswith("on") for name in values)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_self_contained_and_its_links_lead_somewhere():
+    similar = Comparison((Pair("x", "y", 0.9, 50, (Alike("a", 1.0),), True),), 1, 0.1)
+    for view in (
+        report.overview(thirteen(), similar), report.overview(thirteen(), named=False)
+    ):  # fmt: skip
+        page = Page(report.as_html(view, "today"))
+        assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+        assert page.links and all(link.startswith("#") for link in page.links)
+        assert {link[1:] for link in page.links} <= set(page.ids)
+        assert len(page.ids) == len(set(page.ids))
+
+
+def test_what_students_wrote_stays_text():
+    evil = "<script>pwned()</script>"
+    book = class_of(
+        submission(evil, 0, 0, says=evil, repairs=((evil, evil),)),
+        submission("x", 0, 0, refused=evil),
+    )
+    page = report.as_html(report.overview(book), "today")
+    assert "<script" not in page and "&lt;script&gt;" in page
+
+
+def test_the_csv_has_a_row_for_each_student_and_no_formula():
+    book = class_of(submission("=1+1", 4, 6, 5.0), submission("y", 4, 6))
+    rows = list(csv.DictReader(io.StringIO(report.as_csv(report.overview(book)))))
+    assert [row["student"] for row in rows] == ["'=1+1", "y"]
+    assert rows[0]["score"] == "15"
+    assert rows[1]["score"] == "" and rows[1]["essay"] == "", "waits: empty, not 0"
+
+
+# --- what can be shared --------------------------------------------------------------
+
+
+def test_the_shareable_report_names_nobody_and_hides_rare_mistakes():
+    view = report.overview(thirteen(), named=False)
+    text = report.as_html(view, "today") + report.as_csv(view)
+    for student in [f"id-{n}" for n in range(10)] + ["id-rare", "id-top", "absentee"]:
+        assert student not in text
+    assert "shifted" in text and "no other" not in text and "odd" not in text
+    assert view.students == () and view.help == () and view.similar is None
+
+
+def test_no_band_of_a_shareable_report_holds_one_or_two():
+    for seed in range(200):
+        draw = random.Random(seed)
+        scores = [draw.randint(0, 6) for _ in range(draw.randint(5, 12))]
+        book = class_of(*(submission(f"s{n}", 4, b) for n, b in enumerate(scores)))
+        bands = report.overview(book, named=False).bands
+        assert sum(band.count for band in bands) == len(scores)
+        assert not {band.count for band in bands} & {1, 2}, scores
+        assert [b.low for b in bands][1:] == [b.high for b in bands][:-1]
+
+
+def test_a_class_of_four_has_no_shareable_report():
+    book = class_of(*(submission(f"s{n}", 4, 6) for n in range(4)))
+    with pytest.raises(CourseError, match="a shareable report needs 5"):
+        report.overview(book, named=False)
+
+
+# --- the command ---------------------------------------------------------------------
+
+
+def test_the_command_writes_the_page_and_the_table(graded, capsys):
+    assert cli.main(["report", "numbers", "--course", str(graded)]) == 0
+    page = (graded / "reports" / f"{UNIT}.html").read_text()
+    assert WHOLE in page and "Ada Lovelace" in page and "not yet graded" in page
+    assert "Decided inside" in page and "namespaces" in page and "1.5 s" in page
+    assert "cannot be read" in page and "never" in page
+    table = (graded / "reports" / f"{UNIT}.csv").read_text()
+    assert table.startswith("student,name,") and WHOLE in table
+    assert capsys.readouterr().out.count("reports") == 2
+
+
+def test_the_command_says_what_is_missing(graded, capsys):
+    shutil.rmtree(graded / "autograded")
+    assert cli.main(["report", "01", "--course", str(graded)]) == 1
+    assert f"run: nbgrader autograde {UNIT}" in capsys.readouterr().err
+    assert not (graded / "reports").exists()
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
+def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
+    view = report.overview(thirteen(), Comparison((), 0, 0.1))
+    path, _ = report.write(view, tmp_path / "report.html", "today")
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
+    done = subprocess.run(
+        [*command, "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert re.search(r"<td[^>]*>10</td>", done.stdout), done.stderr
+    printed = tmp_path / "report.pdf"
+    subprocess.run(
+        [*command, f"--print-to-pdf={printed}", path.as_uri()],
+        capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert printed.read_bytes().startswith(b"%PDF")

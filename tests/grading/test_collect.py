@@ -1,0 +1,215 @@
+"""``nbgrader collect``: not stopped, not deceived, and never losing a submission."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import os
+import time
+from pathlib import Path
+
+import pytest
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from traitlets.config import Config
+
+from autograder.grading import collect
+from autograder.grading.collect import CourseCollect
+from autograder.grading.intake import handed_in
+
+UNIT = "01_numbers"
+
+
+class Exchange:
+    """An exchange in which this account plays all students."""
+
+    def __init__(self, root: Path, caplog: pytest.LogCaptureFixture):
+        self.root, self._caplog = root, caplog
+        self.inbound = root / "exchange" / "tiny" / "inbound"
+        self.inbound.mkdir(parents=True)
+
+    def submit(self, student: str, text: str = "{}", when: str = "") -> Path:
+        """As nbgrader does it; ``when`` is a time that the student made up."""
+        when = when or f"{datetime.datetime.now(datetime.UTC):%F %T.%f} UTC"
+        folder = self.inbound / f"{student}+{UNIT}+{when}+r{len(list(self.names()))}"
+        folder.mkdir()
+        (folder / f"{UNIT}.ipynb").write_text(text)
+        (folder / "timestamp.txt").write_text(when)
+        (folder / "submission_secret.txt").write_text("s3cret")
+        return folder
+
+    def names(self):
+        return self.inbound.iterdir()
+
+    def collect(self, **options) -> None:
+        self._caplog.clear()
+        config = Config()
+        config.Exchange.root = str(self.root / "exchange")
+        coursedir = CourseDirectory(
+            root=str(self.root), course_id="tiny", assignment_id=UNIT
+        )
+        options = {"check_owner": False} | options
+        collector = CourseCollect(coursedir=coursedir, config=config, **options)
+        collector.log = logging.getLogger(__name__)
+        collector.start()
+
+    @property
+    def told(self) -> str:
+        return self._caplog.text
+
+    def submitted(self, student: str) -> Path:
+        return self.root / "submitted" / student / UNIT
+
+    def text(self, student: str) -> str:
+        return (self.submitted(student) / f"{UNIT}.ipynb").read_text()
+
+    def late_by(self, student: str, moment: float) -> float:
+        """Seconds from a moment (of this clock) to the time that counts."""
+        stamp, repairs = handed_in(self.submitted(student))
+        assert not repairs
+        return stamp.replace(tzinfo=datetime.UTC).timestamp() - moment
+
+
+@pytest.fixture
+def exchange(tmp_path, caplog) -> Exchange:
+    caplog.set_level(logging.INFO)
+    return Exchange(tmp_path, caplog)
+
+
+def test_the_last_submission_of_each_student_is_taken_with_its_time(exchange):
+    before = time.time()
+    exchange.submit("ada", "1")
+    exchange.submit("ada", "2")
+    exchange.submit("bob+x@uni.org", "3")
+    exchange.collect()
+    assert exchange.text("ada") == "2" and exchange.text("bob+x@uni.org") == "3"
+    assert 0 <= exchange.late_by("ada", before) < 60
+    assert (exchange.submitted("ada") / "submission_secret.txt").read_text() == "s3cret"
+
+
+def test_a_newer_one_is_taken_only_with_update(exchange):
+    exchange.submit("ada", "1")
+    exchange.collect()
+    exchange.submit("ada", "2")
+    exchange.collect()
+    assert exchange.text("ada") == "1" and "--update takes the new one" in exchange.told
+    exchange.collect(update=True)
+    assert exchange.text("ada") == "2"
+    exchange.collect(update=True)
+    assert "Up to date: ada" in exchange.told
+    assert [path.name for path in (exchange.root / "submitted/ada").iterdir()] == [UNIT]
+
+
+@pytest.mark.parametrize(
+    "when", ["2020-01-01 00:00:00 UTC", "2999-01-01 00:00:00 UTC", "garbage"]
+)
+def test_a_made_up_time_does_not_count(exchange, when):
+    before = time.time()
+    exchange.submit("eve", when=when)
+    exchange.submit("ada")
+    exchange.collect()
+    assert -1 <= exchange.late_by("eve", before) < 60
+    assert "eve: the submission says" in exchange.told and "ada: the" not in (
+        exchange.told
+    )
+
+
+def test_what_is_changed_after_handing_in_counts_from_then(exchange, monkeypatch):
+    monkeypatch.setattr(collect, "_COPYING", datetime.timedelta(seconds=0.2))
+    folder = exchange.submit("eve")
+    time.sleep(0.5)
+    changed = time.time()
+    (folder / f"{UNIT}.ipynb").write_text("better")
+    os.utime(folder / f"{UNIT}.ipynb", (0, 0))
+    exchange.collect()
+    assert exchange.late_by("eve", changed) > -0.1
+    assert "was last changed at" in exchange.told
+
+
+def test_the_last_one_in_time_can_be_asked_for(exchange, monkeypatch):
+    exchange.submit("ada", "in time")
+    due = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    exchange.submit("ada", "late")
+    exchange.submit("bob", "late")
+    monkeypatch.setattr(CourseCollect, "_due", lambda self: due)
+    exchange.collect(before_duedate=True)
+    assert exchange.text("ada") == "in time" and exchange.text("bob") == "late"
+
+
+def test_somebody_elses_folder_and_strange_names_are_left_out(exchange):
+    exchange.submit("nobody", "a gift")
+    exchange.submit("..", "out")
+    exchange.submit("a\nb", "out")
+    (exchange.inbound / "no plus at all").mkdir()
+    (exchange.inbound / f"file+{UNIT}+2026-01-01 00:00:00 UTC+x").write_text("")
+    exchange.submit(collect._name(os.geteuid()), "mine")
+    exchange.collect(check_owner=True)
+    assert os.listdir(exchange.root / "submitted") == [collect._name(os.geteuid())]
+    assert "belongs to" in exchange.told and "nobody" in exchange.told
+    exchange.collect()
+    assert {p.name for p in (exchange.root / "submitted").glob("*/*/..")} >= {".."}
+    assert not (exchange.root / UNIT).exists()
+
+
+def test_links_pipes_and_huge_files_are_left_out_and_stop_nobody(exchange, tmp_path):
+    solution = tmp_path / "solution.ipynb"
+    solution.write_text("the solution")
+    folder = exchange.submit("eve")
+    (folder / f"{UNIT}.ipynb").unlink()
+    (folder / f"{UNIT}.ipynb").symlink_to(solution)
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe")
+    with (folder / "huge.bin").open("wb") as file:
+        file.truncate(40 << 20)
+    (folder / "more").mkdir()
+    (folder / "more" / "data.txt").write_text("kept")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").write_text("ignored")
+    exchange.submit("ada", "fine")
+    exchange.collect()
+    names = {p.name for p in exchange.submitted("eve").rglob("*")}
+    assert names == {"more", "data.txt", "timestamp.txt", "submission_secret.txt"}
+    for reason in ("it is a link", "not a regular file", "too large"):
+        assert reason in exchange.told
+    assert exchange.text("ada") == "fine"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_of_somebody_else_is_left_out(exchange):
+    folder = exchange.submit(collect._name(os.geteuid()))
+    os.chown(folder / f"{UNIT}.ipynb", 65534, -1)
+    exchange.collect(check_owner=True)
+    assert "it is not the student's own file" in exchange.told
+
+
+def test_a_folder_in_place_of_the_stamp_costs_only_itself(exchange):
+    folder = exchange.submit("eve")
+    (folder / "timestamp.txt").unlink()
+    (folder / "timestamp.txt").mkdir()
+    exchange.collect()
+    assert exchange.text("eve") == "{}"
+    assert (exchange.submitted("eve") / "timestamp.txt").is_file()
+
+
+def test_a_full_disk_keeps_the_earlier_submission(exchange, monkeypatch):
+    exchange.submit("ada", "1")
+    exchange.collect()
+    exchange.submit("ada", "2")
+    exchange.submit("bob", "3")
+
+    def fail(source, target, *rest):
+        if "ada" in str(target):
+            raise OSError(28, "No space left on device")
+        return copy(source, target, *rest)
+
+    copy = collect._copy
+    monkeypatch.setattr(collect, "_copy", fail)
+    exchange.collect(update=True)
+    assert exchange.text("ada") == "1" and exchange.text("bob") == "3"
+    assert "ada: not collected" in exchange.told
+
+
+def test_without_an_exchange_it_says_what_is_missing(exchange):
+    exchange.inbound.rmdir()
+    with pytest.raises(ExchangeError, match="nothing was released yet"):
+        exchange.collect()

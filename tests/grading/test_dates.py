@@ -1,0 +1,52 @@
+"""Due dates: read with their time zones, or refused."""
+
+import datetime
+
+import pytest
+from nbgrader import utils
+from nbgrader.api import Gradebook
+
+from autograder.errors import CourseError
+from autograder.grading import dates
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2026-11-30 23:59 Europe/Berlin", "2026-11-30 22:59"),
+        ("2026-07-30 23:59 Europe/Berlin", "2026-07-30 21:59"),
+        ("2026-11-30 23:59 +01:00", "2026-11-30 22:59"),
+        ("2026-11-30 23:59 +0100", "2026-11-30 22:59"),
+        ("2026-11-30T23:59-05:00", "2026-12-01 04:59"),
+        ("2026-11-30 23:59:30 UTC", "2026-11-30 23:59:30"),
+    ],
+)
+def test_a_due_date_is_kept_in_utc(text, utc):
+    assert dates.due_date(text) == datetime.datetime.fromisoformat(utc)
+
+
+@pytest.mark.parametrize("text", ["2026-11-30 23:59", "2026-11-30T23:59:30"])
+def test_a_date_without_zone_is_refused_with_an_example(text):
+    with pytest.raises(CourseError, match=f'"{text} Europe/Berlin"'):
+        dates.due_date(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tomorrow", "30.11.2026", "2026-13-01 10:00 UTC", "2026-11-30 CEST"]
+)
+def test_what_is_no_date_is_refused(text):
+    with pytest.raises(CourseError, match="cannot read the due date"):
+        dates.due_date(text)
+
+
+def test_nbgraders_gradebook_reads_offsets_once_installed(tmp_path, monkeypatch):
+    monkeypatch.setattr(utils, "parse_utc", utils.parse_utc)  # put back afterwards
+    dates.install()
+    dates.install()
+    noon = datetime.datetime(2026, 11, 30, 11)
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
+        for text in ("2026-11-30 12:00 +01:00", "2026-11-30T12:00 +0100"):
+            book.update_or_create_assignment("unit", duedate=text)
+            assert book.find_assignment("unit").duedate == noon
+        book.update_or_create_assignment("unit", duedate="30 Nov 2026, 11am")
+        assert book.find_assignment("unit").duedate == noon, "nbgrader reads the rest"

@@ -1,0 +1,244 @@
+"""Authors may work in JupyterLab: no edit is lost, and no text is spoilt."""
+
+import asyncio
+import shutil
+
+import nbformat
+import pytest
+from jupytext.async_contentsmanager import AsyncTextFileContentsManager
+
+from autograder import cli
+from autograder.build import adopt, course, notebook
+from autograder.course import ROOT, find_unit, units
+from autograder.errors import CourseError
+from tests.test_build import tiny
+
+
+def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:
+    """The hand-written text after it was opened, edited and saved as a notebook."""
+    path = root / "notebooks" / unit.text.name
+    path.parent.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "notebooks" / "jupytext.toml", path.parent)
+    if path != unit.text:
+        shutil.copy(unit.text, path)
+    manager = AsyncTextFileContentsManager(root_dir=str(path.parent))
+    where = path.name
+    model = asyncio.run(manager.get(where, type="notebook"))
+    book = model["content"]
+    book.metadata["kernelspec"] = notebook.KERNEL
+    book.metadata["language_info"] = {"name": "python", "version": "3.12"}
+    for cell in book.cells:
+        cell.metadata["trusted"] = True
+    edit(book.cells)
+    asyncio.run(manager.save({"type": "notebook", "content": book}, where))
+    assert not list(path.parent.glob("*.ipynb")), "no notebook beside it"
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_a_text_saved_in_jupyterlab_is_the_same_to_the_byte(unit, tmp_path):
+    assert in_jupyterlab(unit, tmp_path) == unit.text.read_text(encoding="utf-8")
+
+
+def test_an_edit_in_jupyterlab_is_all_that_changes(tmp_path):
+    unit = tiny(tmp_path)
+    before = unit.text.read_text()
+
+    def edit(cells):
+        cells[2].source = cells[2].source.replace("Twice x.", "x, twice.")
+
+    assert in_jupyterlab(unit, tmp_path, edit) == before.replace(
+        "Twice x.", "x, twice."
+    )
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A tiny unit whose source notebook was built, and the fingerprint recorded."""
+    unit = tiny(tmp_path)
+    built_now(unit)
+    return unit
+
+
+def built_now(unit) -> None:
+    """What a build does to the source notebook."""
+    source = notebook.to_source(unit, notebook.read(unit))
+    adopt.refuse_edits(unit, source)
+    notebook.write(unit.source, source)
+    notebook.write(adopt.record(unit), adopt.fingerprint(source))
+
+
+def edit_source(unit, change) -> None:
+    """Edit the source notebook as JupyterLab saves it: outputs, kernel, new ids."""
+    book = nbformat.read(unit.source, as_version=4)
+    change(book.cells)
+    for number, cell in enumerate(book.cells):
+        cell["id"] = f"new-{number}"
+        if cell.cell_type == "code":
+            cell.outputs = [nbformat.v4.new_output("stream", text="2\n")]
+            cell.metadata["execution"] = {"iopub.status.busy": "now"}
+    book.metadata["language_info"] = {"name": "python", "version": "3.12.1"}
+    nbformat.write(book, unit.source)
+
+
+def replaced(number: int, old: str, new: str):
+    def change(cells):
+        assert old in cells[number].source
+        cells[number].source = cells[number].source.replace(old, new)
+
+    return change
+
+
+def with_other_points(cells):
+    cells[5].metadata.nbgrader.points = 90.0
+    cells[6].metadata.nbgrader.points = 10.0
+
+
+def with_a_new_cell(cells):
+    cells.insert(4, nbformat.v4.new_markdown_cell("A line.\n\n- and a list"))
+
+
+def without_the_imports(cells):
+    del cells[3]
+    cells[3].source = cells[3].source.replace("math.fsum([x, x])", "x + x")
+
+
+EDITS = {
+    "code": (
+        replaced(4, "math.fsum([x, x])", "math.fsum((x, x))"),
+        ("math.fsum([x, x])", "math.fsum((x, x))"),
+    ),
+    "text": (replaced(2, "Tiny", "Small"), ("Tiny", "Small")),
+    "points": (
+        with_other_points,
+        ("points=95", "points=90"),
+        ("points=5", "points=10"),
+    ),
+    "a new cell": (
+        with_a_new_cell,
+        (
+            '# %% exercise="tiny/double"',
+            "# %% [markdown]\n# A line.\n#\n# - and a list\n\n"
+            '# %% exercise="tiny/double"',
+        ),
+    ),
+    "a cell less": (
+        without_the_imports,
+        (
+            "# %%\nimport math\nimport matplotlib.pyplot as plt\n"
+            "from autograder import check\n\n",
+            "",
+        ),
+        ("math.fsum([x, x])", "x + x"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edited_source_stops_the_build_and_is_adopted(built, name):
+    before = built.text.read_text()
+    change, *differences = EDITS[name]
+    edit_source(built, change)
+    edited = built.source.read_bytes()
+    with pytest.raises(
+        CourseError, match=r"99_tiny.ipynb was edited .*: autograder ad"
+    ):
+        built_now(built)
+    assert built.source.read_bytes() == edited
+    assert adopt.adopt(built)
+    expected = before
+    for old, new in differences:
+        assert old in expected
+        expected = expected.replace(old, new)
+    assert built.text.read_text() == expected
+    built_now(built)
+    assert not adopt.adopt(built)
+
+
+def test_a_source_that_was_only_run_and_saved_is_not_an_edit(built):
+    edit_source(built, lambda cells: None)
+    assert not adopt.adopt(built)
+    built_now(built)
+
+
+def test_the_build_says_so_before_it_starts_to_work(built, monkeypatch):
+    edit_source(built, EDITS["text"][0])
+    monkeypatch.setattr(course, "products", lambda unit: pytest.fail("it went on"))
+    with pytest.raises(CourseError, match="was edited since it was built"):
+        course.build(built)
+
+
+def test_edits_on_both_sides_are_refused(built):
+    edit_source(built, EDITS["text"][0])
+    built.text.write_text(built.text.read_text().replace("Twice x", "Two x"))
+    before = built.text.read_text()
+    for command in (adopt.adopt, built_now):
+        with pytest.raises(CourseError, match=r"both .* have changed|was edited"):
+            command(built)
+    assert built.text.read_text() == before
+
+
+def tagged(cells):
+    cells[3].metadata["tags"] = ["hide-input"]
+
+
+def with_a_picture(cells):
+    cells[2].attachments = {"cat.png": {"image/png": "iVBORw0KGgo="}}
+
+
+def without_the_badge(cells):
+    del cells[0]
+
+
+def with_a_misnamed_test(cells):
+    cells[5].metadata.nbgrader.grade_id = "cell-8f3a"
+
+
+def read_only(cells):
+    cells[3].metadata["nbgrader"] = {
+        "grade": False, "solution": False, "locked": True, "task": False,
+        "grade_id": "cell-1", "schema_version": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (tagged, "cannot hold: tags"),
+        (with_a_picture, "attachment"),
+        (without_the_badge, "put them back"),
+        (with_a_misnamed_test, r'99_tiny.py:17: "cell/8f3a" should read "tiny/'),
+        (read_only, "read-only"),
+        (replaced(5, "END HIDDEN", "END"), "99_tiny.py:17: a check cell"),
+    ],
+)
+def test_what_the_text_cannot_hold_is_refused_and_nothing_written(built, change, says):
+    before = built.text.read_text()
+    edit_source(built, change)
+    with pytest.raises(CourseError, match=says):
+        adopt.adopt(built)
+    assert built.text.read_text() == before
+    with pytest.raises(CourseError, match="was edited"):
+        built_now(built)
+
+
+def test_an_edit_of_a_real_unit_changes_one_line(tmp_path):
+    real = find_unit("attention")
+    unit = tiny(tmp_path)
+    unit = type(unit)(real.number, real.name, tmp_path)
+    shutil.copy(real.text, unit.text)
+    built_now(unit)
+    cells = nbformat.read(unit.source, as_version=4).cells
+    number, old = next(
+        (n, c.source) for n, c in enumerate(cells) if "kind librarian" in c.source
+    )
+    edit_source(unit, replaced(number, "kind librarian", "friendly librarian"))
+    assert adopt.adopt(unit) and "kind librarian" in old
+    before, after = (u.text.read_text().splitlines() for u in (real, unit))
+    changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+    assert len(changed) == 1 and "friendly librarian" in changed[0][1]
+
+
+def test_the_command_says_what_it_did(capsys):
+    assert cli.main(["adopt", "02"]) == 0
+    assert capsys.readouterr().out == "02_attention: no edit to adopt\n"

@@ -1,0 +1,128 @@
+"""Checks hold whatever device a notebook works on.
+
+References are computed in float64; a device is one more way to round float32. CUDA and
+MPS are tried where they are; what "elsewhere" does is tried on the CPU everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.bank import evaluate
+from autograder.bank.vocabulary import Task
+from autograder.course import units
+from autograder.student import check, references
+from autograder.student.compare import compare
+from autograder.student.exercise import RAISED, Answers, Case
+from autograder.student.observe import observe
+from autograder.student.probes import find
+
+ACCELERATORS = [
+    pytest.param("cuda", marks=pytest.mark.skipif(
+        not torch.cuda.is_available(), reason="there is no CUDA device")),
+    pytest.param("mps", marks=pytest.mark.skipif(
+        not torch.backends.mps.is_available(), reason="there is no Apple GPU")),
+]  # fmt: skip
+# How much of a case's tolerance rounding may use up, so that the rest is for others.
+MOST = 0.25
+
+
+def cases(task: Task) -> Iterator[Case]:
+    """The cases of a task that compare numbers, public and hidden."""
+    for visibility in ("public", "hidden"):
+        exercise = references.load(task.name.split("/")[0], visibility)[task.name]
+        yield from (case for case in exercise.cases if not case.measure)
+
+
+def used_up(case: Case, answers: Answers) -> float:
+    """The largest share of the tolerance that an answer's difference takes."""
+    worst = 0.0
+    for name, expected in case.expected.items():
+        if isinstance(expected, torch.Tensor) and expected.is_floating_point():
+            allowed = case.atol + case.rtol * expected.double().abs()
+            gap = (answers[name].double() - expected.double()).abs() / allowed
+            worst = max(worst, gap.nan_to_num().max().item() if gap.numel() else 0.0)
+    return worst
+
+
+def elsewhere(answer: object, device: str) -> object:
+    """An answer that does its work on a device, and leaves its results there."""
+
+    def moved(value: object) -> object:
+        return (
+            value.to(device) if isinstance(value, torch.Tensor | nn.Module) else value
+        )
+
+    if inspect.isclass(answer) and issubclass(answer, nn.Module):
+
+        class Elsewhere(answer):
+            def forward(self, *arguments, **options):
+                self.to(device)
+                options = {name: moved(value) for name, value in options.items()}
+                return super().forward(*map(moved, arguments), **options)
+
+        return Elsewhere
+
+    @functools.wraps(answer)
+    def function(*arguments, **options):
+        options = {name: moved(value) for name, value in options.items()}
+        return answer(*map(moved, arguments), **options)
+
+    return function
+
+
+@pytest.fixture
+def other_default():
+    """A notebook that has called ``torch.set_default_device``."""
+    torch.set_default_device("meta")
+    yield
+    torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_rounding_uses_up_a_small_part_of_every_tolerance(unit):
+    for task in evaluate.tasks(unit.name):
+        solution, probe = evaluate.build_object(task), find(task.name)
+        for case in cases(task):
+            share = used_up(case, observe(probe, solution, case.inputs))
+            assert share <= MOST, f"{task.name}, {case.name}: {share:.2f}"
+
+
+@pytest.mark.parametrize("device", ["cpu", *ACCELERATORS])
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_answers_that_work_on_another_device_are_right(unit, device):
+    with torch.random.fork_rng():
+        for task in evaluate.tasks(unit.name):
+            solution = elsewhere(evaluate.build_object(task), device)
+            for case in cases(task):
+                if case.name == "moves":  # it is about devices itself
+                    continue
+                answers = observe(find(task.name), solution, case.inputs)
+                assert RAISED not in answers, f"{task.name}: {answers[RAISED]}"
+                result = compare(case, answers)
+                assert result.passed, (task.name, case.name, result.findings)
+
+
+def test_a_default_device_of_the_notebook_changes_no_verdict(other_default):
+    assert torch.zeros(1).device.type == "meta"
+    for unit in units()[:4]:
+        for task in evaluate.tasks(unit.name):
+            verdict = check.Check()(task.name, evaluate.build_object(task))
+            assert verdict.passed, f"{task.name}: {verdict}"
+    assert torch.zeros(1).device.type == "meta", "the notebook's choice stays"
+
+
+def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
+    task = {task.name: task for task in evaluate.tasks("attention")}[
+        "attention/softmax"
+    ]
+    for wrong in evaluate.named(task):
+        verdict = check.Check()(task.name, evaluate.build_object(task, wrong))
+        assert not verdict.passed and verdict.mistake.name == wrong.name
+        assert "<div" in verdict._repr_html_()

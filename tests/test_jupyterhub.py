@@ -1,0 +1,263 @@
+"""A real JupyterHub with our sample configuration, used through its own addresses.
+
+What JupyterLab's Assignment List and the formgrader send, this sends, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.classroom import sample
+from autograder.course import ROOT, find_unit
+from tests.accounts import Accounts, accounts, as_root, checkout, needs_accounts
+
+UNIT = find_unit("positional_encoding")
+PROXY = "configurable-http-proxy@5"
+NAMES = ("prof", "formgrader", "ada", "alan")
+
+pytestmark = [
+    pytest.mark.slow,
+    needs_accounts,
+    pytest.mark.skipif(
+        importlib.util.find_spec("jupyterhub") is None,
+        reason="needs JupyterHub: pip install -e '.[hub]'",
+    ),
+    pytest.mark.skipif(not shutil.which("npm"), reason="the hub's proxy needs npm"),
+]
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory) -> Path:
+    """The hub's proxy, from the npm registry."""
+    folder = tmp_path_factory.mktemp("proxy")
+    command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, PROXY]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"the npm registry does not answer: {done.stderr[-200:]}")
+    return folder / "node_modules" / ".bin" / "configurable-http-proxy"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclass
+class Hub:
+    """A running hub of a class; ``folder`` holds its homes, course and log."""
+
+    folder: Path
+    people: Accounts
+    port: int = field(default_factory=_free_port)
+    token: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    def ask(
+        self, method: str, path: str, data: object = None, token: str = ""
+    ) -> tuple[int, object]:
+        """What an address of the hub answers: its status and its JSON (or text)."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", method=method,
+            data=None if data is None else json.dumps(data).encode(),
+            headers={"Authorization": f"token {token or self.token}"},
+        )  # fmt: skip
+        if method != "GET" and data is None:
+            request.data = b""
+        try:
+            with urllib.request.urlopen(request, timeout=300) as reply:
+                status, text = reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            status, text = error.code, error.read().decode()
+        except OSError as error:
+            status, text = 0, str(error)
+        try:
+            return status, json.loads(text)
+        except ValueError:
+            return status, text
+
+    def must(self, method: str, path: str, data: object = None) -> object:
+        """The answer, which must be a success."""
+        status, answer = self.ask(method, path, data)
+        assert 200 <= status < 300, f"{method} {path}: {status} {str(answer)[-2000:]}"
+        return answer
+
+    def wait(self, path: str, seconds: float = 240) -> None:
+        """Wait until an address answers."""
+        deadline = time.monotonic() + seconds
+        while not 200 <= (answer := self.ask("GET", path))[0] < 300:
+            assert time.monotonic() < deadline, f"{path}: {answer}\n{self.log()}"
+            time.sleep(0.5)
+
+    def log(self) -> str:
+        return (self.folder / "hub.log").read_text()[-6000:]
+
+    def start_server(self, who: str) -> None:
+        self.must("POST", f"/hub/api/users/{self.people[who]}/server")
+        self.wait(f"/user/{self.people[who]}/api/status")
+
+    def student(self, who: str, action: str) -> object:
+        """What the Assignment List does for a student."""
+        asked = urllib.parse.urlencode(
+            {"assignment_id": UNIT.label, "course_id": "transformer"}
+        )
+        path = f"/user/{self.people[who]}/assignments/{action}?{asked}"
+        answer = self.must("POST", path)
+        assert answer["success"], answer
+        return answer["value"]
+
+    def grader(self, action: str, method: str = "POST") -> object:
+        """What the shared formgrader does for a grader."""
+        return self.must(method, f"/services/transformer/formgrader/api/{action}")
+
+    def api_token(self, who: str) -> str:
+        """A token with which somebody can do what they can do in the browser."""
+        path = f"/hub/api/users/{self.people[who]}/tokens"
+        return self.must("POST", path, {})["token"]
+
+
+def _configuration(hub: Hub, proxy: Path) -> str:
+    """The sample with its first lines changed, as docs/jupyterhub.md says."""
+    text = (ROOT / "deploy" / "jupyterhub" / "jupyterhub_config.py").read_text()
+    people = hub.people
+    for name, value in {
+        "GROUP": people["graders"], "ADMINS": {people["prof"]},
+        "SERVICE_ACCOUNT": people["formgrader"],
+        "COURSE_FOLDER": str(hub.folder / "shared" / "transformer"),
+        "GRADERS_ENVIRONMENT": sys.prefix, "STUDENTS_ENVIRONMENT": sys.prefix,
+        "FORMGRADER_PORT": _free_port(),
+    }.items():  # fmt: skip
+        (line,) = [n for n in text.splitlines() if n.startswith(f"{name} = ")]
+        text = text.replace(line, f"{name} = {value!r}")
+    more = {
+        "JUPYTER_CONFIG_PATH": str(hub.folder / "etc"),
+        "PYTHONPATH": str(hub.folder / "checkout"),
+    }
+    scopes = ["admin:users", "admin:servers", "access:servers", "access:services",
+              "tokens"]  # fmt: skip
+    return f"""{text}
+# --- of this test
+c.Spawner.environment = {more!r}
+c.JupyterHub.services[0]["environment"].update({more!r})
+c.JupyterHub.services.append({{"name": "test", "api_token": {hub.token!r}}})
+c.JupyterHub.load_roles.append(
+    {{"name": "test", "services": ["test"], "scopes": {scopes!r}}}
+)
+c.JupyterHub.bind_url = "http://127.0.0.1:{hub.port}"
+c.JupyterHub.hub_port = {_free_port()}
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{_free_port()}"
+c.ConfigurableHTTPProxy.command = [{str(proxy)!r}]
+c.Spawner.http_timeout = c.Spawner.start_timeout = 240
+"""
+
+
+@pytest.fixture(scope="module")
+def hub(proxy) -> Iterator[Hub]:
+    with tempfile.TemporaryDirectory(prefix="hub-", dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        checkout(folder / "checkout")
+        with accounts(NAMES, folder / "home") as people:
+            made = Hub(folder, people)
+            graders = [people["prof"], people["formgrader"]]
+            subprocess.run(
+                as_root([sys.executable, "-m", "autograder", "exchange",
+                         "--folder", folder / "shared", "--config", folder / "etc",
+                         "--group", people["graders"], "--graders", *graders]),
+                cwd=folder / "checkout", check=True,
+                env=os.environ | {"PYTHONPATH": str(folder / "checkout")},
+            )  # fmt: skip
+            (folder / "hub").mkdir()
+            config = folder / "hub" / "jupyterhub_config.py"
+            config.write_text(_configuration(made, proxy))
+            with (folder / "hub.log").open("w") as log:
+                running = subprocess.Popen(
+                    as_root([sys.executable, "-m", "jupyterhub", "-f", config]),
+                    cwd=folder / "hub", stdout=log, stderr=log, start_new_session=True,
+                )  # fmt: skip
+            try:
+                made.wait("/hub/api/")
+                yield made
+            finally:
+                os.killpg(running.pid, signal.SIGTERM)
+                try:
+                    running.wait(60)
+                except subprocess.TimeoutExpired:
+                    os.killpg(running.pid, signal.SIGKILL)
+                    running.wait()
+                _end_all(people)
+
+
+def _end_all(people: Accounts) -> None:
+    """End what still runs for the accounts of this test."""
+    names = {people[name] for name in NAMES}
+    for process in psutil.process_iter(["username"]):
+        if process.info["username"] in names:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
+def test_a_unit_from_release_to_feedback_through_the_hub(hub):
+    unit, people = UNIT.label, hub.people
+    for who in ("ada", "alan"):  # who logs in is known from then on
+        hub.must("POST", f"/hub/api/users/{people[who]}")
+    hub.wait("/services/transformer/formgrader/api/status")
+
+    assert hub.grader(f"assignment/{unit}/assign")["success"]
+    released = hub.grader(f"assignment/{unit}/release")
+    assert released["success"], released
+
+    # Students: fetch, work, submit. They cannot open the formgrader.
+    work = sample.submissions(UNIT)
+    for who, like in (("ada", "ada"), ("alan", "alan")):
+        hub.start_server(who)
+        hub.student(who, "fetch")
+        home = f"/user/{people[who]}/api/contents/{unit}/{UNIT.release.name}"
+        answer = {"type": "notebook", "content": json.loads(work[like])}
+        hub.must("PUT", home, answer)
+        hub.student(who, "submit")
+    address = "/services/transformer/formgrader/api/assignments"
+    assert hub.ask("GET", address, token=hub.api_token("ada"))[0] == 403
+
+    # The instructor, in the shared formgrader: collect, autograde, hand back.
+    hub.start_server("prof")
+    collected = hub.grader(f"assignment/{unit}/collect")
+    assert collected["success"], collected
+    assert f"Collecting: {people['ada']}" in collected["log"], "not nbgrader's own way"
+    for who in ("ada", "alan"):
+        graded = hub.grader(f"submission/{unit}/{people[who]}/autograde")
+        assert graded["success"], graded
+    found = hub.grader(f"submissions/{unit}", "GET")
+    points = {row["student"]: row["score"] for row in found}
+    assert points[people["ada"]] > points[people["alan"]] > 0
+    for step in ("generate_feedback", "release_feedback"):
+        done = hub.grader(f"assignment/{unit}/{step}")
+        assert done["success"], done
+    # The instructor's own server stands in the same course, by group.
+    own = f"/user/{people['prof']}/formgrader/api/submissions/{unit}"
+    assert {row["student"] for row in hub.must("GET", own)} == set(points)
+
+    for who in ("ada", "alan"):
+        hub.student(who, "fetch_feedback")
+        pages = hub.people.home / people[who] / unit / "feedback"
+        (page,) = pages.glob("*/*.html")
+        assert page.stat().st_size > 10_000

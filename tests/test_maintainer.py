@@ -1,0 +1,58 @@
+"""docs/maintainer.md, followed to the letter in a clean clone."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from autograder.course import ROOT
+from tests.accounts import checkout
+
+TEXT = (ROOT / "docs" / "maintainer.md").read_text(encoding="utf-8")
+
+
+def blocks() -> list[str]:
+    """The Python code of "Add an exercise in ten minutes", step by step."""
+    part = TEXT.split("## Add an exercise")[1].split("\n## ")[0]
+    found = re.findall(r"^   ```python\n(.*?)^   ```$", part, re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(code) for code in found]
+
+
+def change(path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, (path, old)
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_an_exercise_is_added_as_it_says(tmp_path):
+    clone = checkout(tmp_path / "clone")
+    cells, probe, task = blocks()
+    notebook = clone / "notebooks" / "02_attention.py"
+    mark = '\n# %% check="attention/scaled_dot_product" points='
+    change(notebook, f"{mark}18", f"{mark}14")
+    mark = "# %% [markdown]\n# ## 2. Why divide"
+    change(notebook, mark, f"{cells}\n{mark}")
+    with (clone / "autograder/student/probes/attention.py").open("a") as file:
+        file.write(f"\n\n{probe}")
+    bank = clone / "autograder" / "bank" / "attention.py"
+    mark = "TASKS: tuple[Task, ...] = (\n    SCORES,\n"
+    change(bank, mark, f"{task}\n\n{mark}    FAVOURITE_KEY,\n")
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=clone, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": str(clone)},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    assert "release/02_attention" in run("autograder", "build", "02")
+    rows = run("autograder", "validity", "02")
+    (row,) = (row for row in rows.splitlines() if "favourite_key" in row)
+    assert "caught   3/3" in row and "named   3/3" in row and "accepted   2/2" in row
+    run("ruff", "check", "--no-cache", "autograder", "notebooks")

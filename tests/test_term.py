@@ -1,0 +1,119 @@
+"""A new term: other hidden references, the same course, the old results kept."""
+
+import datetime
+import os
+import subprocess
+import sys
+
+import pytest
+
+from autograder import term
+from autograder.build import references
+from autograder.build.notebook import read
+from autograder.course import find_unit, units
+from autograder.errors import CourseError
+from autograder.student import references as store
+from autograder.validity import Row
+from tests.accounts import checkout
+
+TODAY = datetime.date(2027, 4, 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where hidden references are written; empty at first."""
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    monkeypatch.setattr(references, "SEEDS", tmp_path / "hidden" / "seeds.json")
+    return tmp_path
+
+
+@pytest.fixture
+def verdicts(monkeypatch):
+    """What is found of one drawing after the other, instead of running variants."""
+    found: list[list[Row]] = []
+    monkeypatch.setattr(
+        term, "measure", lambda unit, hidden: found.pop(0) if found else []
+    )
+    return found
+
+
+def test_new_seeds_change_the_hidden_inputs_and_nothing_else(folder, verdicts):
+    unit = find_unit("attention")
+    before = references.build(unit, read(unit))
+    assert term.renew([unit]) == [references.path(unit, "hidden")]
+    after = references.build(unit, read(unit))
+    assert references.equivalent({e.name: e for e in before["public"]}, after["public"])
+    stored = store.read(references.path(unit, "hidden"))
+    assert references.equivalent(stored, after["hidden"]), "a build draws the same"
+    for old, new in zip(before["hidden"], after["hidden"], strict=True):
+        assert [c.name for c in old.cases] == [c.name for c in new.cases]
+        assert not references.equivalent({old.name: old}, [new]), old.name
+
+
+BLIND = Row("attention/scores", 3, 2, failures=["wrong x gets full points\n..."])
+UNNAMED = Row("attention/scores", 3, 3, 2, failures=["wrong x is named None"])
+
+
+def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(folder, verdicts):
+    verdicts += [[BLIND], [UNNAMED]]
+    term.renew([find_unit("attention")])
+    assert not verdicts and len(references.seeds()["attention"]) == 32
+    old = references.seeds()
+    term.renew([find_unit("attention")])
+    assert references.seeds() != old and references.seeds().keys() == old.keys()
+
+
+def test_if_none_convinces_nothing_is_changed(folder, verdicts):
+    verdicts += [[BLIND]] * term.TRIES
+    with pytest.raises(CourseError, match=r"scores: wrong x gets full points, with"):
+        term.renew([find_unit("attention")])
+    assert not list(folder.iterdir())
+
+
+def test_results_are_moved_never_over_others(tmp_path):
+    assert term.put_away(tmp_path, TODAY) is None
+    for turn in ("", "-2"):
+        (tmp_path / "submitted" / "ada").mkdir(parents=True)
+        (tmp_path / "gradebook.db").write_text(turn)
+        assert (
+            term.put_away(tmp_path, TODAY) == tmp_path / "terms" / f"2027-04-01{turn}"
+        )
+        assert [p.name for p in tmp_path.iterdir()] == ["terms"]
+    kept = tmp_path / "terms" / "2027-04-01"
+    assert (kept / "gradebook.db").read_text() == "" and (
+        kept / "submitted/ada"
+    ).is_dir()
+
+
+@pytest.mark.slow
+def test_the_command_on_a_clean_clone(tmp_path):
+    clone = checkout(tmp_path / "clone")
+    (clone / "gradebook.db").write_text("grades")
+    environment = os.environ | {"PYTHONPATH": str(clone)}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments], cwd=clone, env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def files(kind: str) -> dict[str, bytes]:
+        folder = clone / "autograder" / "references" / kind
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    for text in (clone / "notebooks").glob("0[3-9]_*.py"):
+        text.unlink()  # a course of two units, to save minutes
+    public, hidden = files("public"), files("hidden")
+    out = run("autograder", "new-term")
+    new = files("hidden")
+    for unit in units()[:2]:
+        assert f"new: autograder/references/hidden/{unit.name}" in out
+        name = f"{unit.name}.safetensors"
+        assert new[name] != hidden[name]
+    assert files("public") == public
+    assert next((clone / "terms").glob("*/gradebook.db")).read_text() == "grades"
+    run("autograder", "validity")
+    run("pytest", "-q", "-p", "no:cacheprovider", "tests/test_build.py",
+        "-k", "what_is_committed")  # fmt: skip
