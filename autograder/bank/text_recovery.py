@@ -1839,7 +1839,7 @@ _LOGS = """    logs, share = 0.0, 1.0
         logs += math.log((found or share) / total)
     return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / orders)"""
 _CLOSEST = (
-    "min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))"
+    "min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), size))"
 )
 _BP = "min(1.0, math.exp(1 - r / h))"
 

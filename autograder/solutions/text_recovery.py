@@ -299,9 +299,7 @@ def corpus_bleu(
             found, total = clipped_matches(tokens, wanted, n + 1)
             matches[n], totals[n] = matches[n] + found, totals[n] + total
         h += len(tokens)
-        r += min(
-            map(len, wanted), key=lambda length: (abs(length - len(tokens)), length)
-        )
+        r += min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), size))
     orders = sum(total > 0 for total in totals) if effective_order else 4
     if not any(matches) or 0 in totals[:orders]:
         return 0.0
