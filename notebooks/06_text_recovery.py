@@ -1303,9 +1303,7 @@ def corpus_bleu(
             found, total = clipped_matches(tokens, wanted, n + 1)
             matches[n], totals[n] = matches[n] + found, totals[n] + total
         h += len(tokens)
-        r += min(
-            map(len, wanted), key=lambda length: (abs(length - len(tokens)), length)
-        )
+        r += min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), size))
     orders = sum(total > 0 for total in totals) if effective_order else 4
     if not any(matches) or 0 in totals[:orders]:
         return 0.0
@@ -1924,11 +1922,11 @@ def architecture():
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# I compared 2, 4 and 8 heads with d_model 128, all else equal. The parameters are the same; a step
-# takes a little longer with more heads. After 1,000 steps the three lie within two points, about
-# what two seeds differ by. So I conclude nothing from one seed each, except that the number of
-# heads is not what decides here. (Depth 1 instead of 2 costs several points; without residual
-# connections nothing is learnt in this time.)
+# A good answer gives the table and curves of the cell above, or of another study with one change:
+# settings, seed, BLEU, parameters, seconds. With 2, 4 and 8 heads of d_model 128 the parameters are
+# the same, 1,119,708: the heads share the same matrices. Seed 0, 1,000 steps, on test: 90.7 with 2
+# heads, 91.8 with 4. It says how sure it is: with one seed each, and ±1 BLEU from the test sentences
+# alone, a difference of one or two points shows nothing.
 # ### END SOLUTION
 
 # %% [markdown]

@@ -1838,9 +1838,7 @@ _LOGS = """    logs, share = 0.0, 1.0
             share /= 2
         logs += math.log((found or share) / total)
     return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / orders)"""
-_CLOSEST = (
-    "min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))"
-)
+_CLOSEST = "min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), size))"
 _BP = "min(1.0, math.exp(1 - r / h))"
 
 CORPUS_BLEU = Task(
@@ -1993,7 +1991,7 @@ CORPUS_BLEU = Task(
               edits=((_CLOSEST, "sum(map(len, wanted))"),)),
         Wrong("tie_to_longer", "Of two equally close references the longer one counts.",
               "Which of the two does the text above choose?",
-              edits=(("(abs(length - len(tokens)), length)", "(abs(length - len(tokens)), -length)"),)),
+              edits=(("(abs(size - len(tokens)), size)", "(abs(size - len(tokens)), -size)"),)),
         Wrong("smoothing_missing", "`smooth=\"exp\"` does nothing: one order without a match makes "
               "everything 0.", "What becomes of the first order without a match?",
               edits=(('if found == 0 and smooth == "none":', "if found == 0:"),)),

@@ -266,6 +266,7 @@ def clipped_matches(
         references: the tokens of each reference, one or more.
         n: the length of an n-gram.
     """
+
     def ngrams(tokens: list[str]) -> Counter:
         return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
@@ -298,7 +299,7 @@ def corpus_bleu(
             found, total = clipped_matches(tokens, wanted, n + 1)
             matches[n], totals[n] = matches[n] + found, totals[n] + total
         h += len(tokens)
-        r += min(map(len, wanted), key=lambda length: (abs(length - len(tokens)), length))
+        r += min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), size))
     orders = sum(total > 0 for total in totals) if effective_order else 4
     if not any(matches) or 0 in totals[:orders]:
         return 0.0

@@ -104,13 +104,13 @@ def bleu(expected: Answers, actual: Answers) -> float:
 def _same_errors(wanted: list[str], given: list[str], copied: list[str]) -> bool:
     """Whether most wrong outputs of a model that everybody has are those given, too.
 
-    Of two models trained apart it is about a third; of one model that is decoded in two
-    ways, three quarters and more (docs/recovery_grade.md). A few could be chance.
+    Of two models trained apart it is less than half; of one model that is decoded in
+    two ways, four fifths (docs/recovery_grade.md). A few could be chance.
     """
     rows = list(zip(wanted, given, copied, strict=False))
     errors = [(own, other) for right, own, other in rows if right not in (own, other)]
     asked = sum(other != right for right, _, other in rows)
-    return asked >= 30 and sum(own == other for own, other in errors) >= 0.65 * asked
+    return asked >= 30 and sum(own == other for own, other in errors) >= 0.72 * asked
 
 
 _DETAILS: dict[str, Callable[[Answers, Answers], dict[str, float]]] = {}
