@@ -2332,6 +2332,8 @@ def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int
 
 
 _SCALE = ((0.3, 0.0), (0.98, 1.0))
+# Two or three symbols are rare in training: good models miss a few of them.
+_SCALE_OF_REPEATS = ((0.3, 0.0), (0.95, 1.0))
 
 _FAKE = """\
 def trained_model():
@@ -2354,7 +2356,7 @@ TRAINED_MODEL = Task(
             "repeats", "300 sequences of length 4 to 10 with only two or three symbols",
             _for_the_model(300, shortest=4, symbols=3),
             "Do symbols repeat in your training data as often as chance has it?",
-            measure="exact_match", scale=_SCALE,
+            measure="exact_match", scale=_SCALE_OF_REPEATS,
         ),
         Setting(
             "fresh", "2000 more random sequences", _for_the_model(2000),

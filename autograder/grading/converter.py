@@ -349,7 +349,8 @@ class CourseAutograde(Autograde):
         except Refused as refusal:
             reason = str(refusal)
         beside = {path: file.data for path, file in files.items() if path not in KEPT}
-        scratch = Path(self.coursedir.root) / ".autograder" / "work"
+        # A folder for each account: what a killed run left, only its owner can remove.
+        scratch = Path(self.coursedir.root) / ".autograder" / f"work-{os.getuid()}"
         return Task(
             student, self._unit, name, source, release, data, beside | self._beside,
             str(scratch / f"{student}+{self._unit}+{name}"), repairs, reason,
