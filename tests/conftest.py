@@ -13,12 +13,23 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Right, Setting, Task, Wrong
+from autograder.course import units
 from autograder.student.exercise import Case, Exercise, Mistake
 from autograder.student.probes import probe, tensor
 
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 torch.set_num_threads(1)
+
+
+def by_cost() -> list:
+    """All units; the project's models take minutes to judge, and so are marked slow."""
+    return [
+        pytest.param(
+            unit, id=unit.label, marks=[pytest.mark.slow] * (unit.number == "06")
+        )
+        for unit in units()
+    ]
 
 
 def row(*numbers: float) -> torch.Tensor:

@@ -11,9 +11,10 @@ from autograder.bank import evaluate
 from autograder.bank.vocabulary import Setting, Task, Wrong
 from autograder.build import notebook, references, release, solutions
 from autograder.build.course import products, refuse_wrong_scores
-from autograder.course import ROOT, Unit, units
+from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
 from autograder.student import references as store
+from tests.conftest import by_cost
 
 GOOD = '''\
 # %% [markdown]
@@ -178,7 +179,7 @@ def test_drawings_are_reproducible_and_differ_by_seed():
     assert (first * 64).frac().abs().sum() == 0
 
 
-@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", by_cost())
 def test_what_is_committed_is_what_the_build_gives(unit):
     for path, data in products(unit).items():
         data = data.encode() if isinstance(data, str) else data

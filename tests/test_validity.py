@@ -5,12 +5,13 @@ import pytest
 from autograder.cli import main
 from autograder.course import units
 from autograder.validity import measure, total
+from tests.conftest import by_cost
 
 LEAST = {"01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
          "05": (45, 15), "06": (50, 20)}  # wrong variants and right styles  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", by_cost())
 def test_wrong_variants_are_caught_and_named_and_right_styles_accepted(unit):
     rows = list(measure(unit.name))
     whole, (wrong, right) = total(rows), LEAST[unit.number]
