@@ -24,6 +24,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
+from traitlets.config.loader import DeferredConfigList, DeferredConfigString
 from traitlets.log import get_logger
 from traitlets.utils.importstring import import_item
 
@@ -91,7 +92,7 @@ class Task:
             "limits": Limits(**given["limits"]),
             "secret": _bytes(given["secret"]),
             "preprocessors": tuple(map(loaded, given["preprocessors"])),
-            "config": Config(given["config"]),
+            "config": Config(_config(given["config"])),
         })  # fmt: skip
 
 
@@ -237,6 +238,10 @@ _PLAIN = (
 )  # fmt: skip
 
 
+# Marks what the command line gave: text, until a trait says what it should be.
+_FLAG = "given on the command line"
+
+
 class GradingFault(RuntimeError):
     """Grading raised in another process; the text is the traceback from there."""
 
@@ -286,7 +291,7 @@ def _settings(preprocessors: tuple, config: Config) -> dict:
     plain = {}
     for name, section in config.items():
         try:
-            plain[name] = json.loads(json.dumps(section, default=_plain))
+            plain[name] = _plain(section)
         except (TypeError, ValueError) as error:
             if name in wanted:
                 raise CourseError(
@@ -298,14 +303,37 @@ def _settings(preprocessors: tuple, config: Config) -> dict:
 
 
 def _plain(value: object) -> object:
-    """JSON for what is no JSON, but can be told by a plain value."""
+    """JSON for what is no JSON, but can be told by plain values; see `_config`."""
+    if isinstance(value, DeferredConfigString):
+        return {_FLAG: str(value)}
+    if isinstance(value, DeferredConfigList):
+        return {_FLAG: [str(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value))
     if isinstance(value, type):
         return _class_name(value)
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
     raise TypeError(f"{type(value).__name__} is not plain")
+
+
+def _config(plain: object) -> object:
+    """The configuration that `_plain` has told."""
+    if not isinstance(plain, dict):
+        return plain
+    if _FLAG in plain:
+        given = plain[_FLAG]
+        deferred = (
+            DeferredConfigString if isinstance(given, str) else DeferredConfigList
+        )
+        return deferred(given)
+    return {name: _config(item) for name, item in plain.items()}
 
 
 def _class_name(kind: type | str) -> str:

@@ -17,7 +17,9 @@ from pathlib import Path
 import psutil
 import pytest
 from nbgrader.preprocessors import SaveAutoGrades
-from traitlets.config import Config
+from traitlets import Bool, Float, List
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.errors import CourseError
 from autograder.grading import converter, work
@@ -301,6 +303,20 @@ def test_classes_and_paths_travel_by_name():
         "kinds": [f"{RunHere.__module__}.RunHere"], "place": "/data",
         "words": ["a", "b"],
     }  # fmt: skip
+
+
+def test_flags_of_the_command_line_mean_the_same_in_another_process():
+    class Wants(Configurable):
+        often = Bool().tag(config=True)
+        seconds = Float().tag(config=True)
+        names = List().tag(config=True)
+
+    flags = ["--Wants.often=True", "--Wants.seconds=1.5",
+             "--Wants.names=a", "--Wants.names=b"]  # fmt: skip
+    given = KVArgParseConfigLoader(flags, classes=[Wants]).load_config()
+    received = Task.from_bytes(task(config=given).to_bytes())
+    wants = Wants(config=received.config)
+    assert (wants.often, wants.seconds, wants.names) == (True, 1.5, ["a", "b"])
 
 
 def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
