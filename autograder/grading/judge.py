@@ -20,7 +20,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -213,23 +213,26 @@ def decide(
 def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
     """The verdict with its mistake named: the fresh cases get to know mistakes, too.
 
-    Computing their answers is what costs time. So first come those mistakes that give
-    all answers to the visible cases, and the others only if none of these is sure, and
-    if there are wrong numbers, not errors alone, that one of them may explain. Of what
-    is measured no mistake is asked: how good a model is says the number.
+    Computing their answers is what costs time, so it is done for those mistakes only
+    that give all answers to the visible cases. If none of them proves right, the
+    visible cases, whose mistakes' answers are stored, say what is likely; and only if
+    these are all right and hidden ones are wrong, all mistakes are tried. Of what is
+    measured no mistake is asked: how good a model is says the number.
     """
     exercise = _visible(task.name.split("/")[0])[task.name]
     names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
     found = diagnose(exercise, _with_answers(verdict, task, names))
-    wrong = {f.problem for r in verdict.results for f in r.findings} - {"", RAISED}
-    if not found[1] and wrong:
-        names = list(exercise.mistakes)
-        found = diagnose(exercise, _with_answers(verdict, task, names))
+    if not found[1]:
+        wrong = [r for r in verdict.results if any(f.problem for f in r.findings)]
+        if all(r.case.hidden for r in wrong):
+            found = diagnose(exercise, _with_answers(verdict, task, exercise.mistakes))
+        else:
+            found = diagnose(exercise, verdict.results)[0], False
     return replace(verdict, mistake=found[0], sure=found[1])
 
 
 def _with_answers(
-    verdict: Verdict, task: Task, names: Sequence[str]
+    verdict: Verdict, task: Task, names: Collection[str]
 ) -> list[CaseResult]:
     """The results, with these mistakes' answers in the fresh cases, too.
 

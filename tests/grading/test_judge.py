@@ -122,15 +122,21 @@ def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
     )
 
 
-def test_a_wrong_answer_that_no_mistake_gives_whole_is_compared_with_all(
-    box, monkeypatch
-):
+def test_who_fails_hidden_cases_only_is_compared_with_all_mistakes(box, monkeypatch):
     asked = []
     monkeypatch.setattr(
         evaluate, "mistaken_objects",
         lambda task, names: asked.append(set(names)) or {},
     )  # fmt: skip
-    decide(REQUEST, box(lambda: lambda q, k: q @ k.transpose(-2, -1) + 1))
+    cases = references.load("attention")[NAME].cases
+    seen = {tuple(case.inputs["q"].flatten().tolist()) for case in cases}
+
+    def learnt_by_heart(q, k):
+        scores = attention.dot_product_scores(q, k)
+        return scores if tuple(q.flatten().tolist()) in seen else scores + 1
+
+    verdict = decide(REQUEST, box(lambda: learnt_by_heart))
+    assert verdict.points < verdict.max_points
     assert asked[-1] == set(references.load("attention")[NAME].mistakes)
 
 
