@@ -38,5 +38,10 @@ def _time(seconds: float) -> str:
 
 
 def _code(text: str) -> Markup:
-    """Plain text with what stands between backticks set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    """Plain text; what stands between backticks is code, between asterisks emphasis."""
+    parts = re.split(r"(`[^`]+`)", str(escape(text)))  # no emphasis within code
+    return Markup("".join(
+        f"<code>{part[1:-1]}</code>" if part.startswith("`") and len(part) > 1
+        else re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+        for part in parts
+    ))  # fmt: skip

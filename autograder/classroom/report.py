@@ -227,6 +227,8 @@ def _discrimination(
         return None, f"too few graded submissions to tell ({len(told)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
         return None, "everybody has all points: it does not tell students apart"
+    if max(points) <= 0 and exercise.written:
+        return None, "nobody has a point: left blank, or worth none"
     if max(points) <= 0:
         return None, "nobody has a point: look at the check and its text first"
     if min(points) == max(points) or min(rest) == max(rest):

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder import cli
-from autograder.classroom import report
+from autograder.classroom import page, report
 from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.errors import CourseError
@@ -232,3 +232,10 @@ def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
         capture_output=True, timeout=120,
     )  # fmt: skip
     assert printed.read_bytes().startswith(b"%PDF")
+
+
+def test_what_checks_say_keeps_its_code_and_its_emphasis():
+    text = page._code("Use `a*b*c` and the *future* <b>, 2 * 3 * 4")
+    assert text == (
+        "Use <code>a*b*c</code> and the <em>future</em> &lt;b&gt;, 2 * 3 * 4"
+    )
