@@ -7,12 +7,12 @@ the reference compares. It runs beside the student's code, so it knows no answer
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Value
+from autograder.student.exercise import Answers, Value
 
 Probe = Callable[..., Mapping[str, object]]
 _PROBES: dict[str, Probe] = {}
@@ -100,3 +100,26 @@ def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
             own[name].copy_(value)
             module.to(value.device)
     return module.eval()
+
+
+def gradients(
+    function: Callable, tensors: Sequence, names: Sequence[str], inputs: Answers
+) -> dict:
+    """Gradients of a result with regard to the tensors it is made of, by their names.
+
+    The result is weighted with ``inputs["pull"]`` and summed; without that input there
+    is nothing to tell. A tensor without a path to the result has the gradient zero.
+    """
+    if "pull" not in inputs:
+        return {}
+    leaves = [value.clone().requires_grad_() for value in tensors]
+    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
+    result = function(*(leaf.clone() for leaf in leaves))
+    found = [None] * len(leaves)
+    if result.requires_grad and result.shape == inputs["pull"].shape:
+        pulled = (result * inputs["pull"]).sum()
+        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
+    return {
+        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
+        for name, leaf, grad in zip(names, leaves, found, strict=True)
+    }

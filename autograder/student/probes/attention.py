@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Real
 
 import torch
@@ -13,6 +13,7 @@ from autograder.student.exercise import Answers
 from autograder.student.probes import (
     WrongAnswer,
     describe,
+    gradients,
     load_weights,
     probe,
     returned,
@@ -34,7 +35,7 @@ def softmax(function, inputs: Answers) -> dict:
     """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
     x = inputs["x"]
     seen = {"weights": tensor(function(x), "the weights"), "x afterwards": x}
-    return seen | _gradients(lambda x: function(x), [x], inputs, ["x"])
+    return seen | gradients(function, [x], ["x"], inputs)
 
 
 @probe("attention/padding_mask")
@@ -85,8 +86,8 @@ def scaled_dot_product(attention, inputs: Answers) -> dict:
     again = _output_and_weights(attention(*tensors, mask))
     seen |= {f"{name}, second call": value for name, value in again.items()}
     seen |= {f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs}
-    return seen | _gradients(
-        lambda *leaves: attention(*leaves, mask)[0], tensors, inputs, names
+    return seen | gradients(
+        lambda *leaves: attention(*leaves, mask)[0], tensors, names, inputs
     )
 
 
@@ -126,7 +127,7 @@ def _observe_module(
         seen["who sees whom"] = _who_sees_whom(output, sequences)
     seen |= results
     seen |= {f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)}
-    return seen | _gradients(output, sequences, inputs, names)
+    return seen | gradients(output, sequences, names, inputs)
 
 
 def _output_and_weights(result: object) -> dict:
@@ -153,25 +154,6 @@ def _who_sees_whom(function: Callable, sequences: list) -> torch.Tensor:
             moved = function(*others, changed) - before
             columns.append((moved.abs() > 1e-6).any(-1))
     return torch.stack(columns, dim=-1)
-
-
-def _gradients(
-    function: Callable, tensors: Sequence, inputs: Answers, names: Sequence[str]
-) -> dict:
-    """Gradients of the result weighted with ``inputs["pull"]``; no path means zero."""
-    if "pull" not in inputs:
-        return {}
-    leaves = [value.clone().requires_grad_() for value in tensors]
-    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
-    result = function(*(leaf.clone() for leaf in leaves))
-    if not result.requires_grad or result.shape != inputs["pull"].shape:
-        found = [torch.zeros_like(leaf) for leaf in leaves]
-    else:
-        pulled = (result * inputs["pull"]).sum()
-        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
-        found = [torch.zeros_like(x) if g is None else g
-                 for g, x in zip(found, leaves, strict=True)]  # fmt: skip
-    return {f"gradient of {n}": g for n, g in zip(names, found, strict=True)}
 
 
 @probe("attention/who_sees_whom")

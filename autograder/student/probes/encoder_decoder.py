@@ -12,6 +12,7 @@ from autograder.student.exercise import Answers
 from autograder.student.probes import (
     WrongAnswer,
     describe,
+    gradients,
     load_weights,
     probe,
     returned,
@@ -49,7 +50,7 @@ def add_and_norm(function, inputs: Answers) -> dict:
 
     seen = {"output": call(x)}
     seen["calls"] = ", ".join(f"{name} {n}" for name, n in calls.items())
-    return seen | {"x afterwards": x} | _gradients(call, [x], ["x"], inputs)
+    return seen | {"x afterwards": x} | gradients(call, [x], ["x"], inputs)
 
 
 def _count(calls: dict[str, int], name: str) -> None:
@@ -484,7 +485,7 @@ def _observe(
         module.eval()
     afterwards = [*names, *(name for name in masks if name in inputs)]
     seen |= {f"{name} afterwards": inputs[name] for name in afterwards}
-    return seen | _gradients(call, sequences, names, inputs)
+    return seen | gradients(call, sequences, names, inputs)
 
 
 def _extras(module: nn.Module, inputs: Answers) -> str:
@@ -523,22 +524,3 @@ def _another(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     """Neighbouring ids; padding stays padding, and nothing becomes padding."""
     other = torch.where(ids > pad_id + 1, ids - 1, ids + 1)
     return torch.where(ids == pad_id, ids, other)
-
-
-def _gradients(
-    function: Callable, tensors: Sequence, names: Sequence[str], inputs: Answers
-) -> dict:
-    """Gradients of the result weighted with ``inputs["pull"]``; no path means zero."""
-    if "pull" not in inputs:
-        return {}
-    leaves = [value.clone().requires_grad_() for value in tensors]
-    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
-    result = function(*(leaf.clone() for leaf in leaves))
-    found = [None] * len(leaves)
-    if result.requires_grad and result.shape == inputs["pull"].shape:
-        pulled = (result * inputs["pull"]).sum()
-        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
-    return {
-        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
-        for name, leaf, grad in zip(names, leaves, found, strict=True)
-    }

@@ -11,6 +11,7 @@ from autograder.student.exercise import Answers
 from autograder.student.probes import (
     WrongAnswer,
     describe,
+    gradients,
     load_weights,
     probe,
     returned,
@@ -48,7 +49,7 @@ def _observe_function(
         return tensor(function(x), name)
 
     seen = {name: call(x), "x afterwards": x}
-    return seen | _gradients(call, [x], ["x"], inputs)
+    return seen | gradients(call, [x], ["x"], inputs)
 
 
 @probe("multi_head_attention/pack_heads")
@@ -199,7 +200,7 @@ def _observe(module: nn.Module, names: Sequence[str], inputs: Answers) -> dict:
         seen["mask afterwards"] = mask
     seen |= results | {"output, second call": call(*sequences)["output"]}
     seen |= {f"{name} afterwards": inputs[name] for name in names}
-    return seen | _gradients(lambda *s: call(*s)["output"], sequences, names, inputs)
+    return seen | gradients(lambda *s: call(*s)["output"], sequences, names, inputs)
 
 
 def _parameters(module: nn.Module) -> str:
@@ -219,25 +220,6 @@ def _who_sees_whom(function: Callable, sequences: Sequence) -> torch.Tensor:
             moved = function(*changed) - before
             columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
     return torch.stack(columns, dim=-1)
-
-
-def _gradients(
-    function: Callable, tensors: Sequence, names: Sequence[str], inputs: Answers
-) -> dict:
-    """Gradients of the result weighted with ``inputs["pull"]``; no path means zero."""
-    if "pull" not in inputs:
-        return {}
-    leaves = [value.clone().requires_grad_() for value in tensors]
-    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
-    result = function(*(leaf.clone() for leaf in leaves))
-    found = [None] * len(leaves)
-    if result.requires_grad and result.shape == inputs["pull"].shape:
-        pulled = (result * inputs["pull"]).sum()
-        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
-    return {
-        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
-        for name, leaf, grad in zip(names, leaves, found, strict=True)
-    }
 
 
 @probe("multi_head_attention/parameter_count")
