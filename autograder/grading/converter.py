@@ -242,6 +242,12 @@ class CourseAutograde(Autograde):
         for name in self._exempt():
             self._beside.pop(name, None)
         self._secret = course_secret(Path(self.coursedir.root))
+        # Read once a run: a server that runs this again must see what has changed.
+        self._depends = [
+            kind.depends_on(self._unit)
+            for kind in self._stages()[0]
+            if hasattr(kind, "depends_on")
+        ]
         self._book.use(self._refuse_strange)
 
     def _released(self, source: Path) -> Path:
@@ -292,7 +298,8 @@ class CourseAutograde(Autograde):
         return begun
 
     def _work(self, task: Task, begun: Begun, recorded: Mapping, slots: Slots) -> Work:
-        work = Work(task, _digest(task, begun.stamp), self._known(task))
+        digest = _digest(task, begun.stamp, self._depends)
+        work = Work(task, digest, self._known(task))
         scores = recorded.get((task.student, task.notebook))
         same = work.known.get("digest") == work.digest
         same = same and work.known.get("scores") == scores
@@ -486,16 +493,11 @@ def _text(path: Path) -> str:
         raise CourseError(f"{path}: {error.strerror}") from None
 
 
-def _digest(task: Task, stamp: Any) -> str:
+def _digest(task: Task, stamp: Any, depends: Iterable[str]) -> str:
     """What a result depends on, as far as files tell."""
     digest = hashlib.sha256()
     parts: list[object] = [__version__, task.source, task.release, stamp, task.refused]
-    parts += [
-        kind.depends_on(task.assignment)
-        for kind in map(loaded, task.preprocessors)
-        if hasattr(kind, "depends_on")
-    ]
-    parts += [task.submission, *say(task.repairs)]
+    parts += [*depends, task.submission, *say(task.repairs)]
     parts += [part for item in sorted(task.files.items()) for part in item]
     for part in parts:
         data = part if isinstance(part, bytes) else repr(part).encode()

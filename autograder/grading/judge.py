@@ -254,7 +254,6 @@ def _with_answers(
 _visible = functools.cache(references.load)
 
 
-@functools.cache
 def fingerprint(unit: str) -> str:
     """A digest of what a unit's verdicts depend on: all but other units' own files."""
     package = Path(references.__file__).parents[1]
