@@ -60,6 +60,14 @@ def find_unit(name: str, root: Path = ROOT) -> Unit:
     raise CourseError(f'there is no unit "{name}"; there are {listed}')
 
 
+def graded_notebooks(assignment: str, root: Path) -> list[Path]:
+    """The graded notebooks of an assignment in a course folder, by student.
+
+    A path's third part from the end is the student's id.
+    """
+    return sorted((root / "autograded").glob(f"*/{assignment}/*.ipynb"))
+
+
 def settings(root: Path = ROOT) -> dict:
     """The table ``[tool.autograder]`` of the course's pyproject.toml."""
     with (root / "pyproject.toml").open("rb") as file:

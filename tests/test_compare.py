@@ -6,6 +6,7 @@ import torch
 
 from autograder.student.compare import blame, compare, judge
 from autograder.student.exercise import RAISED, Case, Exercise, Other
+from autograder.student.panel import as_html, as_text
 from tests.conftest import row
 
 
@@ -83,6 +84,18 @@ def test_a_measured_case_earns_a_share():
     assert compare(case, {"rows": given}).credit == 0
     assert compare(case, {"rows": Other("list")}).credit == 0
     assert compare(case, {}).credit == 0
+
+
+def test_a_measure_may_earn_a_bonus_that_plain_nbgrader_never_sees():
+    scale = ((0.0, 0.0), (0.5, 1.0), (0.75, 1.0), (1.0, 1.25))
+    wanted = {"rows": torch.arange(8).reshape(4, 2)}
+    case = Case("m", "m", "", {}, wanted, measure="exact_match", scale=scale)
+    exercise = Exercise("u/e", "E", 4.0, (case,))
+    verdict = judge(exercise, (case,), lambda _: {"rows": wanted["rows"].clone()})
+    assert verdict.passed and verdict.points == 5.0 and repr(verdict) == "4.0"
+    for text in (as_text(verdict), as_html(verdict)):
+        assert "5 of 4 points" in text
+        assert "1; all points from 0.5 on, a bonus above 0.75" in text
 
 
 def test_long_texts_of_students_are_cut():

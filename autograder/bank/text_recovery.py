@@ -2396,7 +2396,8 @@ BEAM_SEARCH = Task(
 _GRADED = 1000
 _COMPARED = 600  # sentences on which the shipped checkpoint is recognised
 # BLEU and share of the points: see docs/recovery_grade.md for how they were measured.
-SCALE = ((14.0, 0.0), (62.0, 0.5), (91.0, 1.0))
+# Above the reference, 97, there is a bonus of up to one of the twelve points.
+SCALE = ((14.0, 0.0), (62.0, 0.5), (91.0, 1.0), (97.0, 1.0), (100.0, 13 / 12))
 
 
 def _originals(draw: Draw) -> list[str]:

@@ -16,7 +16,7 @@ from autograder import course
 from autograder.build.course import build
 from autograder.build.notebook import write
 from autograder.classroom import report, sample, table
-from autograder.course import ROOT, Unit
+from autograder.course import ROOT, Unit, graded_notebooks
 from autograder.errors import CourseError
 
 # A class that hands in models to be run takes a quarter of an hour to grade.
@@ -84,7 +84,7 @@ def _is_current(root: Path, unit: Unit | None = None) -> bool:
 
 def _has_feedback(root: Path, unit: Unit) -> bool:
     """Whether every graded submission has a page that is younger than its grades."""
-    for graded in (root / "autograded").glob(f"*/{unit.label}/{unit.label}.ipynb"):
+    for graded in graded_notebooks(unit.label, root):
         page = root / "feedback" / graded.parts[-3] / unit.label / f"{unit.label}.html"
         if not page.is_file() or page.stat().st_mtime < graded.stat().st_mtime:
             return False

@@ -7,15 +7,14 @@ verdict's record. Only who writes a name into LEADERBOARD_NAME appears, under th
 from __future__ import annotations
 
 import ast
-import csv
-import html
-import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course import Unit
+from autograder.build.notebook import write as write_whole
+from autograder.classroom import page, sheet
+from autograder.course import graded_notebooks
 
 MODEL = "text_recovery/model"
 ABILITIES = ("case", "punctuation", "function words", "inflection")
@@ -31,9 +30,9 @@ class Entry:
     recall: dict[str, float] = field(default_factory=dict)
 
 
-def read(unit: Unit, root: Path) -> list[Entry]:
-    """The entries of all graded submissions of a unit, the best first."""
-    paths = sorted((root / "autograded").glob(f"*/{unit.label}/{unit.label}.ipynb"))
+def read(unit: str, root: Path) -> list[Entry]:
+    """The entries of all graded submissions of an assignment, the best first."""
+    paths = graded_notebooks(unit, root)
     found = (_entry(json.loads(path.read_text(encoding="utf-8"))) for path in paths)
     return ranked(entry for entry in found if entry)
 
@@ -77,72 +76,25 @@ def chosen_name(notebook: dict) -> str:
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """The board as CSV, shares between 0 and 1."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["rank", "name", "BLEU", *ABILITIES])
+    """The board as CSV; shares are between 0 and 1, "" if nothing asked for one."""
+    rows: list[list[object]] = [["rank", "name", "BLEU", *ABILITIES]]
     for rank, entry in enumerate(entries, 1):
-        shares = (_number(entry.recall.get(ability), 4) for ability in ABILITIES)
-        writer.writerow([rank, _harmless(entry.name), f"{entry.bleu:.2f}", *shares])
-    return out.getvalue()
+        shares = (sheet.number(entry.recall.get(ability)) for ability in ABILITIES)
+        rows.append([rank, sheet.harmless(entry.name), f"{entry.bleu:.2f}", *shares])
+    return sheet.as_text(rows)
 
 
-def _harmless(name: str) -> str:
-    """A spreadsheet takes a text that begins like a formula for one."""
-    return f"'{name}" if name[:1] in "=+-@" else name
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "" if value is None or value != value else f"{value:.{digits}f}"
-
-
-def as_html(entries: Sequence[Entry], title: str = "Text recovery") -> str:
+def as_html(unit: str, entries: Sequence[Entry]) -> str:
     """The board as one page without scripts; bars are drawn beside their numbers."""
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("#", "name", "BLEU",
-                                                              *ABILITIES))  # fmt: skip
-    rows = "".join(_row(rank, entry) for rank, entry in enumerate(entries, 1))
-    empty = "" if entries else "<p>Nobody is on the board yet.</p>"
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style>"
-        f"<h1>{html.escape(title)}</h1>"
-        "<p>1,000 fresh sentences for each model. BLEU: sacrebleu, 13a, case counts. "
-        "Abilities: the share of what was lost that came back.</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{empty}</html>"
+    return page.render(
+        "leaderboard.html.j2", unit, entries=entries, abilities=ABILITIES
     )
 
 
-_STYLE = (
-    "body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em;"
-    "color-scheme:light dark}table{border-collapse:collapse;width:100%}"
-    "th,td{text-align:left;padding:.4em .8em;border-bottom:1px solid #8886}"
-    "meter{width:5em;vertical-align:middle;margin-right:.5em}"
-)
-
-
-def _row(rank: int, entry: Entry) -> str:
-    cells = [
-        str(rank),
-        html.escape(entry.name),
-        _bar(entry.bleu / 100, f"{entry.bleu:.1f}"),
-    ]
-    for ability in ABILITIES:
-        share = entry.recall.get(ability)
-        cells.append(
-            "–" if share is None or share != share else _bar(share, f"{share:.0%}")
-        )
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-def _bar(share: float, text: str) -> str:
-    return f'<meter min="0" max="1" value="{share:.3f}">{text}</meter>{text}'
-
-
-def write(unit: Unit, root: Path, folder: Path) -> list[Path]:
-    """Write leaderboard.html and leaderboard.csv; their paths."""
-    entries = read(unit, root)
-    folder.mkdir(parents=True, exist_ok=True)
-    pages = {"leaderboard.html": as_html(entries), "leaderboard.csv": as_csv(entries)}
-    for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in pages]
+def write(unit: str, root: Path) -> list[Path]:
+    """Write the board of an assignment into the course's reports; the paths."""
+    entries, base = read(unit, root), root / "reports" / f"{unit}-leaderboard"
+    pages = {".html": as_html(unit, entries), ".csv": as_csv(entries)}
+    for suffix, text in pages.items():
+        write_whole(base.with_suffix(suffix), text.encode())
+    return [base.with_suffix(suffix) for suffix in pages]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.course import Unit
+from autograder.course import Unit, graded_notebooks
 from autograder.grading.record import Record
 
 
@@ -28,8 +28,7 @@ class Row:
 
 def read(unit: Unit, root: Path) -> list[Row]:
     """The rows of all graded submissions of a unit in the course at ``root``."""
-    paths = sorted((root / "autograded").glob(f"*/{unit.label}/{unit.label}.ipynb"))
-    return [_row(path) for path in paths]
+    return [_row(path) for path in graded_notebooks(unit.label, root)]
 
 
 def _row(path: Path) -> Row:

@@ -7,10 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from autograder.build.notebook import write
-from autograder.course import find_unit
 from autograder.errors import CourseError
-
-BOARD = "rank a unit's models, in leaderboard/"
 
 
 def add(commands) -> None:
@@ -47,9 +44,7 @@ def add(commands) -> None:
     collect.add_argument(
         "--replace", action="store_true", help="where it is unclear which is newer"
     )
-    board = commands.add_parser("leaderboard", help=BOARD, description=BOARD)
-    board.add_argument("unit", nargs="?", default="text_recovery", metavar="UNIT")
-    board.set_defaults(run=_leaderboard)
+    _add_graded(commands, "leaderboard", _leaderboard, "rank a unit's models")
 
 
 def _add_exchange(commands) -> None:
@@ -161,10 +156,8 @@ def _grades(options: argparse.Namespace) -> int:
 
 
 def _leaderboard(options: argparse.Namespace) -> int:
-    """Of the course that the current folder holds, as nbgrader takes it."""
-    from autograder.classroom import leaderboard
+    from autograder.classroom import gradebook, leaderboard
 
-    unit = find_unit(options.unit)
-    for path in leaderboard.write(unit, Path.cwd(), Path("leaderboard")):
-        print(path)
+    unit = gradebook.find_assignment(options.unit, options.course)
+    print(*leaderboard.write(unit, options.course), sep="\n")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -30,12 +31,13 @@ def judge(
 
     Cases that share a name are drawings of one case: it counts once, and only if all
     of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
+    A measure's scale may end above 1: a bonus.
     """
     results = tuple(compare(case, ask(case)) for case in cases)
     credits: dict[str, float] = {}
     for result in results:
         name = result.case.name
-        credits[name] = min(result.credit, credits.get(name, 1.0))
+        credits[name] = min(result.credit, credits.get(name, math.inf))
     points = round(exercise.points * sum(credits.values()) / len(credits), 2)
     failed = any(not result.passed for result in results)
     mistake, sure = diagnose(exercise, results) if failed else (None, False)
@@ -62,13 +64,19 @@ def compare(case: Case, answers: Answers) -> CaseResult:
 def _measured(case: Case, answers: Answers) -> CaseResult:
     value, reason = measured(case.measure, case.expected, answers)
     share = credit(value, case.scale)
-    wanted = next(reached for reached, part in case.scale if part >= 1.0)
     name = case.measure.replace("_", " ")
-    message = reason or f"{value:.4g}; all points from {wanted:.4g} on"
+    message = reason or f"{value:.4g}; {_marks(case.scale)}"
     if share < 1.0 and not reason:
         message = f"{message}. {remark(case.measure, case.expected, answers)}".strip()
     finding = Finding(name, "" if share >= 1.0 else "values", message)
-    return CaseResult(case, answers, (finding,), min(share, 1.0))
+    return CaseResult(case, answers, (finding,), share)
+
+
+def _marks(scale: Sequence[tuple[float, float]]) -> str:
+    enough = [value for value, share in scale if share >= 1.0]
+    more = max((value for value, share in scale if share <= 1.0), default=enough[0])
+    bonus = f", a bonus above {more:.4g}" if scale[-1][1] > 1.0 else ""
+    return f"all points from {enough[0]:.4g} on{bonus}"
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:

@@ -101,10 +101,12 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check concludes. Its ``repr`` is the points: nbgrader's partial credit.
+    """What a check concludes. Its ``repr`` is nbgrader's partial credit: the points.
 
-    ``note`` replaces the list of cases when nothing could be run ("not solved yet").
-    ``sure`` says that the mistake explains every answer, not only some of them.
+    ``points`` may hold a bonus; nbgrader's own grading stops at a credit above the
+    points of a cell, so the ``repr`` leaves it out. ``note`` replaces the list of
+    cases when nothing could be run ("not solved yet"). ``sure`` says that the
+    mistake explains every answer, not only some of them.
     """
 
     exercise: str
@@ -121,7 +123,7 @@ class Verdict:
         return bool(self.results) and all(result.passed for result in self.results)
 
     def __repr__(self) -> str:
-        return repr(float(self.points))
+        return repr(float(min(self.points, self.max_points)))
 
     def __str__(self) -> str:
         from autograder.student.panel import as_text

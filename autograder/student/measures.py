@@ -59,7 +59,7 @@ def value_of(name: str, expected: Answers, actual: Answers) -> float:
 
 
 def credit(value: float, scale: Sequence[tuple[float, float]]) -> float:
-    """The share of the points, between 0 and 1, that a measured value earns.
+    """The share of the points that a measured value earns; above 1 is a bonus.
 
     ``scale`` holds (value, share) in rising order; shares are interpolated linearly
     between them and constant outside.

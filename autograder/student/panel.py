@@ -106,12 +106,12 @@ def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
         f'<span style="color:{colour};font-weight:bold;display:inline-block;'
         f'width:1.6em">{mark}</span>{_inline(_title(result))}'
     )
-    if result.passed:
-        return f'<div style="margin:.2em 0">{head}</div>'
     details = "".join(
         f'<div style="margin-left:1.6em;white-space:pre-wrap">{_inline(line)}</div>'
         for line in _details(result, verdict)
     )
+    if result.passed:
+        return f'<div style="margin:.2em 0">{head}{details}</div>'
     return (
         f'<details style="margin:.2em 0"{" open" if unfolded else ""}>'
         f'<summary style="cursor:pointer">{head}</summary>'
@@ -122,17 +122,18 @@ def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
 def _details(result: CaseResult, verdict: Verdict) -> list[str]:
     """What went wrong in a case; of a hidden case neither inputs nor numbers.
 
-    How good a measured answer is (BLEU) gives nothing away.
+    How good a measured answer is (BLEU) gives nothing away, and is told of right ones.
     """
-    wrong = [finding for finding in result.findings if finding.problem]
+    measured = bool(result.case.measure)
+    wrong = [finding for finding in result.findings if finding.problem or measured]
     if not wrong:
         return []
-    secret = result.case.hidden and not result.case.measure
+    secret = result.case.hidden and not measured
     lines = list(_finding_lines(wrong[:SHOWN], secret))
     if len(wrong) > SHOWN:
         also = ", ".join(finding.name for finding in wrong[SHOWN:])
         lines.append(f"and so do: {also}")
-    if verdict.mistake is None and result.case.hint:
+    if verdict.mistake is None and result.case.hint and not result.passed:
         lines.append(result.case.hint)
     return lines
 

@@ -52,7 +52,7 @@ def test_the_reference_gets_every_point_within_a_minute(case):
     started = time.process_time()
     given = answers(None, case)
     assert time.process_time() - started < 60
-    assert credit(value_of("bleu", case.expected, given), SCALE) == 1.0
+    assert 1.0 <= credit(value_of("bleu", case.expected, given), SCALE) < 1.05
 
 
 @pytest.mark.parametrize("variant", ["copy", "rule", "empty", "shipped", "reversed"])
@@ -64,4 +64,5 @@ def test_what_earns_nothing(case, variant):
 def test_points_grow_without_steps():
     shares = [credit(bleu, SCALE) for bleu in range(101)]
     assert shares == sorted(shares) and shares[14] == 0.0 and shares[91] == 1.0
+    assert shares[97] == 1.0 < shares[98] and shares[100] == 13 / 12
     assert max(b - a for a, b in itertools.pairwise(shares)) < 0.03

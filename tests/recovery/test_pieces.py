@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
 from autograder.cli import main
-from autograder.course import Unit
 from autograder.grading.record import of_verdict
 from autograder.solutions import encoder_decoder
 from autograder.solutions.text_recovery import (
@@ -238,38 +237,33 @@ def _notebook(name: str, bleu: float) -> dict:
 
 
 def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
-    unit = Unit("06", "text_recovery")
+    unit = "06_text_recovery"
     for student, name, bleu in (
         ("ann", '"<b>Beam</b> team"', 90.0), ("bob", '""', 99.0),
         ("cid", '"=1+1"', 95.0), ("dan", "input()", 97.0),
     ):  # fmt: skip
-        folder = tmp_path / "autograded" / student / unit.label
+        folder = tmp_path / "autograded" / student / unit
         folder.mkdir(parents=True)
-        path = folder / f"{unit.label}.ipynb"
+        path = folder / f"{unit}.ipynb"
         path.write_text(json.dumps(_notebook(name, bleu)), encoding="utf-8")
     entries = leaderboard.read(unit, tmp_path)
     assert entries == [
         Entry("=1+1", 95.0, {"case": 0.5}),
         Entry("<b>Beam</b> team", 90.0, {"case": 0.5}),
     ]
-    page, table = (p.read_text() for p in leaderboard.write(unit, tmp_path, tmp_path))
-    assert "<b>Beam" not in page and "95.0" in page
-    assert "1,'=1+1,95.00,0.5000" in table
+    page, table = (p.read_text() for p in leaderboard.write(unit, tmp_path))
+    assert "<b>Beam" not in page and "&lt;b&gt;Beam" in page and "95.0" in page
+    assert "1,'=1+1,95.00,0.5,,," in table
 
 
-def test_the_command_writes_the_leaderboard_of_this_folder(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    assert main(["leaderboard"]) == 0
-    assert (
-        "Nobody is on the board yet."
-        in Path("leaderboard/leaderboard.html").read_text()
-    )
-    assert capsys.readouterr().out.split() == [
-        "leaderboard/leaderboard.html",
-        "leaderboard/leaderboard.csv",
-    ]
+def test_the_command_writes_the_leaderboard_of_a_course(tmp_path, capsys):
+    source = tmp_path / "source" / "06_text_recovery" / "06_text_recovery.ipynb"
+    source.parent.mkdir(parents=True)
+    source.touch()
+    assert main(["leaderboard", "06", "--course", str(tmp_path)]) == 0
+    page, table = map(Path, capsys.readouterr().out.split())
+    assert page.parent == table.parent == tmp_path / "reports"
+    assert "Nobody is on the board yet." in page.read_text(encoding="utf-8")
 
 
 ORIGINALS = [f"The baker sold {i} warm cakes in Rome." for i in range(20)]
