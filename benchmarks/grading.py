@@ -4,23 +4,32 @@ Run by ``make benchmark`` or ``python benchmarks/grading.py [--quick]``. The sam
 is graded by each in turn, round after round, so that a busy machine is unjust to none:
 
 - plain nbgrader: its own converter and settings, one submission after the other;
+- otter-grader's ``otter run``, one submission after the other, with one test file for
+  each exercise that runs the visible check (``pip install '.[benchmark]'``). It brings
+  no gradebook and no box;
 - ours, with one job and with one for each usable core: box, judge and repair included.
   Demonstrations are left out, as is the default; once they run, for comparison;
+- ours with two Dask workers on this machine, for what the way over a network costs
+  (their CPU is not counted);
 - the floor: the students' code cells run by ``exec`` in a process forked from one that
   has imported everything, without demonstrations. No Jupyter, no box, no judge, no
   gradebook.
 
 A further submission's seconds are those between the first published notebook and the
-last; its CPU is the difference between a class and a single submission, all processes
-counted. What a command costs once is given beside it.
+last (otter-grader: of a whole command, since it grades one); its CPU is the difference
+between a class and a single submission, all processes counted. What a command costs
+once is given beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
+import importlib.util
 import io
 import json
+import math
 import os
 import resource
 import shutil
@@ -29,8 +38,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.build.notebook import write
@@ -44,7 +53,7 @@ STOCK = """c = get_config()
 c.CourseDirectory.course_id = "plain"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 """
-PLAIN, FLOOR = "plain nbgrader", "the floor"
+PLAIN, OTTER, FLOOR = "plain nbgrader", "otter run", "the floor"
 
 
 @dataclass(frozen=True)
@@ -98,16 +107,31 @@ def _options() -> argparse.Namespace:
 
 def measured(
     unit: Unit, class_: dict[str, bytes], folder: Path, options: argparse.Namespace
-):
+) -> Iterator[tuple[str, Cost]]:
     """Yield the name and the cost of each way of grading a class."""
     ours = (ROOT / "nbgrader_config.py").read_text()
+    jobs = f"--Autograde.jobs={options.jobs}"
     if not options.no_plain:
-        yield PLAIN, commands(unit, class_, folder, STOCK, ())
-    for jobs in sorted({1, options.jobs}):
-        flags = (f"--Autograde.jobs={jobs}",)
-        yield f"ours, {jobs} jobs", commands(unit, class_, folder, ours, flags)
-    shown = (*flags, "--JudgedExecute.demonstrations=True")
-    yield f"{jobs} jobs, demos", commands(unit, class_, folder, ours, shown)
+        yield PLAIN, commands(unit, class_, folder, STOCK)
+        if importlib.util.find_spec("otter"):
+            yield OTTER, otter(unit, class_, folder)
+        else:
+            print("no otter-grader here: pip install '.[benchmark]'")
+    yield "1 job", commands(unit, class_, folder, ours, "--Autograde.jobs=1")
+    if options.jobs > 1:
+        yield f"{options.jobs} jobs", commands(unit, class_, folder, ours, jobs)
+    shown = "--JudgedExecute.demonstrations=True"
+    yield (
+        f"{options.jobs} jobs, demos",
+        commands(unit, class_, folder, ours, jobs, shown),
+    )
+    if importlib.util.find_spec("distributed"):
+        with dask_workers(2, folder) as address:
+            flag = f"--Autograde.scheduler={address}"
+            cost = commands(unit, class_, folder, ours, flag)
+        yield "2 Dask workers", replace(cost, cpu=math.nan)
+    else:
+        print("no Dask here: pip install '.[cluster]'")
     yield FLOOR, floor(class_)
 
 
@@ -115,7 +139,7 @@ def measured(
 
 
 def commands(
-    unit: Unit, class_: dict[str, bytes], folder: Path, settings: str, flags: Sequence
+    unit: Unit, class_: dict[str, bytes], folder: Path, settings: str, *flags: str
 ) -> Cost:
     """The cost of a real ``nbgrader autograde``, of the class and of one submission."""
     first = dict(list(class_.items())[:1])
@@ -150,19 +174,77 @@ def _course(unit: Unit, class_: dict[str, bytes], root: Path, settings: str) -> 
         write(root / "submitted" / student / unit.label / unit.source.name, data)
 
 
-def _nbgrader(root: Path, command: str, *arguments: str) -> None:
+def _nbgrader(root: Path, *arguments: str) -> None:
+    _run(root, sys.executable, "-m", "nbgrader", *arguments)
+
+
+def _run(folder: Path, *program: str | Path) -> None:
+    """Run a program as a user would; stop with its output if it fails."""
     environment = {k: v for k, v in os.environ.items() if k not in THREADS}
-    program = [sys.executable, "-m", "nbgrader", command, *arguments]
-    with (root / f"{command}.log").open("w") as log:
-        done = subprocess.run(
-            program, cwd=root, env=environment, stdout=log, stderr=log, check=False
-        )
+    done = subprocess.run(
+        program, cwd=folder, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
     if done.returncode:
-        raise SystemExit((root / f"{command}.log").read_text())
+        raise SystemExit(done.stdout + done.stderr)
 
 
 def _cpu(usage: resource.struct_rusage) -> float:
     return usage.ru_utime + usage.ru_stime
+
+
+@contextlib.contextmanager
+def dask_workers(number: int, folder: Path) -> Iterator[str]:
+    """The address of a scheduler with so many worker processes, while it is open."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=number, threads_per_worker=1, processes=True, dashboard_address=None,
+        local_directory=str(folder), silence_logs=50,
+    ) as cluster:  # fmt: skip
+        yield cluster.scheduler_address
+
+
+# --- through otter-grader ------------------------------------------------------------
+
+_OTTER_TEST = """OK_FORMAT = True
+test = {{"name": {name!r}, "points": 1, "suites": [{{
+    "type": "doctest", "scored": True, "setup": "", "teardown": "",
+    "cases": [{{"code": {code!r}, "hidden": False}}],
+}}]}}
+"""
+
+
+def otter(unit: Unit, class_: dict[str, bytes], folder: Path) -> Cost:
+    """The cost of ``otter run`` for each of at most four submissions."""
+    course, calls, costs = folder / "otter", _calls(unit), []
+    program = Path(sys.executable).with_name("otter")
+    for number, call in enumerate(calls):
+        test = _OTTER_TEST.format(name=f"q{number}", code=f">>> {call}.passed\nTrue")
+        write(course / "tests" / f"q{number}.py", test.encode())
+    _run(course, program, "generate", "-t", "tests")
+    run = (program, "run", "-a", "autograder.zip", "--no-logo")
+    for student, data in list(class_.items())[:4]:
+        write(course / f"{student}.ipynb", data)
+        out = course / student
+        out.mkdir()
+        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        _run(course, *run, "-o", student, f"{student}.ipynb")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        costs.append(Cost(time.monotonic() - started, _cpu(after) - _cpu(before)))
+        graded = json.loads((out / "results.json").read_text())["tests"]
+        if sum("max_score" in test for test in graded) != len(calls):
+            raise SystemExit(f"otter-grader graded {len(graded)} of {len(calls)} tests")
+    shutil.rmtree(course)
+    return _median(costs)
+
+
+def _calls(unit: Unit) -> list[str]:
+    """The visible checks of a unit, as its notebook calls them."""
+    cells = json.loads(unit.release.read_bytes())["cells"]
+    graded = [c for c in cells if c["metadata"].get("nbgrader", {}).get("locked")]
+    nodes = [node for c in graded for node in ast.parse("".join(c["source"])).body]
+    return [ast.unparse(node) for node in nodes]
 
 
 # --- the floor -----------------------------------------------------------------------
@@ -240,11 +322,14 @@ def report(costs: dict[str, Cost]) -> None:
     for name, cost in costs.items():
         print(f"  {_row(name, cost)}")
     for name, cost in costs.items():
-        if name not in (PLAIN, FLOOR):
-            print(f"{name}: CPU {cost.cpu / costs[FLOOR].cpu:.2f} times the floor's")
-            if PLAIN in costs:
-                times = costs[PLAIN].wall / cost.wall
-                print(f"{name}: {times:.1f} times as fast as plain nbgrader")
+        if name not in (PLAIN, OTTER, FLOOR):
+            if not math.isnan(cost.cpu):
+                over = cost.cpu / costs[FLOOR].cpu
+                print(f"{name}: CPU {over:.2f} times the floor's")
+            for other in (PLAIN, OTTER):
+                if other in costs:
+                    times = costs[other].wall / cost.wall
+                    print(f"{name}: {times:.1f} times as fast as {other}")
 
 
 if __name__ == "__main__":
