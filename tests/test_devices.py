@@ -22,6 +22,7 @@ from autograder.student.compare import compare
 from autograder.student.exercise import RAISED, Answers, Case
 from autograder.student.observe import observe
 from autograder.student.probes import find
+from autograder.student.recovery.model import device
 
 ACCELERATORS = [
     pytest.param("cuda", marks=pytest.mark.skipif(
@@ -126,3 +127,13 @@ def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
         verdict = check.Check()(task.name, evaluate.build_object(task, wrong))
         assert not verdict.passed and verdict.mistake.name == wrong.name
         assert "<div" in verdict._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "chosen"),
+    [(True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_the_project_chooses_its_device(monkeypatch, cuda, mps, chosen):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert device().type == chosen

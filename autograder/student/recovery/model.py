@@ -97,8 +97,10 @@ def parameters(model: nn.Module) -> int:
 
 
 def device() -> torch.device:
-    """The GPU if there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """A CUDA or an Apple GPU if there is one, else the CPU."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
 @torch.no_grad()
