@@ -15,6 +15,7 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.errors import CourseError
+from autograder.grading.book import first_line, grades_of, of_assignment
 from autograder.grading.record import Record
 
 
@@ -179,8 +180,8 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
         book = api.Gradebook(url, app.coursedir.course_id)
         yield book
     except SQLAlchemyError as error:
-        first = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise CourseError(f"the gradebook cannot be read: {first}") from error
+        about = f"the gradebook cannot be read: {first_line(error)}"
+        raise CourseError(about) from error
     finally:
         if book is not None:
             book.close()
@@ -216,46 +217,23 @@ def _points(book: api.Gradebook, unit: str) -> tuple[dict, dict[str, float]]:
 
     One query each: a thousand students with a dozen exercises are read in a second.
     """
-    grades = (
-        book.db.query(
-            api.SubmittedAssignment.student_id,
-            api.Notebook.name,
-            api.BaseCell.name,
-            api.Grade.auto_score,
-            api.Grade.manual_score,
-            api.Grade.extra_credit,
-        )
-        .select_from(api.Grade)
-        .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
-        .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
+    grades = grades_of(
+        book, unit, api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit
     )
     penalties = book.db.query(
         api.SubmittedAssignment.student_id,
         api.SubmittedNotebook.late_submission_penalty,
     ).select_from(api.SubmittedNotebook)
     points: dict[str, dict[str, float | None]] = {}
-    for student, notebook, cell, auto, manual, extra in _of(grades, unit):
+    for student, notebook, cell, auto, manual, extra in grades:
         score = auto if manual is None else manual
         if score is not None:
             score += extra or 0.0
         points.setdefault(student, {})[key(unit, notebook, cell)] = score
     taken: dict[str, float] = {}
-    for student, penalty in _of(penalties, unit):
+    for student, penalty in of_assignment(penalties, unit):
         taken[student] = taken.get(student, 0.0) + (penalty or 0.0)
     return points, taken
-
-
-def _of(query, unit: str):
-    """The rows of a query that belong to an assignment."""
-    return (
-        query.join(
-            api.SubmittedAssignment,
-            api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
-        )
-        .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
-        .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
-        .filter(api.Assignment.name == unit)
-    )
 
 
 def _known(unit: str, student: str, root: Path) -> dict[str, dict]:

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from nbgrader import api
 from sqlalchemy.exc import OperationalError, SAWarning
+from sqlalchemy.orm import Query, scoped_session, sessionmaker
 from sqlalchemy.orm import Session as SqlSession
-from sqlalchemy.orm import scoped_session, sessionmaker
 
 from autograder.errors import CourseError
 
@@ -56,26 +56,7 @@ class Gradebook(api.Gradebook):
 
     def scores(self, assignment: str) -> dict[tuple[str, str], Scores]:
         """The automatic scores: (student, notebook) -> grade id -> score."""
-        rows = (
-            self.db.query(
-                api.SubmittedAssignment.student_id,
-                api.Notebook.name,
-                api.BaseCell.name,
-                api.Grade.auto_score,
-            )
-            .select_from(api.Grade)
-            .join(
-                api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id
-            )
-            .join(
-                api.SubmittedAssignment,
-                api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
-            )
-            .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
-            .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
-            .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
-            .filter(api.Assignment.name == assignment)
-        )
+        rows = grades_of(self, assignment, api.Grade.auto_score)
         found: dict = {}
         for student, notebook, cell, score in rows:
             found.setdefault((student, notebook), {})[cell] = score
@@ -181,9 +162,38 @@ def _passes(error: OperationalError) -> bool:
     return not any(word in str(error.orig).lower() for word in lasting)
 
 
-def _about(error: Exception) -> str:
-    first = str(getattr(error, "orig", None) or error).splitlines()[0]
+def grades_of(book: api.Gradebook, assignment: str, *columns) -> Query:
+    """Rows (student, notebook, grade id, *columns) of an assignment's grades."""
+    names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
+    rows = (
+        book.db.query(*names, *columns)
+        .select_from(api.Grade)
+        .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
+    )
+    return of_assignment(rows, assignment)
+
+
+def of_assignment(rows: Query, assignment: str) -> Query:
+    """Those rows, of submitted notebooks, that belong to an assignment."""
     return (
-        f"the gradebook cannot be used ({first}); close what else uses it, or see to "
-        "its file and folder, and run the same command again"
+        rows.join(
+            api.SubmittedAssignment,
+            api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
+        )
+        .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
+        .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
+        .filter(api.Assignment.name == assignment)
+    )
+
+
+def first_line(error: Exception) -> str:
+    """What a database says, without the statement that it was asked."""
+    return str(getattr(error, "orig", None) or error).splitlines()[0]
+
+
+def _about(error: Exception) -> str:
+    return (
+        f"the gradebook cannot be used ({first_line(error)}); close what else uses it, "
+        "or see to its file and folder, and run the same command again"
     )

@@ -24,6 +24,7 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Dict, Float, Integer, List, Unicode
 from traitlets.config import Config
 
+from autograder.course import ROOT, units
 from autograder.errors import CourseError
 from autograder.grading.intake import Refused
 from autograder.grading.judge import Judge, fingerprint
@@ -399,8 +400,6 @@ def _files(folder: Path) -> list[Path]:
 
 def earlier_solutions(assignment: str) -> list[str]:
     """The reference modules that a notebook may import: those of units before."""
-    from autograder.course import ROOT, units
-
     folder = ROOT / "autograder" / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]

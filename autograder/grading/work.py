@@ -292,7 +292,7 @@ def _settings(preprocessors: tuple, config: Config) -> dict:
     for name, section in config.items():
         try:
             plain[name] = _plain(section)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, CourseError) as error:
             if name in wanted:
                 raise CourseError(
                     f"a setting of c.{name} cannot be sent to another process "
