@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
 from autograder.student import references
-from autograder.student.exercise import Exercise
+from autograder.student.compare import compare
+from autograder.student.exercise import Case, Exercise
+from autograder.student.observe import observe
+from autograder.student.probes import Probe, find
 
 
 @dataclass
@@ -48,6 +51,30 @@ def total(rows: Iterable[Row]) -> Row:
     names = ("wrong", "caught", "named", "right", "accepted")
     sums = {name: sum(getattr(row, name) for row in rows) for name in names}
     return Row("total", **sums)
+
+
+def uneven(unit: str, draws: int) -> Iterable[str]:
+    """Wrong variants that some fresh drawings let pass and others do not, by case.
+
+    Two students with the same mistake should lose the same points. A case that the
+    visible drawing catches is lost anyway; shares of measured cases always differ.
+    """
+    visible = references.load(unit)
+    for task in evaluate.tasks(unit):
+        drawn = [evaluate.fresh_cases(task, f"draw {n}") for n in range(draws)]
+        cases = [[c for c in fresh if not c.measure] for fresh in drawn]
+        shown = {case.name: case for case in visible[task.name].cases}
+        for wrong in task.wrong:
+            made, probe = evaluate.build_object(task, wrong), find(task.name)
+            for same in zip(*cases, strict=True):
+                passed = {_passes(probe, made, case) for case in same}
+                seen = shown.get(same[0].name)
+                if len(passed) > 1 and (seen is None or _passes(probe, made, seen)):
+                    yield f"{task.name}, {wrong.name}: {same[0].name}"
+
+
+def _passes(probe: Probe, made: object, case: Case) -> bool:
+    return compare(case, observe(probe, made, dict(case.inputs))).passed
 
 
 def _measure_task(task: Task, drawings: list[Exercise]) -> Row:

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course import units
-from autograder.validity import measure, total
+from autograder.validity import measure, total, uneven
 from tests.conftest import by_cost
 
 LEAST = {"01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
@@ -22,6 +22,12 @@ def test_wrong_variants_are_caught_and_named_and_right_styles_accepted(unit):
     assert whole.named >= 0.95 * whole.wrong, failures
     for row in rows:
         assert row.wrong >= 3 and row.right >= 1, f"{row.name} is hardly tested"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units()[:5], ids=lambda unit: unit.label)
+def test_a_mistake_costs_the_same_whatever_is_drawn(unit):
+    assert list(uneven(unit.name, draws=6)) == []
 
 
 def test_variants_have_distinct_names_and_something_to_say():

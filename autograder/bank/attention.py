@@ -7,6 +7,7 @@ wrong axes and wrong scalings pass.
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 
 from autograder.bank.vocabulary import Draw, Right, Setting, Task, Wrong
 from autograder.student.exercise import Value
@@ -161,7 +162,10 @@ def _self(
         made = {"x": draw.tensor(batch, length, d_model, scale=1.0)}
         made |= _projections(draw, d_model, d_model, d_k, d_v)
         if mask == "padding":
-            made["mask"] = _open(draw, batch, 1, length, chance=0.6)
+            keep = _open(draw, batch, 1, length, chance=0.6)
+            while keep.sum(-1).min() < 2:  # with one open entry no score matters
+                keep = _open(draw, batch, 1, length, chance=0.6)
+            made["mask"] = keep
         if mask == "causal":
             made["mask"] = _causal(length)
         return made | ({"pull": draw.tensor(batch, length, d_v)} if pull else {})
@@ -196,8 +200,8 @@ def _projections(draw: Draw, d_x: int, d_memory: int, d_k: int, d_v: int) -> Inp
 def _mixture(length: int, d: int, scale: float):
     """A layer that mixes positions, and many pairs have no influence.
 
-    One output sees nobody, one input is seen by nobody, one is zero, and its influence
-    moves two features by opposite amounts.
+    One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
+    its influence on another one moves two features by opposite amounts.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -208,6 +212,7 @@ def _mixture(length: int, d: int, scale: float):
         blind, unseen, i, j = ((turn + n) % length for n in range(4))
         table[:, i, j] = 0.0
         table[:2, i, j] = torch.tensor([0.75, -0.75])
+        table[0, j, j] = 0.75
         table[:, blind], table[:, :, unseen] = 0.0, 0.0
         x = draw.tensor(length, d)
         x[j] = 0.0
@@ -221,12 +226,23 @@ def _mixture(length: int, d: int, scale: float):
 
 
 def _masked_layer(length: int, d: int):
+    """Attention with a mask.
+
+    Some influence is so faint that a coarse limit misses it; each one moves all
+    features, and some upwards.
+    """
+
     def inputs(draw: Draw) -> Inputs:
-        return {
-            "x": draw.tensor(length, d, scale=1.0),
-            "layer": "masked attention",
-            "table": _open(draw, length, length),
-        }
+        while True:
+            x, keep = draw.tensor(length, d, scale=1.0), _open(draw, length, length)
+            pushed = x + torch.eye(length).unsqueeze(-1)  # (j, i, d): input j by 1
+            before = F.scaled_dot_product_attention(x, x, x, keep)
+            after = F.scaled_dot_product_attention(pushed, pushed, pushed, keep)
+            moves = (after - before).flatten(0, 1)  # (L * L, d)
+            moves = moves[moves.abs().amax(-1) > 1e-6]  # also a query that was pushed
+            faint = moves.abs().amax(-1).min() < 0.08
+            if faint and moves.abs().min() > 1e-3 and moves.amax(-1).min() > 1e-3:
+                return {"x": x, "layer": "masked attention", "table": keep}
 
     return inputs
 

@@ -101,6 +101,10 @@ def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]):
     def inputs(draw: Draw) -> Inputs:
         names = {"two": "2-D", "three": "3-D", "four": "4-D"}
         made = {names[name]: _open(draw, *shape) for name, shape in shapes.items()}
+        while (
+            "4-D" in made and (made["4-D"][:, :1] == made["4-D"][:, 1:]).all(-1).any()
+        ):
+            made["4-D"] = _open(draw, *shapes["four"])  # no head is like the first
         return made | {"shape": torch.tensor([batch, h, lq, lk])}
 
     return inputs

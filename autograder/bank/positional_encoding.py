@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.bank.vocabulary import Draw, Right, Setting, Task, Wrong
+from autograder.student.probes.positional_encoding import MIXERS, Mixer
 
 Inputs = dict[str, torch.Tensor | str]
 
@@ -289,17 +290,48 @@ EMBED = Task(
 # --- 1.2 shuffle_gap ------------------------------------------------------------------
 
 
+_SEE_ORDER = {"the running sum", "the step from the neighbour", "the last vector"}
+
+
 def _shuffle(draw: Draw, mixers: str, b: int, length: int, d_model: int) -> Inputs:
-    order = draw.tensor(length).argsort(stable=True)
-    while torch.equal(order[order], torch.arange(length)):  # its own inverse
+    while True:
         order = draw.tensor(length).argsort(stable=True)
-    x = draw.tensor(b, length, d_model)
-    gap = x[:, order].cumsum(1) - x.cumsum(1)[:, order]
-    # The largest difference is negative and in the last sentence, so that it matters
-    # to look at its size and at all sentences.
-    x = -x if gap.max() > -gap.min() else x
-    x = x[gap.abs().amax((1, 2)).argsort(stable=True)]
-    return {"mixers": mixers, "x": x, "order": order}
+        x = draw.tensor(b, length, d_model)
+        names = _SEE_ORDER.intersection(mixers.split(", "))
+        if all(_tells(MIXERS[name], x, order) for name in names):
+            return {"mixers": mixers, "x": x, "order": order}
+
+
+def _tells(mix: Mixer, x: torch.Tensor, order: torch.Tensor) -> bool:
+    """Whether every shortcut gives another gap, so that none passes by luck.
+
+    The order moves every position to another one than its inverse does, and no first
+    part of the sentence onto itself. The gap's largest difference is negative, in the
+    last sentence, neither first nor last in it, and no other shuffle leads to its size.
+    """
+    places, back = torch.arange(len(order)), order.argsort()
+    mixed = order.cummax(0).values[:-1] > places[:-1]
+    if (order == back).any() or (order == places).any() or not mixed.all():
+        return False
+    gap = mix(x[:, order]) - mix(x)[:, order]
+    largest = -gap[-1, 1:-1].amin()
+    below = [gap.amax(), *gap[:-1].abs().amax((1, 2))]
+    if largest < 1 or largest < gap.abs().max() or max(below) > 0.95 * largest:
+        return False
+    if mix is MIXERS["the last vector"]:  # the same at every position
+        return True
+    after = mix(x)[:, order]
+    shortcuts = (
+        gap[:, :1],
+        gap[:, -1:],
+        mix(x) - after,
+        mix(x[:, order]) - mix(x),
+        mix(x[:, back]) - after,
+        mix(x[:, order]) - mix(x)[:, back],
+        mix(x[:, back]) - mix(x)[:, back],
+        mix(x.flip(1)) - mix(x).flip(1),
+    )
+    return all((s.abs().max() - largest).abs() > 0.05 * largest for s in shortcuts)
 
 
 _BOTH = (
@@ -2613,11 +2645,14 @@ def _base_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
     return _waves(positions.unsqueeze(1) / 1000 ** (columns // 2 * 2 / d_model))
 
 
-def _clinic(draw: Draw, bug) -> Inputs:
-    """A right table and, of the same size, one with the bug."""
-    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
-    right = _waves(_angles(max_len, d_model))
-    wrong = bug(draw, max_len, d_model)
+def _clinic(draw: Draw, bug, visible: float = 0.25) -> Inputs:
+    """A right table and, of the same size, one with the bug, off by more than a bit."""
+    while True:
+        max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+        right = _waves(_angles(max_len, d_model))
+        wrong = bug(draw, max_len, d_model)
+        if not (wrong - right).abs().max() <= visible:  # also for NaN
+            break
     return {"right table": _rounded(right), "wrong table": _rounded(wrong)}
 
 
@@ -2679,7 +2714,7 @@ BUG_CLINIC = Task(
             "Does your test look at single columns?", hidden_only=True,
         ),
         Setting(
-            "base", "powers of 1000", lambda draw: _clinic(draw, _base_bug),
+            "base", "powers of 1000", lambda draw: _clinic(draw, _base_bug, visible=0.6),
             "Are the speeds tested, or only that there are some?", hidden_only=True,
         ),
     ),

@@ -504,8 +504,8 @@ def _who_moves(
 ) -> torch.Tensor:
     """(B, Lq, Lk): does output i move when position j of the named input changes?
 
-    Vectors are pushed unevenly, since a norm removes an even push; an id becomes the
-    next one, unless it or the next one is padding.
+    Vectors are pushed unevenly, since a norm removes an even push; an id becomes a
+    neighbouring one, unless it is padding.
     """
     asked, columns = given[name], []
     before = function(**given)
@@ -522,5 +522,6 @@ def _who_moves(
 
 def _another(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     """Neighbouring ids; padding stays padding, and nothing becomes padding."""
-    other = torch.where(ids > pad_id + 1, ids - 1, ids + 1)
-    return torch.where(ids == pad_id, ids, other)
+    down = (ids > 0) & (ids - 1 != pad_id)
+    up = torch.where(ids + 1 == pad_id, ids + 2, ids + 1)
+    return torch.where(ids == pad_id, ids, torch.where(down, ids - 1, up))

@@ -37,13 +37,14 @@ def shuffle_gap(function, inputs: Answers) -> dict:
     """The gaps of the mixers that are named in ``inputs``, and x afterwards."""
     x, order = inputs["x"], inputs["order"]
     gaps = {
-        f"gap of {name}": _number(function(_MIXERS[name], x, order), "the gap")
+        f"gap of {name}": _number(function(MIXERS[name], x, order), "the gap")
         for name in inputs["mixers"].split(", ")
     }
     return {**gaps, "x afterwards": x}
 
 
-_MIXERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+Mixer = Callable[[torch.Tensor], torch.Tensor]
+MIXERS: dict[str, Mixer] = {
     "the average": lambda x: x.mean(1, keepdim=True).expand_as(x),
     "the running sum": lambda x: x.cumsum(1),
     "a mix by similarity": lambda x: (x @ x.mT / 4).softmax(-1) @ x,
