@@ -15,10 +15,12 @@ is graded by each in turn, round after round, so that a busy machine is unjust t
   has imported everything, without demonstrations. No Jupyter, no box, no judge, no
   gradebook.
 
-A further submission's seconds are those between the first published notebook and the
-last (otter-grader: of a whole command, since it grades one); its CPU is the difference
-between a class and a single submission, all processes counted. What a command costs
-once is given beside it.
+A further submission's seconds, and its CPU (of all processes), are the difference
+between a class and a single submission, whole commands both: submissions are published
+in the order of the students, so that the times between them tell nothing of grading
+several at once. Ours grades each student of the class several times over, for the same
+mixture with less noise. What a command costs once is given beside it (otter-grader's
+grades one submission: its figure is that of the command).
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from pathlib import Path
 
 from autograder.build.notebook import write
 from autograder.classroom import sample
-from autograder.course import ROOT, Unit, find_unit
+from autograder.course import ROOT, Unit, find_unit, graded_notebooks
 from autograder.grading.parallel import usable_cores
 from autograder.kernel.inside import THREADS
 from autograder.student.demo import LEFT_OUT
@@ -73,15 +75,10 @@ def main() -> None:
 
 def benchmark(unit: Unit, options: argparse.Namespace) -> None:
     """Measure all ways of grading a class of one unit, and print them."""
-    print(f"\n{unit.label}, {options.submissions} submissions", flush=True)
     made = sample.submissions(unit)
     made.pop("isaac")  # ends its own process, and with it the floor's
-    students = list(made.items())
-    class_ = {
-        f"{number:03}-{students[number % len(students)][0]}":
-        students[number % len(students)][1]
-        for number in range(options.submissions)
-    }  # fmt: skip
+    class_ = dict(list(made.items())[: options.students])
+    print(f"\n{unit.label}, {len(class_)} students", flush=True)
     costs: dict[str, list[Cost]] = {}
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         for round_ in range(options.rounds):
@@ -94,14 +91,15 @@ def benchmark(unit: Unit, options: argparse.Namespace) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--unit", nargs="+", default=["attention"])
-    parser.add_argument("--submissions", type=int, default=12, metavar="N")
+    parser.add_argument("--students", type=int, metavar="N", help="default: all 14")
+    parser.add_argument("--copies", type=int, default=3, metavar="N", help="for ours")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
-    parser.add_argument("--quick", action="store_true", help="one round of six")
+    parser.add_argument("--quick", action="store_true", help="one round, six students")
     parser.add_argument("--no-plain", action="store_true", help="leave nbgrader out")
     options = parser.parse_args()
     if options.quick:
-        options.submissions, options.rounds = 6, 1
+        options.students, options.rounds = 6, 1
     return options
 
 
@@ -111,15 +109,17 @@ def measured(
     """Yield the name and the cost of each way of grading a class."""
     ours = (ROOT / "nbgrader_config.py").read_text()
     jobs = f"--Autograde.jobs={options.jobs}"
+    more = {f"{n}-{who}": data for n in range(options.copies)
+            for who, data in class_.items()}  # fmt: skip
     if not options.no_plain:
         yield PLAIN, commands(unit, class_, folder, STOCK)
         if importlib.util.find_spec("otter"):
             yield OTTER, otter(unit, class_, folder)
         else:
             print("no otter-grader here: pip install '.[benchmark]'")
-    yield "1 job", commands(unit, class_, folder, ours, "--Autograde.jobs=1")
+    yield "1 job", commands(unit, more, folder, ours, "--Autograde.jobs=1")
     if options.jobs > 1:
-        yield f"{options.jobs} jobs", commands(unit, class_, folder, ours, jobs)
+        yield f"{options.jobs} jobs", commands(unit, more, folder, ours, jobs)
     shown = "--JudgedExecute.demonstrations=True"
     yield (
         f"{options.jobs} jobs, demos",
@@ -128,7 +128,7 @@ def measured(
     if importlib.util.find_spec("distributed"):
         with dask_workers(2, folder) as address:
             flag = f"--Autograde.scheduler={address}"
-            cost = commands(unit, class_, folder, ours, flag)
+            cost = commands(unit, more, folder, ours, flag)
         yield "2 Dask workers", replace(cost, cpu=math.nan)
     else:
         print("no Dask here: pip install '.[cluster]'")
@@ -143,28 +143,26 @@ def commands(
 ) -> Cost:
     """The cost of a real ``nbgrader autograde``, of the class and of one submission."""
     first = dict(list(class_.items())[:1])
-    _, once, cpu_of_one = _command(unit, first, folder / "one", settings, flags)
-    wall, _, cpu = _command(unit, class_, folder / "all", settings, flags)
+    once, cpu_of_one = _command(unit, first, folder / "one", settings, flags)
+    whole, cpu = _command(unit, class_, folder / "all", settings, flags)
     further = len(class_) - 1
-    return Cost(wall / further, (cpu - cpu_of_one) / further, once)
+    return Cost((whole - once) / further, (cpu - cpu_of_one) / further, once)
 
 
 def _command(
     unit: Unit, class_: dict[str, bytes], root: Path, settings: str, flags: Sequence
-) -> tuple[float, float, float]:
-    """Seconds from the first to the last notebook, of the whole, and of CPU."""
+) -> tuple[float, float]:
+    """Seconds and CPU of grading a class."""
     _course(unit, class_, root, settings)
     _nbgrader(root, "generate_assignment", unit.label)
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    before, started = _children_cpu(), time.monotonic()
     _nbgrader(root, "autograde", unit.label, *flags)
-    whole, after = time.monotonic() - started, resource.getrusage(
-        resource.RUSAGE_CHILDREN
-    )  # fmt: skip
-    stamps = [p.stat().st_mtime for p in root.glob("autograded/*/*/*.ipynb")]
-    if len(stamps) != len(class_):
-        raise SystemExit(f"{len(stamps)} of {len(class_)} notebooks were graded")
+    whole, cpu = time.monotonic() - started, _children_cpu() - before
+    graded = len(graded_notebooks(unit.label, root))
+    if graded != len(class_):
+        raise SystemExit(f"{graded} of {len(class_)} notebooks were graded")
     shutil.rmtree(root)
-    return max(stamps) - min(stamps), whole, _cpu(after) - _cpu(before)
+    return whole, cpu
 
 
 def _course(unit: Unit, class_: dict[str, bytes], root: Path, settings: str) -> None:
@@ -189,7 +187,8 @@ def _run(folder: Path, *program: str | Path) -> None:
         raise SystemExit(done.stdout + done.stderr)
 
 
-def _cpu(usage: resource.struct_rusage) -> float:
+def _children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
@@ -228,10 +227,10 @@ def otter(unit: Unit, class_: dict[str, bytes], folder: Path) -> Cost:
         write(course / f"{student}.ipynb", data)
         out = course / student
         out.mkdir()
-        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        before, started = _children_cpu(), time.monotonic()
         _run(course, *run, "-o", student, f"{student}.ipynb")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        costs.append(Cost(time.monotonic() - started, _cpu(after) - _cpu(before)))
+        seconds, cpu = time.monotonic() - started, _children_cpu() - before
+        costs.append(Cost(seconds, cpu))
         graded = json.loads((out / "results.json").read_text())["tests"]
         if sum("max_score" in test for test in graded) != len(calls):
             raise SystemExit(f"otter-grader graded {len(graded)} of {len(calls)} tests")
@@ -283,7 +282,8 @@ def _serve_floor(folder: Path) -> None:
                 _run_cells(code)
             os._exit(0)
         usage = os.wait4(child, 0)[2]
-        costs.append((time.monotonic() - started, _cpu(usage)))
+        cpu = usage.ru_utime + usage.ru_stime
+        costs.append((time.monotonic() - started, cpu))
     print(json.dumps(costs))
 
 

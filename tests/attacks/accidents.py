@@ -23,8 +23,8 @@ from tests.attacks.course import (
     SCORES,
     SOLUTIONS,
     answered,
-    as_file,
     grade_id,
+    write_submission,
 )
 
 
@@ -33,10 +33,9 @@ class Accident:
     """Something that happened to a solved submission.
 
     Attributes:
-        before, after: code of a cell in front of the exercises, and of a last one.
         answers: what replaces the plain solutions.
-        change: edits the notebook; ``data`` its file; ``file`` is its name.
-        files: other files, by relative path; ``folder`` edits the folder at last.
+        file: the notebook's name.
+        before, after, change, data, files, folder: see `Submission`.
     """
 
     name: str
@@ -56,19 +55,7 @@ class Accident:
     def hand_in(self, release: NotebookNode, folder: Path) -> None:
         """Write the submission's files."""
         notebook = answered(release, {**SOLUTIONS, **self.answers})
-        if self.before:
-            notebook.cells.insert(2, new_code_cell(self.before))
-        if self.after:
-            notebook.cells.append(new_code_cell(self.after))
-        if self.change:
-            self.change(notebook)
-        data = as_file(notebook)
-        (folder / self.file).write_bytes(self.data(data) if self.data else data)
-        for path, content in self.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content)
-        if self.folder:
-            self.folder(folder)
+        write_submission(self, notebook, folder / self.file)
 
 
 def noisily(lines: str) -> dict[str, str]:

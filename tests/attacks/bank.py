@@ -32,8 +32,8 @@ from tests.attacks.course import (
     SCORES,
     UNIT,
     answered,
-    as_file,
     grade_id,
+    write_submission,
 )
 
 REWRITING = "rewriting what runs"
@@ -52,11 +52,8 @@ class Attack:
     """One hostile submission.
 
     Attributes:
-        before: code of a cell of the student's own, in front of all exercises.
         answers: what stands in the answer cells, by the exercise's grade id.
-        after: code of a last cell.
-        change: edits the notebook; ``data`` edits or replaces its file.
-        files: other files, by relative path; ``folder`` edits the folder at last.
+        before, after, change, data, files, folder: see `Submission`.
         harms: why it is not tried without a box ("" if it can be).
     """
 
@@ -78,20 +75,7 @@ class Attack:
 
     def hand_in(self, release: NotebookNode, folder: Path) -> None:
         """Write the submission's files."""
-        notebook = answered(release, self.answers)
-        if self.before:
-            notebook.cells.insert(2, new_code_cell(self.before))
-        if self.after:
-            notebook.cells.append(new_code_cell(self.after))
-        if self.change:
-            self.change(notebook)
-        data = as_file(notebook)
-        (folder / NOTEBOOK).write_bytes(self.data(data) if self.data else data)
-        for path, content in self.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content)
-        if self.folder:
-            self.folder(folder)
+        write_submission(self, answered(release, self.answers), folder / NOTEBOOK)
 
 
 def both(code: str) -> dict[str, str]:

@@ -29,9 +29,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -135,6 +136,40 @@ def answered(release: Notebook, answers: Answers) -> Notebook:
 
 def as_file(notebook: Mapping) -> bytes:
     return json.dumps(notebook).encode()
+
+
+class Submission(Protocol):
+    """What attacks and accidents have in common.
+
+    Attributes:
+        before, after: code of a cell in front of all exercises, and of a last one.
+        change: edits the notebook; ``data`` edits or replaces its file.
+        files: other files, by relative path; ``folder`` edits the folder at last.
+    """
+
+    before: str
+    after: str
+    change: Callable[[Notebook], None] | None
+    data: Callable[[bytes], bytes] | None
+    files: Mapping[str, bytes]
+    folder: Callable[[Path], None] | None
+
+
+def write_submission(one: Submission, notebook: Notebook, path: Path) -> None:
+    """Write a notebook to its path, with all that a submission does to it."""
+    if one.before:
+        notebook.cells.insert(2, new_code_cell(one.before))
+    if one.after:
+        notebook.cells.append(new_code_cell(one.after))
+    if one.change:
+        one.change(notebook)
+    data = as_file(notebook)
+    path.write_bytes(one.data(data) if one.data else data)
+    for name, content in one.files.items():
+        (path.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / name).write_bytes(content)
+    if one.folder:
+        one.folder(path.parent)
 
 
 # --- the course ----------------------------------------------------------------------

@@ -20,12 +20,10 @@ from tests.grading.test_parallel import (
     FULL,
     Eventful,
     _await,
-    course,
     good,
     gradebook,
     hand_in,
     points,
-    pristine,
     published,
     task,
     wish,
@@ -35,7 +33,6 @@ from tests.grading.tiny_course import UNIT, run_nbgrader
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
 pytestmark = pytest.mark.slow
-__all__ = ["course", "pristine"]  # fixtures
 
 
 class Destructive(Eventful):

@@ -27,22 +27,6 @@ from tests.grading import tiny_course as tiny
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
 
 
-@pytest.fixture(scope="session")
-def pristine(tmp_path_factory):
-    """The tiny course as an instructor has it before anybody handed in."""
-    root = tmp_path_factory.mktemp("course")
-    tiny.make_course(root)
-    return root
-
-
-@pytest.fixture
-def course(pristine, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(pristine, root)
-    assert converter.install()
-    return root
-
-
 def settings(**more) -> Config:
     config = Config()
     config.Autograde.autograde_preprocessors = [

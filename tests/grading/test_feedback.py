@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
 import time
 from html.parser import HTMLParser
 
@@ -16,7 +15,7 @@ from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata
 from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
-from autograder.grading import converter, feedback
+from autograder.grading import feedback
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 from tests.grading import tiny_course as tiny
@@ -49,18 +48,9 @@ class Stranger(Preprocessor):
         return nb, resources
 
 
-@pytest.fixture(scope="session")
-def pristine(tmp_path_factory):
-    root = tmp_path_factory.mktemp("course")
-    tiny.make_course(root)
-    converter.install()
-    return root
-
-
-@pytest.fixture
-def course(pristine, tmp_path):
+@pytest.fixture(autouse=True)
+def _no_outputs():
     Stranger.outputs = []
-    return shutil.copytree(pristine, tmp_path / "course")
 
 
 def page(root, submission, outputs=(), student="ada") -> str:

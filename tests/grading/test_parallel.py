@@ -22,7 +22,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.errors import CourseError
-from autograder.grading import converter, work
+from autograder.grading import work
 from autograder.grading.intake import Limits, Refused, Repair
 from autograder.grading.parallel import Pool, SetupError
 from autograder.grading.work import Task, answer, opened
@@ -66,21 +66,6 @@ def _await(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < patience, f"there is no {path}"
         time.sleep(0.01)
-
-
-@pytest.fixture(scope="module")
-def pristine(tmp_path_factory):
-    root = tmp_path_factory.mktemp("course")
-    tiny.make_course(root)
-    return root
-
-
-@pytest.fixture
-def course(pristine, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(pristine, root)
-    assert converter.install()
-    return root
 
 
 def settings(jobs: int) -> Config:
