@@ -16,11 +16,11 @@ is graded by each in turn, round after round, so that a busy machine is unjust t
   gradebook.
 
 A further submission's seconds, and its CPU (of all processes), are the difference
-between a class and a single submission, whole commands both: submissions are published
-in the order of the students, so that the times between them tell nothing of grading
-several at once. Ours grades each student of the class several times over, for the same
-mixture with less noise. What a command costs once is given beside it (otter-grader's
-grades one submission: its figure is that of the command).
+between a large and a small class, whole commands both: submissions are published in the
+order of the students, so that the times between them tell nothing of grading several at
+once. For nbgrader that is the class and its first student; for ours, which start more
+processes, five times the class and the class. What a command costs once is given beside
+it (otter-grader's grades one submission: its figure is that of the command).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--unit", nargs="+", default=["attention"])
     parser.add_argument("--students", type=int, metavar="N", help="default: all 14")
-    parser.add_argument("--copies", type=int, default=3, metavar="N", help="for ours")
+    parser.add_argument("--copies", type=int, default=5, metavar="N", help="for ours")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
     parser.add_argument("--quick", action="store_true", help="one round, six students")
@@ -112,23 +112,22 @@ def measured(
     more = {f"{n}-{who}": data for n in range(options.copies)
             for who, data in class_.items()}  # fmt: skip
     if not options.no_plain:
-        yield PLAIN, commands(unit, class_, folder, STOCK)
+        first = dict(list(class_.items())[:1])
+        yield PLAIN, commands(unit, first, class_, folder, STOCK)
         if importlib.util.find_spec("otter"):
             yield OTTER, otter(unit, class_, folder)
         else:
             print("no otter-grader here: pip install '.[benchmark]'")
-    yield "1 job", commands(unit, more, folder, ours, "--Autograde.jobs=1")
+    yield "1 job", commands(unit, class_, more, folder, ours, "--Autograde.jobs=1")
     if options.jobs > 1:
-        yield f"{options.jobs} jobs", commands(unit, more, folder, ours, jobs)
+        yield f"{options.jobs} jobs", commands(unit, class_, more, folder, ours, jobs)
     shown = "--JudgedExecute.demonstrations=True"
-    yield (
-        f"{options.jobs} jobs, demos",
-        commands(unit, class_, folder, ours, jobs, shown),
-    )
+    cost = commands(unit, class_, more, folder, ours, jobs, shown)
+    yield f"{options.jobs} jobs, demos", cost
     if importlib.util.find_spec("distributed"):
         with dask_workers(2, folder) as address:
             flag = f"--Autograde.scheduler={address}"
-            cost = commands(unit, more, folder, ours, flag)
+            cost = commands(unit, class_, more, folder, ours, flag)
         yield "2 Dask workers", replace(cost, cpu=math.nan)
     else:
         print("no Dask here: pip install '.[cluster]'")
@@ -139,14 +138,15 @@ def measured(
 
 
 def commands(
-    unit: Unit, class_: dict[str, bytes], folder: Path, settings: str, *flags: str
-) -> Cost:
-    """The cost of a real ``nbgrader autograde``, of the class and of one submission."""
-    first = dict(list(class_.items())[:1])
-    once, cpu_of_one = _command(unit, first, folder / "one", settings, flags)
-    whole, cpu = _command(unit, class_, folder / "all", settings, flags)
-    further = len(class_) - 1
-    return Cost((whole - once) / further, (cpu - cpu_of_one) / further, once)
+    unit: Unit, small: dict[str, bytes], large: dict[str, bytes], folder: Path,
+    settings: str, *flags: str,
+) -> Cost:  # fmt: skip
+    """The cost of a real ``nbgrader autograde``, from a small class to a large one."""
+    first, cpu_of_first = _command(unit, small, folder / "small", settings, flags)
+    whole, cpu = _command(unit, large, folder / "large", settings, flags)
+    further = len(large) - len(small)
+    each = (whole - first) / further
+    return Cost(each, (cpu - cpu_of_first) / further, first - len(small) * each)
 
 
 def _command(
@@ -312,7 +312,7 @@ def _median(costs: Sequence[Cost]) -> Cost:
 
 
 def _row(name: str, cost: Cost) -> str:
-    once = f"  one submission alone {cost.once:6.2f} s" if cost.once else ""
+    once = f"  once {cost.once:6.2f} s" if cost.once else ""
     return f"{name:16} {cost.wall:7.3f} s  CPU {cost.cpu:7.3f} s{once}"
 
 
