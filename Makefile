@@ -21,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 $(EXTRAS): $(READY)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,site]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,site,benchmark]'
 	@touch $@
 
 demo: $(READY)  ## release, sample class, autograde, feedback, class table (in demo/)
@@ -55,7 +55,7 @@ screenshots: $(EXTRAS)  ## the pictures of docs/, taken by the browser tests (Ch
 	SCREENSHOTS=assets python -m pytest -m slow tests/browser
 	python assets/draw.py
 
-benchmark: $(READY)  ## measure grading against plain nbgrader and the floor
+benchmark: $(EXTRAS)  ## measure grading against plain nbgrader, otter-grader and the floor
 	python benchmarks/grading.py
 
 clean:  ## remove the environment and everything that can be made again
