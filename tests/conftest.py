@@ -22,11 +22,11 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 torch.set_num_threads(1)
 
 
-def by_cost() -> list:
-    """All units; the project's models take minutes to judge, and so are marked slow."""
+def by_cost(first_slow: str = "06") -> list:
+    """All units; from a number on they take minutes, and so are marked slow."""
     return [
         pytest.param(
-            unit, id=unit.label, marks=[pytest.mark.slow] * (unit.number == "06")
+            unit, id=unit.label, marks=[pytest.mark.slow] * (unit.number >= first_slow)
         )
         for unit in units()
     ]

@@ -11,7 +11,7 @@ LEAST = {"01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
          "05": (45, 15), "06": (50, 20)}  # wrong variants and right styles  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", by_cost())
+@pytest.mark.parametrize("unit", by_cost(first_slow="05"))
 def test_wrong_variants_are_caught_and_named_and_right_styles_accepted(unit):
     rows = list(measure(unit.name))
     whole, (wrong, right) = total(rows), LEAST[unit.number]
