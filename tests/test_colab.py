@@ -113,7 +113,9 @@ def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
     resources = {"metadata": {"path": str(colab / "content")}}
     NotebookClient(notebook, timeout=300, resources=resources).execute()
     versions = f"7.34.0 7.7.1 {colab / 'installed'}"
-    assert notebook.cells[-1].outputs[0].text.startswith(versions)
+    # What a cell prints may arrive in pieces.
+    printed = "".join(output.text for output in notebook.cells[-1].outputs)
+    assert printed.startswith(versions)
     panels = [
         output.data["text/html"]
         for cell in notebook.cells
@@ -123,4 +125,5 @@ def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
     ]
     checks = [c for c in notebook.cells if c.source.lstrip().startswith("check(")]
     assert panels and len(panels) >= len(checks)
-    assert not list((colab / "content").iterdir()), "needs files beside it"
+    # The folder was empty: nothing beside the notebook is needed. Unit 06 keeps its runs.
+    assert {path.name for path in (colab / "content").iterdir()} <= {"runs-quick"}
