@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from autograder.grading.intake import Repair
+from autograder.grading.intake import Repair, said
 
 STATES = ("graded", "up to date", "refused", "failed")
 
@@ -44,7 +44,7 @@ class Outcome:
 
 def outcome(student: str, status: str, known: Mapping, before: Mapping) -> Outcome:
     """The outcome of a notebook, from what is known of this grading and of the last."""
-    repairs = tuple(Repair(**repair) for repair in known["repairs"])
+    repairs = said(known["repairs"])
     old, new = before.get("scores") or {}, known.get("scores") or {}
     changes = {k: (old[k], v) for k, v in new.items() if k in old and old[k] != v}
     reason = known["refused"]

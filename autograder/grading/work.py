@@ -29,7 +29,7 @@ from traitlets.log import get_logger
 from traitlets.utils.importstring import import_item
 
 from autograder.errors import CourseError
-from autograder.grading.intake import Limits, Refused, Repair, rebuild, say
+from autograder.grading.intake import Limits, Refused, Repair, rebuild, said, say
 
 KEY = "autograder"  # of the notebook's metadata: what is known about its grading
 
@@ -88,7 +88,7 @@ class Task:
         return cls(**given | {
             "submission": None if submission is None else _bytes(submission),
             "files": {path: _bytes(text) for path, text in given["files"].items()},
-            "repairs": _repairs(given["repairs"]),
+            "repairs": said(given["repairs"]),
             "limits": Limits(**given["limits"]),
             "secret": _bytes(given["secret"]),
             "preprocessors": tuple(map(loaded, given["preprocessors"])),
@@ -276,7 +276,7 @@ def opened(reply: bytes, log: logging.Logger) -> Graded:
     if "fault" in found:
         raise GradingFault(found["fault"])
     notebook = nbformat.from_dict(found["notebook"])
-    return Graded(notebook, _repairs(found["repairs"]), found["refused"])
+    return Graded(notebook, said(found["repairs"]), found["refused"])
 
 
 def _settings(preprocessors: tuple, config: Config) -> dict:
@@ -366,10 +366,6 @@ def _kept_log() -> Iterator[list[tuple[int, str]]]:
     finally:
         log.removeHandler(handler)
         log.propagate = before
-
-
-def _repairs(said: Iterable[dict[str, str]]) -> tuple[Repair, ...]:
-    return tuple(Repair(**repair) for repair in said)
 
 
 def _text(data: bytes) -> str:

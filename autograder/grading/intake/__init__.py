@@ -9,10 +9,17 @@ submission's folder, ``find_notebook`` picks the unit's notebook by its content,
 from autograder.grading.intake.building import rebuild, without_installs
 from autograder.grading.intake.files import File, Taken, take
 from autograder.grading.intake.matching import find_notebook
-from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, say
+from autograder.grading.intake.terms import (
+    DEFAULTS,
+    Limits,
+    Refused,
+    Repair,
+    said,
+    say,
+)
 from autograder.grading.intake.time import handed_in, parse_stamp
 
 __all__ = [
     "DEFAULTS", "File", "Limits", "Refused", "Repair", "Taken", "find_notebook",
-    "handed_in", "parse_stamp", "rebuild", "say", "take", "without_installs",
+    "handed_in", "parse_stamp", "rebuild", "said", "say", "take", "without_installs",
 ]  # fmt: skip

@@ -46,3 +46,8 @@ def listed(names: Sequence[object], most: int = 3) -> str:
 def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
     """Repairs as plain JSON values."""
     return [{"kind": repair.kind, "says": repair.says} for repair in repairs]
+
+
+def said(values: Iterable[dict[str, str]]) -> tuple[Repair, ...]:
+    """The repairs that `say` made plain values of."""
+    return tuple(Repair(**value) for value in values)
