@@ -63,9 +63,10 @@ def find_unit(name: str, root: Path = ROOT) -> Unit:
 def graded_notebooks(assignment: str, root: Path) -> list[Path]:
     """The graded notebooks of an assignment in a course folder, by student.
 
-    A path's third part from the end is the student's id.
+    A path's third part from the end is the student's id. No other notebook that may lie
+    beside one counts: plain nbgrader copies there whatever a student handed in.
     """
-    return sorted((root / "autograded").glob(f"*/{assignment}/*.ipynb"))
+    return sorted((root / "autograded").glob(f"*/{assignment}/{assignment}.ipynb"))
 
 
 def settings(root: Path = ROOT) -> dict:

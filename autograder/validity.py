@@ -61,11 +61,12 @@ def uneven(unit: str, draws: int) -> Iterable[str]:
     """
     visible = references.load(unit)
     for task in evaluate.tasks(unit):
+        probe = find(task.name)
         drawn = [evaluate.fresh_cases(task, f"draw {n}") for n in range(draws)]
         cases = [[c for c in fresh if not c.measure] for fresh in drawn]
         shown = {case.name: case for case in visible[task.name].cases}
         for wrong in task.wrong:
-            made, probe = evaluate.build_object(task, wrong), find(task.name)
+            made = evaluate.build_object(task, wrong)
             for same in zip(*cases, strict=True):
                 passed = {_passes(probe, made, case) for case in same}
                 seen = shown.get(same[0].name)

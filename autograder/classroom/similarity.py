@@ -26,7 +26,6 @@ from pygments.lexers import PythonLexer
 from pygments.token import Comment, Name, Number, String, _TokenType
 
 from autograder.classroom import page
-from autograder.course import graded_notebooks
 from autograder.errors import CourseError
 
 RUN = 6  # tokens that are compared as one
@@ -99,7 +98,7 @@ def read(unit: str, root: Path) -> dict[str, Answers]:
     Raises:
         CourseError: nothing is graded yet, or a notebook cannot be read.
     """
-    paths = graded_notebooks(unit, root)
+    paths = sorted((root / "autograded").glob(f"*/{unit}/*.ipynb"))
     if not paths:
         raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
     found: dict[str, dict[str, str]] = {}

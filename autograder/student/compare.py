@@ -73,10 +73,12 @@ def _measured(case: Case, answers: Answers) -> CaseResult:
 
 
 def _marks(scale: Sequence[tuple[float, float]]) -> str:
-    enough = [value for value, share in scale if share >= 1.0]
-    more = max((value for value, share in scale if share <= 1.0), default=enough[0])
-    bonus = f", a bonus above {more:.4g}" if scale[-1][1] > 1.0 else ""
-    return f"all points from {enough[0]:.4g} on{bonus}"
+    enough = next(value for value, share in scale if share >= 1.0)
+    says = f"all points from {enough:.4g} on"
+    if scale[-1][1] > 1.0:
+        most = max(value for value, share in scale if share <= 1.0)
+        says += f", a bonus above {most:.4g}"
+    return says
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:

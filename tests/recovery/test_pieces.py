@@ -246,6 +246,8 @@ def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
         folder.mkdir(parents=True)
         path = folder / f"{unit}.ipynb"
         path.write_text(json.dumps(_notebook(name, bleu)), encoding="utf-8")
+        forged = json.dumps(_notebook('"Forged"', 100.0))
+        (folder / "another.ipynb").write_text(forged, encoding="utf-8")
     entries = leaderboard.read(unit, tmp_path)
     assert entries == [
         Entry("=1+1", 95.0, {"case": 0.5}),
