@@ -227,32 +227,37 @@ check.hidden("attention/scores", dot_product_scores)
 # what does softmax do with ten scores that are that large?
 
 # %%
-torch.manual_seed(3)
-sizes = [1, 4, 16, 64, 256, 1024]
-spread, sharp, sharp_scaled = [], [], []
-for d_k in sizes:
-    queries, ten_keys = torch.randn(500, d_k), torch.randn(500, 10, d_k)
-    products = (queries[:, None] * ten_keys).sum(-1)  # (500, 10)
-    spread.append(products.std())
-    sharp.append(products.softmax(-1).amax(-1).mean())
-    sharp_scaled.append((products / math.sqrt(d_k)).softmax(-1).amax(-1).mean())
+SIZES = [1, 4, 16, 64, 256, 1024]
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
-left.loglog(sizes, spread, "o", color="#0072B2", label="measured")
-left.loglog(sizes, [d**0.5 for d in sizes], "--", color="#D55E00", label="√d_k")
-left.set(xlabel="d_k", ylabel="standard deviation", title="Scores grow with d_k")
-left.legend()
-right.semilogx(sizes, sharp, "o-", color="#D55E00", label="without scaling")
-right.semilogx(sizes, sharp_scaled, "s-", color="#0072B2", label="with scaling")
-right.axhline(0.1, color="grey", linestyle=":", label="uniform: 1 of 10")
-right.set(xlabel="d_k", title="Average largest weight of 10 keys", ylim=(0, 1.05))
-right.legend()
-show(
-    fig,
-    alt="Left: the measured standard deviation of scores lies on the line square root "
-    "of d_k, from 1 to 32. Right: the average largest attention weight of ten keys rises "
-    "towards 1 without scaling and stays near 0.3 with scaling.",
-)
+
+@demo
+def scores_grow():
+    torch.manual_seed(3)
+    spread, sharp, sharp_scaled = [], [], []
+    for d_k in SIZES:
+        queries, ten_keys = torch.randn(500, d_k), torch.randn(500, 10, d_k)
+        products = (queries[:, None] * ten_keys).sum(-1)  # (500, 10)
+        spread.append(products.std())
+        sharp.append(products.softmax(-1).amax(-1).mean())
+        sharp_scaled.append((products / math.sqrt(d_k)).softmax(-1).amax(-1).mean())
+
+    fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
+    left.loglog(SIZES, spread, "o", color="#0072B2", label="measured")
+    left.loglog(SIZES, [d**0.5 for d in SIZES], "--", color="#D55E00", label="√d_k")
+    left.set(xlabel="d_k", ylabel="standard deviation", title="Scores grow with d_k")
+    left.legend()
+    right.semilogx(SIZES, sharp, "o-", color="#D55E00", label="without scaling")
+    right.semilogx(SIZES, sharp_scaled, "s-", color="#0072B2", label="with scaling")
+    right.axhline(0.1, color="grey", linestyle=":", label="uniform: 1 of 10")
+    right.set(xlabel="d_k", title="Average largest weight of 10 keys", ylim=(0, 1.05))
+    right.legend()
+    show(
+        fig,
+        alt="Left: the measured standard deviation of scores lies on the line square root "
+        "of d_k, from 1 to 32. Right: the average largest attention weight of ten keys rises "
+        "towards 1 without scaling and stays near 0.3 with scaling.",
+    )
+
 
 # %% [markdown]
 # Without scaling, softmax soon gives everything to one key. The kind librarian has turned
@@ -261,15 +266,18 @@ show(
 # the scores:
 
 # %%
-for d_k in sizes:
-    queries, ten_keys = torch.randn(500, d_k), torch.randn(500, 10, d_k)
-    products = (queries[:, None] * ten_keys).sum(-1)
-    line = f"d_k {d_k:5d}:"
-    for name, factor in (("without scaling", 1.0), ("with", 1 / math.sqrt(d_k))):
-        weights = (products * factor).softmax(-1)  # (500, 10)
-        slope = (weights * (1 - weights)).mean()  # the diagonal of softmax's Jacobian
-        line += f"   {name} {float(slope):.4f}"
-    print(line)
+@demo
+def slope_of_the_softmax():
+    for d_k in SIZES:
+        queries, ten_keys = torch.randn(500, d_k), torch.randn(500, 10, d_k)
+        products = (queries[:, None] * ten_keys).sum(-1)
+        line = f"d_k {d_k:5d}:"
+        for name, factor in (("without scaling", 1.0), ("with", 1 / math.sqrt(d_k))):
+            weights = (products * factor).softmax(-1)  # (500, 10)
+            slope = (weights * (1 - weights)).mean()  # the diagonal of softmax's Jacobian
+            line += f"   {name} {float(slope):.4f}"
+        print(line)
+
 
 # %% [markdown]
 # ### Exercise 2.2 - scaled scores, for any batch

@@ -110,28 +110,31 @@ def draw_cells(ax, numbers: Tensor, d_k: int, title: str) -> None:
 
 
 # %%
-words = ["the", "red", "cat", "saw", "the", "blue", "bird"]
-before = torch.diag(torch.full((6,), 6.0), diagonal=-1)  # (7, 7): the word before
-verb = torch.zeros(7, 7)
-verb[:, words.index("saw")] = 6.0
+@demo
+def one_head_or_two():
+    words = ["the", "red", "cat", "saw", "the", "blue", "bird"]
+    before = torch.diag(torch.full((6,), 6.0), diagonal=-1)  # (7, 7): the word before
+    verb = torch.zeros(7, 7)
+    verb[:, words.index("saw")] = 6.0
 
-maps = {
-    "head A: the word before": before.softmax(-1),
-    "head B: the verb": verb.softmax(-1),
-    "one head for both": (before + verb).softmax(-1),
-}
-fig, axes = plt.subplots(1, 3, figsize=(13, 4.6))
-for ax, (title, weights) in zip(axes, maps.items(), strict=True):
-    draw_map(ax, weights, words, words, title)
-axes[0].set_ylabel("query: the word that looks")
-fig.supxlabel("key: the word that is looked at")
-fig.tight_layout()
-show(
-    fig,
-    alt="Three attention maps. Head A is bright just below the diagonal. Head B is bright "
-    "in the column of 'saw'. The single head for both splits its rows: half of 'cat' goes "
-    "to 'red' and half to 'saw'.",
-)
+    maps = {
+        "head A: the word before": before.softmax(-1),
+        "head B: the verb": verb.softmax(-1),
+        "one head for both": (before + verb).softmax(-1),
+    }
+    fig, axes = plt.subplots(1, 3, figsize=(13, 4.6))
+    for ax, (title, weights) in zip(axes, maps.items(), strict=True):
+        draw_map(ax, weights, words, words, title)
+    axes[0].set_ylabel("query: the word that looks")
+    fig.supxlabel("key: the word that is looked at")
+    fig.tight_layout()
+    show(
+        fig,
+        alt="Three attention maps. Head A is bright just below the diagonal. Head B is bright "
+        "in the column of 'saw'. The single head for both splits its rows: half of 'cat' goes "
+        "to 'red' and half to 'saw'.",
+    )
+
 
 # %% [markdown]
 # The single head gives "cat" one half of *red* and one half of *saw*. Both are there, but
@@ -290,17 +293,22 @@ def untrained_heads():
 
 # %%
 numbers = 10 * torch.arange(4)[:, None] + torch.arange(6)  # (L, d_model)
-fig, axes = plt.subplots(
-    1, 4, figsize=(11, 2.8), gridspec_kw={"width_ratios": [3, 1, 1, 1]}
-)
-draw_cells(axes[0], numbers, 2, "after the projection: (L, d_model) = (4, 6)")
-for head, ax in enumerate(axes[1:]):
-    draw_cells(ax, numbers[:, 2 * head : 2 * head + 2], 2, f"head {head}: (L, d_k)")
-show(
-    fig,
-    alt="Left: a 4 by 6 matrix, its columns in three colours, two columns each. Right: "
-    "three 4 by 2 matrices, one of each colour: the column blocks of the left matrix.",
-)
+
+
+@demo
+def heads_are_blocks_of_columns():
+    fig, axes = plt.subplots(
+        1, 4, figsize=(11, 2.8), gridspec_kw={"width_ratios": [3, 1, 1, 1]}
+    )
+    draw_cells(axes[0], numbers, 2, "after the projection: (L, d_model) = (4, 6)")
+    for head, ax in enumerate(axes[1:]):
+        draw_cells(ax, numbers[:, 2 * head : 2 * head + 2], 2, f"head {head}: (L, d_k)")
+    show(
+        fig,
+        alt="Left: a 4 by 6 matrix, its columns in three colours, two columns each. Right: "
+        "three 4 by 2 matrices, one of each colour: the column blocks of the left matrix.",
+    )
+
 
 # %% [markdown]
 # ### Exercise 3.2 - split heads

@@ -3112,7 +3112,9 @@ _ALL = (*_COUNT, *_SHAPE, *_FUTURE, *_PAST, *_MEMORY, *_OTHERS)
 def _patient(name: str, title: str, bug: str, hint: str, hidden: bool = False,
              right: str = "post relu", style: str = "") -> Setting:  # fmt: skip
     other = f"{style or right}, {bug}"
-    return Setting(name, title, _patients(other, right), hint, hidden_only=hidden)
+    answers = {"a right decoder layer": "accepted", "the other one": "rejected"}
+    return Setting(name, title, _patients(other, right), hint, hidden_only=hidden,
+                   known=lambda draw: answers)  # fmt: skip
 
 
 BUG_CLINIC = Task(

@@ -7,6 +7,7 @@ checked before a byte of it is read, and whatever is wrong ends in a WireError.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import select
@@ -90,8 +91,9 @@ def receive(
         _require(len(entries) <= limits.entries, "too many values")
         sizes = [_size(entry, limits) for entry in entries]
         _require(sum(sizes) <= limits.data, "too many numbers")
+        data = io.BytesIO(reader.read(sum(sizes)))
         return kind, {
-            entry["name"]: _value(entry, reader.read(size))
+            entry["name"]: _value(entry, data.read(size))
             for entry, size in zip(entries, sizes, strict=True)
         }
     except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:

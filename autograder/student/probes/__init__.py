@@ -98,7 +98,8 @@ def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
-            module.to(value.device)
+    for device in {value.device for value in weights.values()}:
+        module.to(device)
     return module.eval()
 
 
