@@ -22,7 +22,8 @@ ATTACKS = {
     "files": """
 for name, path in OUTSIDE["files"].items():
     seen["read " + name] = denied(lambda: open(path).read())
-    seen["write " + name] = denied(lambda: open(path, "a"))
+    # Not "a": where a checkout lies in /tmp, the box has a folder of that name itself.
+    seen["write " + name] = denied(lambda: open(path, "r+"))
 for name, path in OUTSIDE["folders"].items():
     seen["list " + name] = denied(lambda: os.listdir(path))
 seen["links"] = not os.path.lexists("stolen.txt")
