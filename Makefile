@@ -21,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 $(EXTRAS): $(READY)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,site,benchmark]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,hub,site,benchmark]'
 	@touch $@
 
 demo: $(READY)  ## release, sample class, autograde, feedback, class table (in demo/)

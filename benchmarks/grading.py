@@ -153,7 +153,7 @@ def _command(
     unit: Unit, class_: dict[str, bytes], root: Path, settings: str, flags: Sequence
 ) -> tuple[float, float]:
     """Seconds and CPU of grading a class."""
-    _course(unit, class_, root, settings)
+    write_course(unit, class_, root, settings)
     _nbgrader(root, "generate_assignment", unit.label)
     before, started = _children_cpu(), time.monotonic()
     _nbgrader(root, "autograde", unit.label, *flags)
@@ -165,7 +165,10 @@ def _command(
     return whole, cpu
 
 
-def _course(unit: Unit, class_: dict[str, bytes], root: Path, settings: str) -> None:
+def write_course(
+    unit: Unit, class_: dict[str, bytes], root: Path, settings: str
+) -> None:
+    """A course folder with one unit's source and what a class has handed in."""
     write(root / "nbgrader_config.py", settings.encode())
     write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
     for student, data in class_.items():

@@ -25,9 +25,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
+from grading import write_course
 from tqdm import tqdm
 
-from autograder.build.notebook import write
 from autograder.classroom import gradebook, sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
 from autograder.grading.parallel import usable_cores
@@ -64,14 +64,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--unit", default="positional_encoding")
     parser.add_argument("--submissions", type=int, default=1000, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.submissions < 20:
+        parser.error("--submissions: at least 20, to be told by tenths")
+    return options
 
 
 def _course(unit: Unit, class_: dict[str, bytes], root: Path) -> None:
-    for name in ("nbgrader_config.py", f"source/{unit.label}/{unit.source.name}"):
-        write(root / name, (ROOT / name).read_bytes())
-    for student, data in class_.items():
-        write(root / "submitted" / student / unit.label / unit.source.name, data)
+    write_course(unit, class_, root, (ROOT / "nbgrader_config.py").read_text())
     (root / "tmp").mkdir()
     _nbgrader(root, unit, None).wait()
 
