@@ -96,7 +96,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
     parser.add_argument("--quick", action="store_true", help="one round, six students")
-    parser.add_argument("--no-plain", action="store_true", help="leave nbgrader out")
+    parser.add_argument(
+        "--leave-out",
+        nargs="+",
+        default=[],
+        choices=("plain", "otter", "demos", "dask"),
+    )
     options = parser.parse_args()
     if options.quick:
         options.students, options.rounds = 6, 1
@@ -111,27 +116,33 @@ def measured(
     jobs = f"--Autograde.jobs={options.jobs}"
     more = {f"{n}-{who}": data for n in range(options.copies)
             for who, data in class_.items()}  # fmt: skip
-    if not options.no_plain:
+    if "plain" not in options.leave_out:
         first = dict(list(class_.items())[:1])
         yield PLAIN, commands(unit, first, class_, folder, STOCK)
-        if importlib.util.find_spec("otter"):
+    if "otter" not in options.leave_out:
+        if sample.beside(unit):
+            print("otter run takes a notebook alone; this unit hands in a model, too")
+        elif importlib.util.find_spec("otter"):
             yield OTTER, otter(unit, class_, folder)
         else:
             print("no otter-grader here: pip install '.[benchmark]'")
     yield "1 job", commands(unit, class_, more, folder, ours, "--Autograde.jobs=1")
     if options.jobs > 1:
         yield f"{options.jobs} jobs", commands(unit, class_, more, folder, ours, jobs)
-    shown = "--JudgedExecute.demonstrations=True"
-    cost = commands(unit, class_, more, folder, ours, jobs, shown)
-    yield f"{options.jobs} jobs, demos", cost
-    if importlib.util.find_spec("distributed"):
-        with dask_workers(2, folder) as address:
-            flag = f"--Autograde.scheduler={address}"
-            cost = commands(unit, class_, more, folder, ours, flag)
-        yield "2 Dask workers", replace(cost, cpu=math.nan)
-    else:
-        print("no Dask here: pip install '.[cluster]'")
-    yield FLOOR, floor(class_)
+    if "demos" not in options.leave_out:
+        shown = "--JudgedExecute.demonstrations=True"
+        cost = commands(unit, class_, more, folder, ours, jobs, shown)
+        yield f"{options.jobs} jobs, demos", cost
+    if "dask" not in options.leave_out:
+        if importlib.util.find_spec("distributed"):
+            with dask_workers(2, folder) as address:
+                flag = f"--Autograde.scheduler={address}"
+                _command(unit, class_, folder / "first", ours, [flag])  # they start
+                cost = commands(unit, class_, more, folder, ours, flag)
+            yield "2 Dask workers", replace(cost, cpu=math.nan)
+        else:
+            print("no Dask here: pip install '.[cluster]'")
+    yield FLOOR, floor(unit, class_)
 
 
 # --- through nbgrader's command ------------------------------------------------------
@@ -171,8 +182,7 @@ def write_course(
     """A course folder with one unit's source and what a class has handed in."""
     write(root / "nbgrader_config.py", settings.encode())
     write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
-    for student, data in class_.items():
-        write(root / "submitted" / student / unit.label / unit.source.name, data)
+    sample.hand_in(unit, root, class_)
 
 
 def _nbgrader(root: Path, *arguments: str) -> None:
@@ -252,13 +262,15 @@ def _calls(unit: Unit) -> list[str]:
 # --- the floor -----------------------------------------------------------------------
 
 
-def floor(class_: dict[str, bytes]) -> Cost:
+def floor(unit: Unit, class_: dict[str, bytes]) -> Cost:
     """The mean cost of running the code alone, in forks of a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        for student, data in class_.items():
-            write(Path(folder) / f"{student}.ipynb", data)
+        notebooks = {f"{student}.ipynb": data for student, data in class_.items()}
+        for name, data in (notebooks | sample.beside(unit)).items():
+            write(Path(folder) / name, data)
         text = subprocess.run(
             [sys.executable, __file__, "floor", folder],
+            cwd=folder,
             env=os.environ | THREADS | {LEFT_OUT: "1"},
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
         ).stdout  # fmt: skip
@@ -275,7 +287,7 @@ def _serve_floor(folder: Path) -> None:
 
     zygote.preload()
     costs = []
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.glob("*.ipynb")):
         cells = json.loads(path.read_bytes())["cells"]
         code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
         started = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -146,16 +146,22 @@ def _copied_cell(notebook: nbformat.NotebookNode, task: Task) -> nbformat.Notebo
     return notebook
 
 
-def hand_in(unit: Unit, root: Path, progress: Callable = lambda names: names) -> int:
-    """Write the sample class's submissions below ``root``; how many there are."""
-    made = submissions(unit)
-    beside = {
+def hand_in(unit: Unit, root: Path, class_: Mapping[str, bytes] | None = None) -> None:
+    """Write a class's notebooks, and what belongs beside them, below ``root``.
+
+    The sample class's, or those of ``class_`` (student -> notebook).
+    """
+    made = submissions(unit) if class_ is None else class_
+    for student, data in made.items():
+        folder = root / "submitted" / student / unit.label
+        for name, content in {f"{unit.label}.ipynb": data, **beside(unit)}.items():
+            write(folder / name, content)
+
+
+def beside(unit: Unit) -> dict[str, bytes]:
+    """The files that a unit has handed in beside the notebook: a trained model."""
+    return {
         name: path.read_bytes()
         for task in evaluate.tasks(unit.name)
         for name, path in task.files.items()
     }
-    for student, data in progress(made.items()):
-        folder = root / "submitted" / student / unit.label
-        for name, content in {f"{unit.label}.ipynb": data, **beside}.items():
-            write(folder / name, content)
-    return len(made)
