@@ -17,6 +17,7 @@ from torch import nn
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
 from autograder.course import units
+from autograder.solutions import encoder_decoder
 from autograder.student import check, references
 from autograder.student.compare import compare
 from autograder.student.exercise import RAISED, Answers, Case
@@ -127,6 +128,27 @@ def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
         verdict = check.Check()(task.name, evaluate.build_object(task, wrong))
         assert not verdict.passed and verdict.mistake.name == wrong.name
         assert "<div" in verdict._repr_html_()
+
+
+SIZES = {"d_model": 8, "num_heads": 2, "num_layers": 2, "d_ff": 16}
+IDS = torch.ones(2, 5, dtype=torch.int64)
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (encoder_decoder.Transformer(src_vocab=11, tgt_vocab=9, **SIZES), (IDS, IDS)),
+        (encoder_decoder.LanguageModel(vocab=11, causal=True, **SIZES), (IDS,)),
+    ],
+    ids=["Transformer", "LanguageModel"],
+)
+def test_a_whole_model_works_where_it_is_moved_to(model, given):
+    expected = model(*given).shape
+    # "meta" refuses, as a GPU does, what was left on the CPU.
+    logits = model.to("meta")(*(ids.to("meta") for ids in given))
+    assert logits.shape == expected and logits.is_meta
+    with pytest.raises(RuntimeError, match="device"):
+        model(*given)
 
 
 @pytest.mark.parametrize(
