@@ -11,9 +11,9 @@ is graded by each in turn, round after round, so that a busy machine is unjust t
   Demonstrations are left out, as is the default; once they run, for comparison;
 - ours with two Dask workers on this machine, for what the way over a network costs
   (their CPU is not counted);
-- the floor: the students' code cells run by ``exec`` in a process forked from one that
-  has imported everything, without demonstrations. No Jupyter, no box, no judge, no
-  gradebook.
+- the floor: the students' code cells and all tests, hidden ones, too, run by ``exec``
+  in a process forked from one that has imported everything, without demonstrations. No
+  Jupyter, no box, no judge, no gradebook.
 
 A further submission's seconds, and its CPU (of all processes), are the difference
 between a large and a small class, whole commands both: submissions are published in the
@@ -28,6 +28,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import gc
 import importlib.util
 import io
 import json
@@ -265,7 +266,10 @@ def _calls(unit: Unit) -> list[str]:
 def floor(unit: Unit, class_: dict[str, bytes]) -> Cost:
     """The mean cost of running the code alone, in forks of a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        notebooks = {f"{student}.ipynb": data for student, data in class_.items()}
+        notebooks = {
+            f"{student}.ipynb": _with_hidden_tests(unit, data)
+            for student, data in class_.items()
+        }
         for name, data in (notebooks | sample.beside(unit)).items():
             write(Path(folder) / name, data)
         text = subprocess.run(
@@ -281,11 +285,28 @@ def floor(unit: Unit, class_: dict[str, bytes]) -> Cost:
     )
 
 
+def _with_hidden_tests(unit: Unit, data: bytes) -> bytes:
+    """A submission with the instructor's tests, as plain nbgrader runs it, too."""
+    source = json.loads(unit.source.read_bytes())["cells"]
+    tests = {
+        cell["metadata"]["nbgrader"]["grade_id"]: cell["source"]
+        for cell in source
+        if cell["metadata"].get("nbgrader", {}).get("locked")
+    }
+    notebook = json.loads(data)
+    for cell in notebook["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        cell["source"] = tests.get(name, cell["source"])
+    return json.dumps(notebook).encode()
+
+
 def _serve_floor(folder: Path) -> None:
     """Print the seconds and the CPU of each notebook, as JSON."""
     from autograder.kernel import zygote
 
     zygote.preload()
+    gc.collect()
+    gc.freeze()
     costs = []
     for path in sorted(folder.glob("*.ipynb")):
         cells = json.loads(path.read_bytes())["cells"]
