@@ -20,7 +20,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster,postgres]'
 	@touch $@
 
-$(EXTRAS): $(READY)
+$(EXTRAS): $(READY) Makefile
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,hub,site,benchmark]'
 	@touch $@
 

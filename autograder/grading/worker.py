@@ -23,9 +23,7 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-import torch._dynamo  # noqa: F401  (imported before forks, as the next two are)
-
-from autograder.grading import feedback, scores  # noqa: F401
+from autograder.grading import feedback, scores  # noqa: F401  (imported before forks)
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Judge
 from autograder.grading.work import answer
