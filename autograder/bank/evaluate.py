@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import linecache
+import warnings
 from collections.abc import Collection, Iterable
 
 import torch
@@ -71,7 +72,10 @@ def edited(task: Task, variant: Wrong | Right) -> str:
 def run_source(source: str, namespace: dict, filename: str) -> dict:
     """Execute code in a namespace, with its lines known to tracebacks."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    exec(compile(source, filename, "exec"), namespace)
+    with warnings.catch_warnings():  # of code that is wrong on purpose
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(source, filename, "exec")
+    exec(code, namespace)
     return namespace
 
 
