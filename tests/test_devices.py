@@ -130,19 +130,16 @@ def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
         assert "<div" in verdict._repr_html_()
 
 
-SIZES = {"d_model": 8, "num_heads": 2, "num_layers": 2, "d_ff": 16}
-IDS = torch.ones(2, 5, dtype=torch.int64)
-
-
 @pytest.mark.parametrize(
-    ("model", "given"),
+    ("kind", "options", "sequences"),
     [
-        (encoder_decoder.Transformer(src_vocab=11, tgt_vocab=9, **SIZES), (IDS, IDS)),
-        (encoder_decoder.LanguageModel(vocab=11, causal=True, **SIZES), (IDS,)),
+        (encoder_decoder.Transformer, {"src_vocab": 11, "tgt_vocab": 9}, 2),
+        (encoder_decoder.LanguageModel, {"vocab": 11, "causal": True}, 1),
     ],
-    ids=["Transformer", "LanguageModel"],
 )
-def test_a_whole_model_works_where_it_is_moved_to(model, given):
+def test_a_whole_model_works_where_it_is_moved_to(kind, options, sequences):
+    model = kind(**options, d_model=8, num_heads=2, num_layers=2, d_ff=16)
+    given = [torch.ones(2, 5, dtype=torch.int64)] * sequences
     expected = model(*given).shape
     # "meta" refuses, as a GPU does, what was left on the CPU.
     logits = model.to("meta")(*(ids.to("meta") for ids in given))

@@ -22,8 +22,9 @@ ATTACKS = {
     "files": """
 for name, path in OUTSIDE["files"].items():
     seen["read " + name] = denied(lambda: open(path).read())
-    # Not "a": where a checkout lies in /tmp, the box has a folder of that name itself.
-    seen["write " + name] = denied(lambda: open(path, "r+"))
+    # Not open(path, "a"): it makes the file where the box has an own folder of that
+    # name, as it has below /tmp. The one outside can be written only if it is there.
+    seen["write " + name] = denied(lambda: os.open(path, os.O_WRONLY))
 for name, path in OUTSIDE["folders"].items():
     seen["list " + name] = denied(lambda: os.listdir(path))
 seen["links"] = not os.path.lexists("stolen.txt")
