@@ -45,9 +45,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import nbformat
+
 from autograder.build.notebook import write
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
+from autograder.grading.intake import rebuild
 from autograder.grading.parallel import usable_cores
 from autograder.kernel.inside import THREADS
 from autograder.student.demo import LEFT_OUT
@@ -267,7 +270,7 @@ def floor(unit: Unit, class_: dict[str, bytes]) -> Cost:
     """The mean cost of running the code alone, in forks of a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         notebooks = {
-            f"{student}.ipynb": _with_hidden_tests(unit, data)
+            f"{student}.ipynb": _as_graded(unit, data)
             for student, data in class_.items()
         }
         for name, data in (notebooks | sample.beside(unit)).items():
@@ -285,19 +288,13 @@ def floor(unit: Unit, class_: dict[str, bytes]) -> Cost:
     )
 
 
-def _with_hidden_tests(unit: Unit, data: bytes) -> bytes:
-    """A submission with the instructor's tests, as plain nbgrader runs it, too."""
-    source = json.loads(unit.source.read_bytes())["cells"]
-    tests = {
-        cell["metadata"]["nbgrader"]["grade_id"]: cell["source"]
-        for cell in source
-        if cell["metadata"].get("nbgrader", {}).get("locked")
-    }
-    notebook = json.loads(data)
-    for cell in notebook["cells"]:
-        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
-        cell["source"] = tests.get(name, cell["source"])
-    return json.dumps(notebook).encode()
+def _as_graded(unit: Unit, data: bytes) -> bytes:
+    """A submission with all of the instructor's tests, as grading rebuilds it."""
+    source, release = (
+        nbformat.read(path, as_version=4) for path in (unit.source, unit.release)
+    )
+    notebook, _ = rebuild(source, release, data)
+    return nbformat.writes(notebook).encode()
 
 
 def _serve_floor(folder: Path) -> None:

@@ -152,9 +152,10 @@ def hand_in(unit: Unit, root: Path, class_: Mapping[str, bytes] | None = None) -
     The sample class's, or those of ``class_`` (student -> notebook).
     """
     made = submissions(unit) if class_ is None else class_
+    others = beside(unit)
     for student, data in made.items():
         folder = root / "submitted" / student / unit.label
-        for name, content in {f"{unit.label}.ipynb": data, **beside(unit)}.items():
+        for name, content in {f"{unit.label}.ipynb": data, **others}.items():
             write(folder / name, content)
 
 

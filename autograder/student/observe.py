@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from autograder.student.exercise import RAISED, Answers, Other, Value
-from autograder.student.probes import Probe, WrongAnswer
+from autograder.student.probes import Probe, WrongAnswer, seed
 
 UNSOLVED = "not solved yet"
 _OURS = str(Path(__file__).resolve().parent)
@@ -32,8 +32,7 @@ def observe(probe: Probe, answer: object, inputs: Answers) -> Answers:
         for name, value in inputs.items()
     }
     with quiet(), on_cpu(), torch.random.fork_rng(devices=[]):
-        # Not torch.manual_seed: for devices that sleep, it notes down the whole stack.
-        torch.default_generator.manual_seed(0)
+        seed(0)
         try:
             return {name: plain(v) for name, v in probe(answer, copies).items()}
         except WrongAnswer as error:

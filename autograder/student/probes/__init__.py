@@ -68,6 +68,15 @@ def describe(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+def seed(number: int) -> None:
+    """Set the CPU's generator, where probes make their numbers.
+
+    `torch.manual_seed` sets those of all devices, and formats the whole stack for each
+    that is not in use: a fifth of the time that a check took.
+    """
+    torch.default_generator.manual_seed(number)
+
+
 def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 

@@ -16,6 +16,7 @@ from autograder.student.probes import (
     load_weights,
     probe,
     returned,
+    seed,
     tensor,
 )
 
@@ -346,7 +347,7 @@ def bug_clinic(test, inputs: Answers) -> dict:
     d_model, num_heads, d_ff = inputs["sizes"].tolist()
 
     def verdict(kind: str) -> str:
-        torch.default_generator.manual_seed(int(inputs["seed"]))
+        seed(int(inputs["seed"]))
         style, _, bug = kind.partition(", ")
         layer = _DecoderLayer(d_model, num_heads, d_ff, style, bug)
         return _verdict(test, layer.eval(), d_model, d_ff)
