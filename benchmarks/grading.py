@@ -50,6 +50,7 @@ import nbformat
 from autograder.build.notebook import write
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
+from autograder.errors import CourseError
 from autograder.grading.intake import rebuild
 from autograder.grading.parallel import usable_cores
 from autograder.kernel.inside import THREADS
@@ -73,8 +74,8 @@ class Cost:
 
 def main() -> None:
     options = _options()
-    for name in options.unit:
-        benchmark(find_unit(name), options)
+    for unit in options.unit:
+        benchmark(unit, options)
 
 
 def benchmark(unit: Unit, options: argparse.Namespace) -> None:
@@ -107,6 +108,10 @@ def _options() -> argparse.Namespace:
         choices=("plain", "otter", "demos", "dask"),
     )
     options = parser.parse_args()
+    try:
+        options.unit = [find_unit(name) for name in options.unit]
+    except CourseError as error:
+        parser.error(str(error))
     if options.quick:
         options.students, options.rounds = 6, 1
     return options

@@ -30,6 +30,7 @@ from tqdm import tqdm
 
 from autograder.classroom import gradebook, sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
+from autograder.errors import CourseError
 from autograder.grading.parallel import usable_cores
 
 EVERY = 2.0  # seconds between two looks
@@ -38,7 +39,7 @@ EVERY = 2.0  # seconds between two looks
 def main() -> None:
     """Grade, watch and compare; exit with 1 if something is wrong."""
     options = _options()
-    unit, made = find_unit(options.unit), sample.submissions(find_unit(options.unit))
+    unit, made = options.unit, sample.submissions(options.unit)
     names = list(made)
     class_ = {
         f"{n:05}-{names[n % len(names)]}": made[names[n % len(names)]]
@@ -65,6 +66,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--submissions", type=int, default=1000, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
     options = parser.parse_args()
+    try:
+        options.unit = find_unit(options.unit)
+    except CourseError as error:
+        parser.error(str(error))
     if options.submissions < 20:
         parser.error("--submissions: at least 20, to be told by tenths")
     return options
