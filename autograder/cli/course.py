@@ -78,7 +78,7 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _kit(options: argparse.Namespace) -> int:
-    from autograder import kit
+    from autograder.publishing import kit
 
     last = _chosen(options)[-1] if options.units else kit.first_unit()
     folder = ROOT / "dist" / "student"
@@ -90,9 +90,9 @@ def _kit(options: argparse.Namespace) -> int:
 
 
 def _site(options: argparse.Namespace) -> int:
-    from autograder import site
+    from autograder.publishing import website
 
-    print(site.build(_chosen(options), ROOT / "dist" / "site"))
+    print(website.build(_chosen(options), ROOT / "dist" / "site"))
     return 0
 
 

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder import kit
 from autograder.course import find_unit, units
+from autograder.publishing import kit
 from tests.conftest import start_kernels_with
 
 COLAB = ("ipython==7.34.0", "ipykernel==6.17.1", "ipywidgets==7.7.1")

@@ -11,7 +11,7 @@ from autograder import cli
 from autograder.build import adopt, course, notebook
 from autograder.course import ROOT, find_unit, units
 from autograder.errors import CourseError
-from tests.test_build import tiny
+from tests.authoring.test_build import tiny
 
 
 def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:

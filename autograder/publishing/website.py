@@ -26,7 +26,7 @@ _CONF = """\
 project = title = "The Transformer from scratch"
 html_title = title
 html_theme = "sphinx_book_theme"
-extensions = ["myst_nb", "autograder.site_math"]
+extensions = ["myst_nb", "autograder.publishing.sphinx_math"]
 exclude_patterns = ["_build"]
 html_math_renderer = "mathml"
 html_static_path = ["_static"]

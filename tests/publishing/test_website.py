@@ -45,9 +45,9 @@ def outside(address: str) -> bool:
 def site(tmp_path_factory):
     pytest.importorskip("sphinx", reason="needs Sphinx: pip install '.[site]'")
     pytest.importorskip("myst_nb", reason="needs MyST-NB: pip install '.[site]'")
-    from autograder import site
+    from autograder.publishing import website
 
-    return site.build(units(), tmp_path_factory.mktemp("dist") / "site").parent
+    return website.build(units(), tmp_path_factory.mktemp("dist") / "site").parent
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +114,8 @@ def test_it_can_be_searched(site):
 
 
 def test_a_notebook_that_does_not_run_is_an_error():
-    from autograder import site
+    from autograder.publishing import website
 
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     with pytest.raises(CourseError, match=r"does not run: [\s\S]*ZeroDivisionError"):
-        site._execute(broken, units()[0])
+        website._execute(broken, units()[0])

@@ -8,9 +8,9 @@ from pathlib import PurePath
 import nbformat
 import pytest
 
-from autograder import kit
 from autograder.build import notebook, release
 from autograder.course import ROOT, find_unit, units
+from autograder.publishing import kit
 
 
 @pytest.fixture(scope="module")
