@@ -1,0 +1,1 @@
+"""The engine: runs solutions and mutants, draws cases, verifies."""
