@@ -4,7 +4,7 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-from autograder.grading import converter, dates
+from autograder.grading import converter, dates, release
 
 c = get_config()  # noqa: F821
 
@@ -14,7 +14,10 @@ c.CourseDirectory.course_id = "transformer"
 dates.install()
 c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 
-# Release: what a student's stub and the markers look like.
+# Release: the old one stays until the new one is whole; what a student's stub and the
+# markers look like.
+release.install()
+c.ExchangeFactory.release_assignment = "autograder.grading.release.CourseRelease"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code here"}
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"

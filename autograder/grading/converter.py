@@ -46,6 +46,7 @@ from autograder import __version__
 from autograder.errors import CourseError
 from autograder.grading.book import Gradebook, GradebookError, PatientBook, sharing
 from autograder.grading.cluster import Cluster
+from autograder.grading.enter import enter
 from autograder.grading.intake import (
     File,
     Limits,
@@ -248,6 +249,7 @@ class CourseAutograde(Autograde):
             for kind in self._stages()[0]
             if hasattr(kind, "depends_on")
         ]
+        self._book.use(lambda book: enter(book, self._unit, self._course, self.config))
         self._book.use(self._refuse_strange)
 
     def _released(self, source: Path) -> Path:

@@ -1,0 +1,144 @@
+"""A release is replaced by a whole one, or stays: ``generate_assignment``, ``release``.
+
+nbgrader's own ``--force`` removes what is there and then begins; whatever goes wrong on
+the way leaves students and graders without a release.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbgrader.converters import GenerateAssignment, NbGraderException
+from nbgrader.exchange.default import ExchangeReleaseAssignment
+
+from autograder.errors import CourseError
+from autograder.grading.book import PatientBook
+from autograder.grading.enter import Notebooks, enter
+
+PATIENCE = 60.0  # seconds that a locked gradebook is waited for
+
+
+class CourseGenerate(GenerateAssignment):
+    """nbgrader's converter, working beside ``release/`` until all is made.
+
+    A release that is there already is entered in the gradebook, if it is not yet.
+    """
+
+    _beside = False
+
+    @property
+    def _output_directory(self) -> str:
+        plain = super()._output_directory
+        return f"{plain}.part" if self._beside else plain
+
+    def convert_notebooks(self) -> None:
+        try:
+            super().convert_notebooks()
+        finally:
+            self._beside = True
+            part = Path(self._format_dest(".", "."))
+            self._beside = False
+            shutil.rmtree(part, ignore_errors=True)
+
+    def init_destination(self, assignment_id: str, student_id: str) -> bool:
+        """Begin with a copy of what is there, which nbgrader treats as the release."""
+        self._beside = False
+        there = Path(self._format_dest(assignment_id, student_id))
+        self._beside = True
+        part = Path(self._format_dest(assignment_id, student_id))
+        shutil.rmtree(part, ignore_errors=True)
+        if there.is_dir():
+            shutil.copytree(there, part)
+        begins = super().init_destination(assignment_id, student_id)
+        if not begins and not self.no_database:
+            self._enter(assignment_id, there)
+        return begins
+
+    def set_permissions(self, assignment_id: str, student_id: str) -> None:
+        """The last step of nbgrader's; all is made, and takes its place before it."""
+        part = Path(self._format_dest(assignment_id, student_id))
+        self._beside = False
+        _replace(Path(self._format_dest(assignment_id, student_id)), part)
+        super().set_permissions(assignment_id, student_id)
+
+    def _enter(self, assignment: str, release: Path) -> None:
+        book = PatientBook(
+            self.coursedir.db_url, self.coursedir.course_id, PATIENCE, self.log
+        )
+        try:
+            pairs = self._pairs(release)
+            if book.use(lambda book: enter(book, assignment, pairs, self.config)):
+                self.log.info(f"{release} is as it should be: the gradebook has it now")
+        except CourseError as error:
+            self.log.error(str(error))
+            raise NbGraderException(str(error)) from None
+        finally:
+            book.close()
+
+    def _pairs(self, release: Path) -> Notebooks:
+        paths = [Path(path) for path in self.notebooks]
+        return {p.stem: (p.read_text(), (release / p.name).read_text()) for p in paths}
+
+
+class CourseRelease(ExchangeReleaseAssignment):
+    """nbgrader's release into the exchange, whose old one stays until all is copied."""
+
+    def copy_files(self) -> None:
+        place = Path(self.dest_path)
+        if not (place.is_dir() and self.force):
+            super().copy_files()
+            return
+        part = place.with_name(f".{place.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
+        self.dest_path = str(part)
+        try:
+            super().copy_files()
+            _replace(place, part)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+            self.dest_path = str(place)
+
+
+def _replace(place: Path, part: Path) -> None:
+    """Put a folder in the place of another; the old one goes when the new one is there.
+
+    Should the machine stop between the two renames, ``.NAME.old`` has the old one.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    old = place.with_name(f".{place.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if place.is_dir():
+        place.rename(old)
+    with _taken_back(place, old):
+        part.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _taken_back(place: Path, old: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        if old.is_dir():
+            old.rename(place)
+        raise
+
+
+def install() -> None:
+    """Have nbgrader's commands and the formgrader make releases this way.
+
+    nbgrader starts ``alembic`` by name to make a gradebook: the environment's programs
+    are found from now on, whoever called nbgrader by its full path.
+    """
+    from nbgrader.apps import api, generateassignmentapp
+
+    programs = str(Path(sys.executable).parent)
+    before = os.environ.get("PATH", "")
+    if programs not in before.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, (programs, before)))
+    api.GenerateAssignment = generateassignmentapp.GenerateAssignment = CourseGenerate

@@ -1,0 +1,158 @@
+"""A clone can be graded as it is, and no release goes before the new one is whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from autograder.errors import CourseError
+from autograder.grading import release
+from autograder.grading.book import Gradebook as CourseBook
+from autograder.grading.enter import enter
+from tests.grading import tiny_course as tiny
+from tests.grading.test_converter import autograde, good, points
+from tests.grading.tiny_course import UNIT, hand_in, run_nbgrader
+
+
+@pytest.fixture
+def clone(course):
+    """The course as it is cloned: source and release, and nothing of anybody's."""
+    (course / "gradebook.db").unlink()
+    release.install()
+    return course
+
+
+def in_book(root) -> dict[str, float]:
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        notebook = book.find_notebook(UNIT, UNIT)
+        return {cell.name: cell.max_score for cell in notebook.grade_cells}
+
+
+def release_text(root) -> str:
+    return (root / "release" / UNIT / f"{UNIT}.ipynb").read_text()
+
+
+def left_over(root) -> list[Path]:
+    return [path for path in root.rglob("*") if path.suffix in (".part", ".old")]
+
+
+def test_an_assignment_enters_the_gradebook_when_it_is_first_graded(clone):
+    hand_in(clone, "ada", good(clone))
+    assert autograde(clone)["success"]
+    assert points(clone) == {"ada": [2.0, 4.0, None]}
+    assert sum(in_book(clone).values()) == 10
+
+
+def test_a_due_date_that_was_set_before_stays(clone):
+    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
+        book.add_assignment(UNIT, duedate="2026-11-30 23:59:00 UTC")
+    hand_in(clone, "ada", good(clone))
+    assert autograde(clone)["success"]
+    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
+        assert str(book.find_assignment(UNIT).duedate) == "2026-11-30 23:59:00"
+
+
+def test_a_release_of_another_source_is_not_entered(clone):
+    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
+    path.write_text(path.read_text().replace("assert double(2)", "assert double(9)"))
+    hand_in(clone, "ada", good(clone))
+    told = autograde(clone)
+    assert not told["success"] and "generate_assignment" in told["log"]
+    made = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
+    assert made["success"] and not left_over(clone)
+    assert "assert double(9)" in release_text(clone)
+
+
+def test_generating_what_is_there_already_only_enters_it(clone):
+    before = release_text(clone)
+    assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
+    assert release_text(clone) == before and len(in_book(clone)) == 3
+    assert not left_over(clone)
+
+
+def test_what_the_gradebook_knows_is_left_alone(course):
+    before = in_book(course)
+    book = CourseBook(f"sqlite:///{course}/gradebook.db", "tiny")
+    try:
+        assert not enter(book, UNIT, {UNIT: ("no notebook", "")}, Config())
+    finally:
+        book.dispose()
+    assert in_book(course) == before
+
+
+def test_a_release_that_cannot_be_made_leaves_the_old_one(clone):
+    before = release_text(clone)
+    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
+    source = nbformat.read(path, as_version=4)
+    del tiny.cell(source, "numbers-triple").metadata["nbgrader"]["points"]
+    nbformat.write(source, path)
+    assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
+    assert release_text(clone) == before and not left_over(clone)
+
+
+def test_without_a_gradebook_that_can_be_made_the_release_stays(clone, monkeypatch):
+    before = release_text(clone)
+    monkeypatch.setenv("PATH", "")  # nbgrader finds no `alembic`
+    assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
+    assert release_text(clone) == before
+    release.install()
+    assert os.environ["PATH"] == str(Path(sys.executable).parent)
+    (clone / "gradebook.db").unlink(missing_ok=True)
+    assert run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
+
+
+def test_a_release_in_the_exchange_stays_until_the_new_one_is_copied(
+    clone, tmp_path, monkeypatch
+):
+    config = Config()
+    config.CourseDirectory.root = str(clone)
+    config.CourseDirectory.course_id = "tiny"
+    config.Exchange.root = str(tmp_path / "exchange")
+    ours = "autograder.grading.release.CourseRelease"
+    config.ExchangeFactory.release_assignment = ours
+    config.CourseRelease.force = True
+    api = NbGraderAPI(config=config)
+    assert api.release_assignment(UNIT)["success"]
+    out = tmp_path / "exchange" / "tiny" / "outbound"
+    there = out / UNIT / f"{UNIT}.ipynb"
+    text, new = there.read_text(), release_text(clone).replace("double", "twice")
+    (clone / "release" / UNIT / f"{UNIT}.ipynb").write_text(new)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copy2", _full)
+        patch.setattr(shutil, "copy", _full)
+        patch.setattr(shutil, "copytree", _full)
+        assert not api.release_assignment(UNIT)["success"]
+    assert there.read_text() == text
+    assert api.release_assignment(UNIT)["success"]
+    assert there.read_text() == new and [p.name for p in out.iterdir()] == [UNIT]
+
+
+def _full(*_, **__):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path):
+    place = tmp_path / "release"
+    place.mkdir()
+    with pytest.raises(OSError):
+        release._replace(place, tmp_path / "missing")
+    assert place.is_dir()
+
+
+def test_a_refusal_names_the_assignment(clone):
+    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
+    source = path.read_text().replace("assert double(2)", "assert double(9)")
+    book = CourseBook(f"sqlite:///{clone}/gradebook.db", "tiny")
+    try:
+        with pytest.raises(CourseError, match="is not what source/ gives today"):
+            enter(book, UNIT, {UNIT: (source, release_text(clone))}, Config())
+    finally:
+        book.dispose()
