@@ -607,7 +607,8 @@ class PositionalEncoding(nn.Module):
             x: (B, L, d_model) with L <= max_len. It must not be changed.
 
         Returns:
-            (B, L, d_model), with the dtype and on the device of the module.
+            (B, L, d_model), on the device of the module. Its dtype is that of x and the
+            module, which are moved to the same one before they meet.
         """
         ### BEGIN SOLUTION
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
@@ -703,7 +704,7 @@ def who_is_louder():
 #
 # ```text
 # when made:   an embedding layer that knows its padding token, called embedding
-#              keep the module that adds positions
+#              keep the module that adds positions, as positions
 #              a dropout layer with the given probability
 # when called: look up, multiply by the square root of d_model,
 #              hand the result to the module that adds positions,
@@ -717,8 +718,9 @@ def who_is_louder():
 class InputLayer(nn.Module):
     """The input of a Transformer: scaled embeddings plus positions, then dropout.
 
-    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model), and those of
-    the module ``positions`` if it has any.
+    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model). The module that
+    adds positions is kept as ``positions``; if it has parameters (learned positions
+    do), they are trained, too, and their names start with ``positions.``.
     """
 
     def __init__(
@@ -729,7 +731,7 @@ class InputLayer(nn.Module):
         dropout: float = 0.1,
         padding_idx: int = 0,
     ):
-        """Make an ``nn.Embedding`` called ``embedding``, and what else is needed.
+        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its name.
 
         Args:
             vocab_size: how many tokens there are.
@@ -1003,7 +1005,7 @@ def accuracies(positions: nn.Module, d_model: int) -> list[float]:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    tests = (a_before_b(2000, length) for length in (8, 16))
+    tests = (a_before_b(10_000, length) for length in (8, 16))
     return [
         ((model(ids).mean((1, 2)) > 0) == first.bool()).float().mean().item()
         for ids, first in tests

@@ -376,7 +376,8 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 #
 # **What to do.** Write softmax over the last dimension with `exp`, `sum` and a good choice
 # of $c$. (`torch.softmax` exists, and does just this. Here you open the box; from Exercise
-# 2.7 on you may use it.) Leave the input as it was. Some entries may be
+# 2.7 on you may use it.) Leave the input as it was, and keep the gradient alive: training
+# runs through this function, so no `.item()`, no `.data`, no NumPy. Some entries may be
 # `-inf`: they must get weight 0. Each row has at least one finite number.
 #
 # <details><summary>Hint 1: a question</summary>
@@ -416,7 +417,8 @@ def stable_softmax(x: Tensor) -> Tensor:
         x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, same shape: not negative, and each row sums to 1.
+        The weights, same shape: not negative, and each row sums to 1. A gradient can
+        flow through them back to x.
     """
     ### BEGIN SOLUTION
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
@@ -425,7 +427,7 @@ def stable_softmax(x: Tensor) -> Tensor:
 
 
 # %% check="attention/softmax" points=10
-# Looks at small, huge and far-apart numbers, at -inf, and at x afterwards.
+# Looks at small, huge and far-apart numbers, at -inf, at gradients, and at x afterwards.
 check("attention/softmax", stable_softmax)
 ### BEGIN HIDDEN TESTS
 check.hidden("attention/softmax", stable_softmax)
@@ -1197,8 +1199,8 @@ check.hidden("attention/who_sees_whom", who_sees_whom)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Three patients. All claim to be causal: output `i` depends on inputs `0 ... i` only. Bugs
-# like the first two have stood in published teaching code for years.
+# Three patients. All claim to be causal: output `i` depends on inputs `0 ... i` only. All
+# have the right shapes, and all of them can be trained.
 #
 # **Predict first.** Read the three functions. Which patient leaks the future, and how?
 
@@ -1225,7 +1227,7 @@ def patient_a(x: Tensor, training: bool = False) -> Tensor:
 
 
 def patient_b(x: Tensor) -> Tensor:
-    """The mask was written for a library in which True means "may not attend"."""
+    """The mask was drawn with the keys down and the queries across."""
     q, k, v = x @ to_q, x @ to_k, x @ to_v
     return F.scaled_dot_product_attention(q, k, v, attn_mask=CAUSAL.T)
 

@@ -1090,9 +1090,10 @@ def count_and_compare():
 # **Why it matters.** Loading weights from one code base into another is everyday work. Every
 # port of a published model begins like this.
 #
-# **What to do.** Make an `nn.MultiheadAttention` (batch first, no dropout) with the same
-# number of heads and *copy* the weights of `mine` into it. Copies must not be tied: if one layer
-# is trained on, the other must not change.
+# **What to do.** Make an `nn.MultiheadAttention` (batch first, no dropout, whatever dropout
+# `mine` has) with the same number of heads and *copy* the weights of `mine` into it. Copies
+# must not be tied: if one layer is trained on, the other must not change. Read `d_model` off
+# one of the four layers: they and `num_heads` are all that `mine` is sure to have.
 #
 # <details><summary>Hint 1: a question</summary>
 #

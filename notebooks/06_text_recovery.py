@@ -131,9 +131,10 @@ FUNCTION_WORDS = frozenset(
 # let's eat, grandma!" and "dont lets eat grandma" are not the same thing.
 #
 # **What to do.** Lower-case the sentence and keep its words only, with one space between
-# them. A word is a run of letters and digits. An apostrophe `'` or a hyphen `-` **between**
-# two of these belongs to the word (`don't`, `well-known`); anything else separates words,
-# also where no space stands (`yes,no` has two).
+# them. A word is a run of letters and digits, of any language. An apostrophe `'` or a hyphen
+# `-` **between** two of these belongs to the word (`don't`, `well-known`); anything else
+# separates words, also where no space stands (`yes,no` has two). Only the underscore `_` is
+# left to you: no sentence here has one.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -157,8 +158,8 @@ FUNCTION_WORDS = frozenset(
 # join what was found
 # ```
 #
-# In a regular expression, `\w` is a letter or a digit (also é and ß), and `(?: ...)*` is
-# "any number of the group".
+# In a regular expression, `\w` is a letter, a digit (also é and ß) or an underscore, and
+# `(?: ...)*` is "any number of the group".
 #
 # </details>
 
@@ -993,10 +994,12 @@ check.hidden("text_recovery/learning_rate", learning_rate)
 # learns, a little worse, and you may never know.
 #
 # **What to do.** For each batch `(source, target_in, target_out)`, in training mode: forget
-# the old gradients, compute the logits with `model(source, target_in)` and the loss with
+# the old gradients (`optimizer.zero_grad()`; somebody may have left some before the first
+# batch), compute the logits with `model(source, target_in)` and the loss with
 # `loss_function(logits, target_out)`, backpropagate, clip the gradient's norm to `clip`
 # (`nn.utils.clip_grad_norm_`), step the optimizer, then step the scheduler. Return the mean
-# loss **per real target token** over all batches, as a float.
+# loss **per real target token** over all batches, as a float. `batches` may be an iterator:
+# go through it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1478,7 +1481,8 @@ check.hidden("text_recovery/greedy_decode", greedy_decode)
 # 5. Stop the sentence when its best ended hypothesis is at least as good as its best live
 #    one, both divided by their own $\text{length}^\alpha$; and in any case after `max_len`
 #    steps.
-# 6. The answer is the best ended hypothesis. If none ended, it is the best live one.
+# 6. The answer is the best ended hypothesis. (There always is one: by rule 3, `EOS` is a
+#    continuation in every step, however improbable.)
 #
 # ### Exercise 6.16 - beam search
 #

@@ -41,7 +41,8 @@ def stable_softmax(x: Tensor) -> Tensor:
         x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, same shape: not negative, and each row sums to 1.
+        The weights, same shape: not negative, and each row sums to 1. A gradient can
+        flow through them back to x.
     """
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
     return powers / powers.sum(dim=-1, keepdim=True)

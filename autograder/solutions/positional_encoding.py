@@ -99,7 +99,8 @@ class PositionalEncoding(nn.Module):
             x: (B, L, d_model) with L <= max_len. It must not be changed.
 
         Returns:
-            (B, L, d_model), with the dtype and on the device of the module.
+            (B, L, d_model), on the device of the module. Its dtype is that of x and the
+            module, which are moved to the same one before they meet.
         """
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
 
@@ -107,8 +108,9 @@ class PositionalEncoding(nn.Module):
 class InputLayer(nn.Module):
     """The input of a Transformer: scaled embeddings plus positions, then dropout.
 
-    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model), and those of
-    the module ``positions`` if it has any.
+    Its parameters, by name: ``embedding.weight`` (vocab_size, d_model). The module that
+    adds positions is kept as ``positions``; if it has parameters (learned positions
+    do), they are trained, too, and their names start with ``positions.``.
     """
 
     def __init__(
@@ -119,7 +121,7 @@ class InputLayer(nn.Module):
         dropout: float = 0.1,
         padding_idx: int = 0,
     ):
-        """Make an ``nn.Embedding`` called ``embedding``, and what else is needed.
+        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its name.
 
         Args:
             vocab_size: how many tokens there are.

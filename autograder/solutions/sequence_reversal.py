@@ -84,10 +84,10 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
     """The share of the peak learning rate at one step: warm-up, then cosine decay.
 
     Args:
-        step: the number of the step, from 0 on; may be beyond the last one.
+        step: the number of the step, from 0 on; may be beyond the last one, steps - 1.
         warmup: steps of the linear warm-up, at least 1.
-        steps: all steps of the training, more than warmup.
-        floor: the share that is left at the end.
+        steps: how many steps the training has, more than warmup.
+        floor: the share that is left from step ``steps`` on.
 
     Returns:
         A number between 0 and 1.
@@ -291,7 +291,8 @@ def attend_with_cache(
         cache: None for the first position, else what the last call returned.
 
     Returns:
-        The output `(B, 1, d_model)` and the new cache, in this order.
+        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values of
+        old positions come from the cache; they are not computed again.
     """
     keys, values = layer.w_k(x), layer.w_v(x)  # (B, 1, d_model)
     if cache is not None:
