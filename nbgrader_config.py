@@ -4,6 +4,7 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
+from autograder.course import manifest
 from autograder.grading import converter, dates, release
 
 c = get_config()  # noqa: F821
@@ -36,17 +37,7 @@ c.JudgedExecute.timeout = 60  # seconds a cell
 c.JudgedExecute.notebook_seconds = 600
 c.JudgedExecute.shutdown_kernel = "immediate"
 c.JudgedExecute.raise_on_iopub_timeout = False
-c.JudgedExecute.unit_limits = {
-    # A model is trained.
-    "05_sequence_reversal": {"timeout": 180, "answer_seconds": 60.0},
-    # A model that was handed in recovers 1,000 sentences, twice. A core needs 20 s for
-    # that; a beam search or a busy machine, several times as long.
-    "06_text_recovery": {
-        "timeout": 480,
-        "answer_seconds": 120.0,
-        "notebook_seconds": 1200,
-    },
-}
+c.JudgedExecute.unit_limits = manifest.limits()  # autograder/bank/UNIT/unit.toml
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
 c.GenerateFeedback.preprocessors = [

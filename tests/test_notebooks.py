@@ -6,11 +6,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.course import units
+from autograder.course import manifest, units
 from autograder.student.references import load
 from tests.conftest import start_kernels_with
-
-LONG = ("05", "06")  # units that train for more than a minute
 
 
 def run(path, tmp_path, monkeypatch):
@@ -39,7 +37,7 @@ def by_length() -> list:
     return [
         pytest.param(unit, id=unit.label, marks=[pytest.mark.slow] * long)
         for unit in units()
-        for long in [unit.number in LONG]
+        for long in ["timeout" in manifest.read(unit).limits]
     ]
 
 

@@ -24,13 +24,14 @@ def imports(path) -> set[str]:
 
 ALLOWED = {  # one direction: a room may import these, and itself
     "student": {"solutions"},
+    "course": {"errors"},
     "kernel": set(),
     "bank": {"student", "solutions", "errors"},
     "build": {"student", "bank", "course", "errors", "__version__"},
     "grading": {"student", "bank", "kernel", "course", "errors", "__version__"},
     "classroom": {"bank", "build", "grading", "course", "errors"},
     "collect": {"classroom", "grading", "errors"},
-    "publishing": {"build", "grading", "course", "errors", "__version__"},
+    "publishing": {"build", "grading", "kernel", "course", "errors", "__version__"},
 }
 
 

@@ -16,16 +16,13 @@ from autograder import course
 from autograder.build.course import build
 from autograder.build.notebook import write
 from autograder.classroom import report, sample, table
-from autograder.course import ROOT, Unit, graded_notebooks
+from autograder.course import ROOT, Unit, graded_notebooks, manifest
 from autograder.errors import CourseError
-
-# A class that hands in models to be run takes a quarter of an hour to grade.
-LONG = ("06_text_recovery",)
 
 
 def usual() -> list[Unit]:
     """The units to play if none is named: all but the long ones."""
-    return [unit for unit in course.units() if unit.label not in LONG]
+    return [unit for unit in course.units() if not manifest.read(unit).long]
 
 
 def run(units: Sequence[Unit], root: Path) -> None:

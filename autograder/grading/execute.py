@@ -24,7 +24,7 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Dict, Float, Integer, List, Unicode
 from traitlets.config import Config
 
-from autograder.course import ROOT, units
+from autograder.course import ROOT, manifest, units
 from autograder.errors import CourseError
 from autograder.grading.intake import Refused
 from autograder.grading.judge import Judge, fingerprint
@@ -194,10 +194,12 @@ class JudgedExecute(Execute):
     def _policy(self, resources: dict) -> dict:
         names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
                  "notebook_seconds", "allow_unconfined", "level")  # fmt: skip
-        earlier = earlier_solutions(resources["nbgrader"]["assignment"])
+        assignment = resources["nbgrader"]["assignment"]
         return {name: getattr(self, name) for name in names} | {
-            "readable": [*self.readable, *earlier]
-        }
+            "readable": [
+                *self.readable, *earlier_solutions(assignment), *shipped(assignment)
+            ]
+        }  # fmt: skip
 
     def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int):
         """Run one cell; a judged check is replaced by our question, then restored."""
@@ -403,3 +405,9 @@ def earlier_solutions(assignment: str) -> list[str]:
     folder = ROOT / "autograder" / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
+
+
+def shipped(assignment: str) -> list[str]:
+    """What students get with a unit beside the package: a trained model, say."""
+    found = [unit for unit in units() if unit.label == assignment]
+    return [str(path) for unit in found for path in manifest.read(unit).ships]

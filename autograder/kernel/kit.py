@@ -8,10 +8,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
-# The part of this package that ships to students, relative to it; nothing else of it
-# can be read in a box.
+# The part of this package that ships to students, relative to it: the one list, for a
+# box and for the student kit. What else a unit needs there (solutions of those before,
+# a trained model) comes on top.
 KIT = ("__init__.py", "student", "references/public")
-ASSETS = ("recovery.safetensors",)  # trained models that ship, too
 
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
@@ -22,9 +22,7 @@ SYSTEM = (
 
 def kit_paths() -> tuple[str, ...]:
     """Absolute paths of the files and folders that ship to students and exist."""
-    paths = [PACKAGE / name for name in KIT]
-    paths += [PACKAGE.parent / "assets" / name for name in ASSETS]
-    return tuple(str(path) for path in paths if path.exists())
+    return tuple(str(PACKAGE / name) for name in KIT if (PACKAGE / name).exists())
 
 
 def interpreter_paths() -> tuple[str, ...]:

@@ -18,14 +18,9 @@ from pathlib import Path
 
 from autograder import __version__
 from autograder.build.notebook import badge, wheel_name, write
-from autograder.course import ROOT, Unit, units
+from autograder.course import ROOT, Unit, manifest, units
 from autograder.errors import CourseError
-
-# A trained model that comes with a unit: in its kit the file lies in the package.
-CHECKPOINTS = {"text_recovery": "assets/recovery.safetensors"}
-
-# Relative to the package: what ships. Solutions of earlier units come on top.
-SHIPPED = ("__init__.py", "student", "references/public", "solutions/__init__.py")
+from autograder.kernel.kit import KIT
 
 _PYPROJECT = f"""\
 [build-system]
@@ -116,7 +111,8 @@ def build(last: Unit, folder: Path) -> list[Path]:
 def contents(last: Unit) -> list[str]:
     """The files of the package that ship with unit ``last``, relative to it."""
     package = ROOT / "autograder"
-    names = [*SHIPPED, *(f"solutions/{unit.name}.py" for unit in solved_units(last))]
+    solved = ["__init__", *(unit.name for unit in solved_units(last))]
+    names = [*KIT, *(f"solutions/{name}.py" for name in solved)]
     found = []
     for name in names:
         path = package / name
@@ -129,26 +125,24 @@ def contents(last: Unit) -> list[str]:
     ]
 
 
-def checkpoints(last: Unit) -> list[str]:
-    """The trained models that ship with unit ``last``, relative to the course."""
-    shown = {unit.name for unit in shown_units(last)}
-    return [file for name, file in CHECKPOINTS.items() if name in shown]
-
-
 def _wheel(last: Unit) -> bytes:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
         for file in contents(last):
             write(
                 folder / "autograder" / file, (ROOT / "autograder" / file).read_bytes()
             )
-        for file in checkpoints(last):
-            write(folder / "autograder" / file, (ROOT / file).read_bytes())
+        for unit in shown_units(last):
+            for path in manifest.read(
+                unit
+            ).ships:  # a trained model lies in the package
+                name = path.relative_to(unit.root)
+                write(folder / "autograder" / name, path.read_bytes())
         listed = ", ".join(f'"{d}"' for d in _dependencies())
         write(folder / "pyproject.toml", _PYPROJECT.replace("DEPENDENCIES", listed))
         done = subprocess.run(
             [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation",
-             "--quiet", "--wheel-dir", name, name],
+             "--quiet", "--wheel-dir", made, made],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:

@@ -228,7 +228,7 @@ def test_details_hold_the_abilities():
 
 
 def _notebook(name: str, bleu: float) -> dict:
-    record = {"exercise": leaderboard.MODEL, "scores": {"bleu": bleu, "case": 0.5}}
+    record = {"exercise": "text_recovery/model", "scores": {"bleu": bleu, "case": 0.5}}
     source = f"LEADERBOARD_NAME = {name}"
     return {
         "cells": [{"cell_type": "code", "source": source}],
@@ -297,7 +297,7 @@ def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
         for hidden in (False, True)
     ]  # fmt: skip
     answers = {False: {"bleu": texts}, True: {"bleu": texts.lower()}}
-    exercise = Exercise(leaderboard.MODEL, "", 12, tuple(cases))
+    exercise = Exercise("text_recovery/model", "", 12, tuple(cases))
     verdict = judge(exercise, cases, lambda case: answers[case.hidden])
     scores = of_verdict(verdict).scores
     assert 10 < scores["bleu"] < 99 and scores["case"] == 0.0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import CourseError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Unit:
     def release(self) -> Path:
         """The students' notebook."""
         return self.root / "release" / self.label / f"{self.label}.ipynb"
+
+    @property
+    def bank(self) -> Path:
+        """The folder of its exercises, with its manifest."""
+        return self.root / "autograder" / "bank" / self.name
 
 
 def units(root: Path = ROOT) -> list[Unit]:
@@ -69,7 +75,8 @@ def graded_notebooks(assignment: str, root: Path) -> list[Path]:
     return sorted((root / "autograded").glob(f"*/{assignment}/{assignment}.ipynb"))
 
 
-def settings(root: Path = ROOT) -> dict:
+def settings(root: Path = ROOT) -> dict[str, Any]:
     """The table ``[tool.autograder]`` of the course's pyproject.toml."""
     with (root / "pyproject.toml").open("rb") as file:
-        return tomllib.load(file)["tool"]["autograder"]
+        table: dict[str, Any] = tomllib.load(file)["tool"]["autograder"]
+    return table

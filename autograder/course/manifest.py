@@ -1,0 +1,105 @@
+"""A unit's manifest, ``autograder/bank/UNIT/unit.toml``: what differs from the usual.
+
+Nothing else of the course knows a unit by name. A manifest may say
+
+    long = true                # a class takes a quarter of an hour to grade
+
+    [limits]                   # instead of those in nbgrader_config.py, by their names
+    timeout = 480              # seconds a cell
+    answer_seconds = 120       # seconds an object that is checked, on one case
+    notebook_seconds = 1200
+
+    [handed_in]                # beside the notebook: the instructor's own, by the name
+    "my_model.safetensors" = "autograder/bank/UNIT/model.safetensors"
+
+    [ships]                    # to students, beside the package
+    files = ["assets/model.safetensors"]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from autograder.course import ROOT, Unit, units
+from autograder.errors import CourseError
+
+LIMITS = ("timeout", "answer_seconds", "notebook_seconds", "memory_mb", "disk_mb")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a unit needs that others do not; paths are absolute.
+
+    Args:
+        long: the demo leaves it out, unless it is asked for.
+        limits: by the name of the setting that they replace.
+        handed_in: files that are handed in beside the notebook, by their names there:
+            the instructor's own.
+        ships: files beside the package that students get, too.
+    """
+
+    long: bool = False
+    limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    handed_in: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    ships: tuple[Path, ...] = ()
+
+
+def read(unit: Unit) -> Manifest:
+    """The manifest of a unit; one that has none needs nothing of its own.
+
+    Raises:
+        CourseError: it cannot be read, says what is not known, or names a file that
+            is not there.
+    """
+    path = unit.bank / "unit.toml"
+    if not path.is_file():
+        return Manifest()
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path}: {error}") from None
+    where = str(path.relative_to(unit.root))
+    _known(
+        table, {"long": bool, "limits": dict, "handed_in": dict, "ships": dict}, where
+    )
+    limits, ships = table.get("limits", {}), table.get("ships", {})
+    handed_in = table.get("handed_in", {})
+    _known(limits, dict.fromkeys(LIMITS, int | float), f"{where}, [limits]")
+    _known(ships, {"files": list}, f"{where}, [ships]")
+    _known(handed_in, dict.fromkeys(handed_in, str), f"{where}, [handed_in]")
+    return Manifest(
+        table.get("long", False),
+        limits,
+        {name: _file(unit, file, where) for name, file in handed_in.items()},
+        tuple(_file(unit, file, where) for file in ships.get("files", ())),
+    )
+
+
+def _known(table: Mapping[str, Any], kinds: Mapping[str, Any], where: str) -> None:
+    for name, value in table.items():
+        if name not in kinds:
+            listed = ", ".join(kinds)
+            raise CourseError(f"{where}: nothing is called {name}; there are {listed}")
+        # TOML's true is a number to Python.
+        if not isinstance(value, kinds[name]) or (
+            isinstance(value, bool) and kinds[name] is not bool
+        ):
+            raise CourseError(f"{where}: {name} cannot be {value!r}")
+
+
+def _file(unit: Unit, name: str, where: str) -> Path:
+    path = unit.root / name
+    if not path.is_file():
+        raise CourseError(f"{where}: there is no file {name} in the course")
+    return path
+
+
+def limits(root: Path = ROOT) -> dict[str, dict[str, float]]:
+    """The limits of all units that have some of their own, by the unit's label."""
+    own = {unit.label: dict(read(unit).limits) for unit in units(root)}
+    return {label: found for label, found in own.items() if found}

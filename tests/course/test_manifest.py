@@ -1,0 +1,62 @@
+"""A unit says in one file what it needs that others do not."""
+
+import pytest
+
+from autograder.course import Unit, manifest, units
+from autograder.errors import CourseError
+
+
+@pytest.fixture
+def unit(tmp_path):
+    """A unit of a course that holds nothing else, with a place for its manifest."""
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "08_tiny.py").touch()
+    made = Unit("08", "tiny", tmp_path)
+    made.bank.mkdir(parents=True)
+    return made
+
+
+def test_a_unit_without_one_needs_nothing_of_its_own(unit):
+    assert manifest.read(unit) == manifest.Manifest()
+    assert manifest.limits(unit.root) == {}
+
+
+def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
+    (unit.root / "model.bin").touch()
+    (unit.bank / "unit.toml").write_text(
+        "long = true\n[limits]\ntimeout = 180\nanswer_seconds = 60.5\n"
+        '[handed_in]\n"my.bin" = "model.bin"\n[ships]\nfiles = ["model.bin"]\n'
+    )
+    model = unit.root / "model.bin"
+    own = {"timeout": 180, "answer_seconds": 60.5}
+    assert manifest.read(unit) == manifest.Manifest(
+        True, own, {"my.bin": model}, (model,)
+    )
+    assert manifest.limits(unit.root) == {"08_tiny": own}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("longer = true", "nothing is called longer; there are long, limits"),
+        ("long = 3", "long cannot be 3"),
+        ('[limits]\ntimeout = "180"', "timeout cannot be '180'"),
+        ("[limits]\ntimeout = true", "timeout cannot be True"),
+        ("[limits]\ntimout = 180", "nothing is called timout"),
+        ('[ships]\nfiles = ["gone.bin"]', "there is no file gone.bin"),
+        ('[handed_in]\n"my.bin" = 3', "my.bin cannot be 3"),
+        ("[limits", "unit.toml"),
+    ],
+)
+def test_a_slip_of_the_pen_is_one_plain_line(unit, text, says):
+    (unit.bank / "unit.toml").write_text(text)
+    with pytest.raises(CourseError) as error:
+        manifest.read(unit)
+    assert says in str(error.value) and "\n" not in str(error.value)
+    assert "bank/tiny/unit.toml" in str(error.value)
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_every_unit_of_the_course_has_one(unit):
+    assert (unit.bank / "unit.toml").is_file()
+    manifest.read(unit)
