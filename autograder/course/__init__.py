@@ -49,7 +49,8 @@ class Unit:
 def units(root: Path = ROOT) -> list[Unit]:
     """All units in teaching order."""
     texts = sorted((root / "notebooks").glob("[0-9][0-9]_*.py"))
-    return [Unit(*path.stem.split("_", 1), root=root) for path in texts]
+    named = (path.stem.partition("_") for path in texts)
+    return [Unit(number, name, root) for number, _, name in named]
 
 
 def find_unit(name: str, root: Path = ROOT) -> Unit:

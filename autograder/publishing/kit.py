@@ -31,6 +31,7 @@ build-backend = "setuptools.build_meta"
 name = "autograder"
 version = "{__version__}"
 description = "The checks of a course on the Transformer"
+license = "MIT"
 requires-python = ">=3.11"
 dependencies = [DEPENDENCIES]
 
@@ -102,6 +103,8 @@ def build(last: Unit, folder: Path) -> list[Path]:
     write(part / wheel_name(), _wheel(last))
     write(part / "README.md", _readme(shown_units(last)))
     write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
+    for name in ("LICENSE", "LICENSE-TEXT"):
+        write(part / name, (ROOT / name).read_bytes())
     write(part / "environment.yml", _environment())
     shutil.rmtree(folder, ignore_errors=True)
     part.replace(folder)
@@ -138,6 +141,7 @@ def _wheel(last: Unit) -> bytes:
             ).ships:  # a trained model lies in the package
                 name = path.relative_to(unit.root)
                 write(folder / "autograder" / name, path.read_bytes())
+        write(folder / "LICENSE", (ROOT / "LICENSE").read_bytes())
         listed = ", ".join(f'"{d}"' for d in _dependencies())
         write(folder / "pyproject.toml", _PYPROJECT.replace("DEPENDENCIES", listed))
         done = subprocess.run(

@@ -35,8 +35,8 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
     names = {path.name for path in built.rglob("*") if path.is_file()}
     notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
     assert len(notebooks) >= 2
-    others = {"README.md", "student.md", "environment.yml", notebook.wheel_name()}
-    assert names == notebooks | others
+    texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
+    assert names == notebooks | texts | {notebook.wheel_name()}
 
 
 def test_the_kit_to_start_a_term_with_holds_no_solution(built):
