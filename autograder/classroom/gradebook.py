@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,9 +16,18 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.collect import ledger
 from autograder.errors import CourseError
-from autograder.grading.book import first_line, grades_of, of_assignment
+from autograder.grading.book import (
+    Gradebook,
+    PatientBook,
+    first_line,
+    grades_of,
+    of_assignment,
+)
 from autograder.grading.record import Record
+
+PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
 
 class NoGradebook(CourseError):
@@ -55,6 +66,7 @@ class Submission:
     Attributes:
         penalty: points taken off for lateness.
         late: how late it came, in seconds; 0 if in time or unknown.
+        called_late: whether it is late, or the LMS says so without saying how much.
         records: the judge's records by exercise; none for written answers.
         repairs: (kind, sentence) of what was put right before grading.
         refused: why it could not be graded, "" if it could.
@@ -71,6 +83,7 @@ class Submission:
     refused: str = ""
     level: str = ""
     seconds: float | None = None
+    called_late: bool = False
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -140,11 +153,13 @@ def read(unit: str, root: Path) -> Classbook:
             ) from None
         students = {student.id: _student(student) for student in book.students}
         points, penalties = _points(book, unit)
+        noted = ledger.read(root, unit)
         submissions = tuple(
             _submission(
                 unit, students[entry.student_id], points.get(entry.student_id, {}),
                 exercises, penalties.get(entry.student_id, 0.0),
                 entry.total_seconds_late, _known(unit, entry.student_id, root),
+                _is_late(entry, noted.get(entry.student_id)),
             )
             for entry in sorted(assignment.submissions, key=lambda s: s.student_id)
         )  # fmt: skip
@@ -161,6 +176,41 @@ def students(root: Path) -> list[Student]:
         return [_student(student) for student in book.students]
 
 
+def enter_students(root: Path, entered: Iterable[Student]) -> None:
+    """Have students in the gradebook, which is made if there is none.
+
+    Raises:
+        CourseError: the gradebook cannot be written.
+    """
+
+    def add(book: Gradebook) -> None:
+        for student in entered:
+            given = {
+                "first_name": student.first_name, "last_name": student.last_name,
+                "email": student.email, "lms_user_id": student.lms_id,
+            }  # fmt: skip
+            told = {name: value for name, value in given.items() if value}
+            book.update_or_create_student(student.id, **told)
+        book.finish()
+
+    log = logging.getLogger(__name__)
+    patient = PatientBook(*_place(root), seconds=PATIENCE, log=log)
+    try:
+        patient.use(add)
+    finally:
+        patient.close()
+
+
+def due(root: Path, unit: str) -> datetime.datetime | None:
+    """An assignment's deadline in UTC without zone; None if there is none yet."""
+    try:
+        with open_gradebook(root) as book:
+            found = book.find_assignment(unit).duedate
+            return found if found is None else found.replace(tzinfo=None)
+    except (NoGradebook, api.MissingEntry):
+        return None
+
+
 @contextmanager
 def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
     """nbgrader's gradebook of a course, wherever its configuration says it lies.
@@ -169,15 +219,13 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
         NoGradebook: there is none.
         CourseError: it cannot be read.
     """
-    app = NbGrader(log_level=40)
-    app.initialize([], root=str(root.resolve()))
-    url = app.coursedir.db_url
+    url, course = _place(root)
     path = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not path.is_file():
         raise NoGradebook(f"there is no gradebook at {path}; run nbgrader first")
     book = None
     try:
-        book = api.Gradebook(url, app.coursedir.course_id)
+        book = api.Gradebook(url, course)
         yield book
     except SQLAlchemyError as error:
         about = f"the gradebook cannot be read: {first_line(error)}"
@@ -185,6 +233,13 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
     finally:
         if book is not None:
             book.close()
+
+
+def _place(root: Path) -> tuple[str, str]:
+    """The address of the gradebook, and the course's name in it."""
+    app = NbGrader(log_level=40)
+    app.initialize([], root=str(root.resolve()))
+    return app.coursedir.db_url, app.coursedir.course_id
 
 
 def key(unit: str, notebook: str, grade_id: str) -> str:
@@ -254,7 +309,7 @@ def _noted(path: Path) -> dict:
 
 def _submission(
     unit: str, student: Student, points: Mapping, exercises: Iterable[Exercise],
-    penalty: float, late: float, known: Mapping[str, dict],
+    penalty: float, late: float, known: Mapping[str, dict], called_late: bool,
 ) -> Submission:  # fmt: skip
     notes = list(known.values())
     records = {
@@ -273,7 +328,15 @@ def _submission(
         " ".join(filter(None, (note.get("refused", "") for note in notes))),
         " ".join(sorted({n["box"]["level"] for n in notes if n.get("box")})),
         sum(seconds) if seconds else None,
+        called_late,
     )
+
+
+def _is_late(entry: api.SubmittedAssignment, note: ledger.Note | None) -> bool:
+    """By the deadline; where no time is known, by what the LMS says."""
+    if entry.timestamp and entry.duedate:
+        return bool(entry.total_seconds_late > 0)
+    return bool(note and note.late)
 
 
 def _is_number(value: object) -> bool:

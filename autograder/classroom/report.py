@@ -157,7 +157,7 @@ def overview(
     whole = Overview(
         book.unit, named, len(taken), len(book.absent), book.max_points, judged,
         statistics.median(known), statistics.mean(known),
-        sum(submission.late > 0 for submission in taken),
+        sum(submission.called_late for submission in taken),
         sum(len(submission.waiting) for submission in taken),
         _bands(known, judged), tuple(_exercises(book)), tuple(_mistakes(taken)),
         sum(points < BEHIND * judged for points in known),

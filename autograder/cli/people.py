@@ -29,8 +29,12 @@ def add(commands) -> None:
     grades.add_argument("--column", default="", metavar="TITLE", help="of Canvas's CSV")
     grades.add_argument("--output", type=Path, metavar="PATH", help="default: reports/")
     collect = _add_graded(commands, "collect", _collect, "place an LMS's archives")
-    collect.add_argument("archives", nargs="+", type=Path, metavar="ZIP")
-    collect.add_argument("--roster", type=Path, metavar="CSV", help="who is who")
+    collect.add_argument(
+        "archives", nargs="+", type=Path, metavar="ZIP", help="or a folder: it unpacked"
+    )
+    collect.add_argument(
+        "--roster", type=Path, metavar="CSV", help="who is who; the gradebook keeps it"
+    )
     collect.add_argument(
         "--worksheet", type=Path, metavar="CSV", help="Moodle's, for hidden identities"
     )
@@ -92,12 +96,15 @@ def _collect(options: argparse.Namespace) -> int:
     if options.lms and options.lms.lower() not in layouts.NAMES:
         raise CourseError(f"--lms is one of {', '.join(layouts.NAMES)}")
     known = roster.of_course(options.course, options.roster)
+    if options.roster:
+        roster.keep(known, options.course)
     if options.worksheet:
         known = known.with_worksheet(options.worksheet)
     outcomes = list(
         place.collect(
             unit, options.archives, options.course, known,
             layouts.to_utc(options.timezone), options.lms.lower(), options.replace,
+            gradebook.due(options.course, unit),
         )
     )  # fmt: skip
     print(place.as_text(outcomes))

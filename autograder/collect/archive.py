@@ -17,12 +17,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 MOST_MEMBERS = 50_000
 MOST_BYTES = 8 << 30  # unpacked, in all
 _UTF8 = 0x800  # flag: the name is in UTF-8
 _ENCRYPTED = 0x1
-_NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
+NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
 _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError,
            ValueError, LookupError, RuntimeError, struct.error)  # fmt: skip
 
@@ -33,28 +34,32 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Member:
-    """A regular file of an archive.
+    """A regular file of an archive or of a folder.
 
-    ``time`` is what the archive says, without zone; None if it says nothing.
+    ``time`` is what the archive says, without zone; None if it says nothing. ``place``
+    is where whoever made it finds it again.
     """
 
     name: str
     size: int
     time: datetime.datetime | None
-    info: zipfile.ZipInfo
+    place: Any
 
 
 class Archive:
     """A zip file with its members, and those that were left out with a reason.
 
+    Args:
+        file: its bytes, where it is no file of its own.
+
     Raises:
         Refused: it is no zip, too large, or made to deceive.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, file: IO[bytes] | None = None):
         self.path = path
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(file or path)
         except UnicodeDecodeError:
             raise Refused("a name in it is in a broken encoding") from None
         except FileNotFoundError:
@@ -87,7 +92,7 @@ class Archive:
         if member.size > most:
             raise Refused(f"larger than {most >> 20} MB")
         try:
-            with self._zip.open(member.info) as file:
+            with self._zip.open(member.place) as file:
                 data = file.read(most + 1)
         except _FAULTS:
             raise Refused("damaged, or packed in an unknown way") from None
@@ -113,13 +118,13 @@ class Archive:
         named = [(info, _name(info)) for info in infos]
         copies = Counter(_folded(name or "") for _, name in named)
         for info, name in named:
-            if name is not None and _NOISE.search(name):
+            if name is not None and NOISE.search(name):
                 continue
             reason = _objection(info, name)
             if not reason and copies[_folded(name)] > 1:
                 reason = "there are several of this name"
             if reason:
-                self.left_out.append((_printable(name or info.filename), reason))
+                self.left_out.append((printable(name or info.filename), reason))
             else:
                 yield Member(name, info.file_size, _time(info), info)
 
@@ -160,7 +165,7 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)[:200]
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from autograder.collect.archive import Archive, Member, Refused
+from autograder.collect.archive import Member, Refused
+from autograder.collect.sources import Source
 from autograder.errors import CourseError
 from autograder.grading.intake import parse_stamp
 
@@ -75,7 +76,7 @@ _LAYOUTS = (
         r"_(?P<order>\d+)_(?P<file>[^/]+)"
     )),
     Layout("Moodle", re.compile(
-        r"(?P<name>[^/]+?)_(?P<key>\d+)_assignsubmission_file"
+        r"(?P<name>[^/]+?)_(?P<key>\d+)_assignsubmission_(?:file|onlinetext)"
         r"(?:_?/(?P<file>.+)|_(?P<flat>[^/]+))"
     ), lasting=False),
     Layout("Gradescope", re.compile(
@@ -93,7 +94,7 @@ NAMES = tuple(layout.lms.lower() for layout in _LAYOUTS)
 _HIDDEN = re.compile(r"(?:^|-)Participant$")  # Moodle's, perhaps behind a group's name
 _BESIDE = re.compile(  # what LMSs add on their own, and nobody misses
     r"(?:.*/)?submission_metadata\.yml|index\.html"
-    r"|.*_attempt_\d{4}(?:-\d\d){5}\.txt|.*_assignsubmission_onlinetext_.*"
+    r"|.*_attempt_\d{4}(?:-\d\d){5}\.txt"
 )
 
 
@@ -117,7 +118,12 @@ def to_utc(zone: str = "") -> ToUtc:
     return convert
 
 
-def detect(archive: Archive, lms: str = "") -> Layout:
+def is_known(name: str) -> bool:
+    """Whether an LMS names a submitted file like this."""
+    return any(layout.pattern.fullmatch(name) for layout in _LAYOUTS)
+
+
+def detect(archive: Source, lms: str = "") -> Layout:
     """The layout of an archive: the one given, or that of most of its files.
 
     Raises:
@@ -140,7 +146,7 @@ def detect(archive: Archive, lms: str = "") -> Layout:
 
 
 def attempts(
-    archive: Archive, layout: Layout, utc: ToUtc, known: Collection[str] = ()
+    archive: Source, layout: Layout, utc: ToUtc, known: Collection[str] = ()
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
     """What is in an archive by attempt, and the files that belong to none.
 
@@ -251,7 +257,7 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
-def _submitters(archive: Archive) -> dict[str, tuple[tuple[Person, ...], object]]:
+def _submitters(archive: Source) -> dict[str, tuple[tuple[Person, ...], object]]:
     """Who handed in each submission, and when, by its number."""
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
     files = [m for m in files if m.name.count("/") <= 1]

@@ -9,23 +9,29 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import os
-import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.collect.archive import Archive, Refused
-from autograder.collect.layouts import Attempt, Layout, ToUtc, attempts, detect
+from autograder.collect import ledger
+from autograder.collect.archive import Refused
+from autograder.collect.contents import RESERVED, STAMP, contents
+from autograder.collect.layouts import (
+    Attempt,
+    Layout,
+    ToUtc,
+    attempts,
+    detect,
+    is_known,
+)
+from autograder.collect.ledger import Note
 from autograder.collect.roster import Roster
+from autograder.collect.sources import Source, opened, pieces
 from autograder.grading import intake
 
-STAMP = "timestamp.txt"
-_RESERVED = (STAMP, "submission_secret.txt")  # nbgrader's own; students write none
-_DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I)
 _SOME_TIME = 946_684_800  # the year 2000
 _PEOPLE = ("not placed", "unclear")
 
@@ -60,9 +66,18 @@ class Order:
     time: str
 
 
+@dataclass(frozen=True)
+class Told:
+    """What goes with all attempts of a student: ``due`` is the assignment's."""
+
+    lms: str
+    attempts: int
+    due: datetime.datetime | None
+
+
 def collect(
     unit: str, archives: Sequence[Path], root: Path, roster: Roster, utc: ToUtc,
-    lms: str = "", replace: bool = False,
+    lms: str = "", replace: bool = False, due: datetime.datetime | None = None,
 ) -> Iterator[Outcome]:  # fmt: skip
     """Place the submissions of an assignment.
 
@@ -70,21 +85,26 @@ def collect(
         utc: from the LMS's local time to UTC, both without zone.
         lms: the archives' layout; "": each is looked at.
         replace: take an archive's submission where it is unclear which is newer.
+        due: the deadline in UTC without zone; what an LMS calls late, without a time,
+            counts as one second late.
     """
     for path in archives:
         try:
-            with Archive(path) as archive:
-                for name, reason in archive.left_out:
-                    yield Outcome(path.name, name, "not placed", reason)
-                layout = detect(archive, lms)
-                yield from _archive(archive, layout, unit, root, roster, utc, replace)
+            with opened(path) as whole:
+                for archive in pieces(whole, is_known):
+                    for name, reason in archive.left_out:
+                        yield Outcome(path.name, name, "not placed", reason)
+                    layout = detect(archive, lms)
+                    yield from _archive(
+                        archive, layout, unit, root, roster, utc, replace, due
+                    )
         except Refused as reason:
             yield Outcome(path.name, "", "not placed", str(reason))
 
 
 def _archive(
-    archive: Archive, layout: Layout, unit: str, root: Path, roster: Roster,
-    utc: ToUtc, replace: bool,
+    archive: Source, layout: Layout, unit: str, root: Path, roster: Roster,
+    utc: ToUtc, replace: bool, due: datetime.datetime | None,
 ) -> Iterator[Outcome]:  # fmt: skip
     name = archive.path.name
     found, strays = attempts(archive, layout, utc, roster.usernames)
@@ -102,12 +122,13 @@ def _archive(
             says = "the archive does not say whose it is"
             yield Outcome(name, _shown(attempt), "not placed", says)
     for student, own in sorted(claims.items()):
-        yield _student(archive, student, own, unit, root, replace)
+        told = Told(layout.lms, len(own), due)
+        yield _student(archive, student, own, unit, root, replace, told)
 
 
 def _student(
-    archive: Archive, student: str, found: Sequence[Attempt], unit: str, root: Path,
-    replace: bool,
+    archive: Source, student: str, found: Sequence[Attempt], unit: str, root: Path,
+    replace: bool, told: Told,
 ) -> Outcome:  # fmt: skip
     """Place the latest attempt of a student."""
     name = archive.path.name
@@ -119,14 +140,15 @@ def _student(
         says = "it has several submissions; which is the latest cannot be told"
         return Outcome(name, student, "not placed", says)
     try:
-        files, notes = _files(archive, latest, unit)
-        status, says = _place(root, student, unit, files, latest, replace)
+        files, notes = contents(archive, latest, unit)
+        stamp, late = _stamp(latest, told.due)
+        note = _note(latest, told)
+        status, says = _place(root, student, unit, files, note, stamp, replace)
     except Refused as reason:
         return Outcome(name, student, "not placed", str(reason))
     except OSError as error:
         return Outcome(name, student, "not placed", f"cannot be written: {error}")
-    if latest.late and latest.when is None:
-        notes.append("late, but the archive does not say by how much")
+    notes += late
     if len(found) > 1:
         notes.append(f"the latest of {len(found)} attempts")
     return Outcome(name, student, status, "; ".join(filter(None, [says, *notes])))
@@ -144,63 +166,12 @@ def _shown(attempt: Attempt) -> str:
     return next(iter(attempt.files))
 
 
-# --- files ---------------------------------------------------------------------------
-
-
-def _files(
-    archive: Archive, attempt: Attempt, unit: str
-) -> tuple[dict[str, bytes], list[str]]:
-    """What an attempt holds by the path it gets, earlier uploads first; and remarks.
-
-    Raises:
-        Refused: it is too large, or damaged.
-    """
-    limits, notes = intake.DEFAULTS, []
-    if len(attempt.files) > limits.files:
-        raise Refused(f"it has more than {limits.files} files")
-    left, files = limits.total, {}
-    for path, member in attempt.files.items():
-        if path.rpartition("/")[2].casefold() in _RESERVED:
-            notes.append(f"left out: {path}, which students do not write")
-            continue
-        try:
-            data = archive.read(member, min(limits.file, left))
-        except Refused as reason:
-            raise Refused(f"{path}: {reason}") from None
-        left -= len(data)
-        files[path] = data
-    if not any(path.lower().endswith(".ipynb") for path in files):
-        notes.append("there is no notebook in it")
-    return _named(files, unit), notes
-
-
-def _named(files: Mapping[str, bytes], unit: str) -> dict[str, bytes]:
-    """With the plain name for a single notebook; it is found by its content anyway."""
-    notebooks = [path for path in files if path.lower().endswith(".ipynb")]
-    if len(notebooks) == 1 and "/" not in notebooks[0]:
-        return {(f"{unit}.ipynb" if p in notebooks else p): d for p, d in files.items()}
-    plain = {path: _undecorated(path) for path in files}
-    if len(set(plain.values())) == len(files):
-        return {plain[path]: data for path, data in files.items()}
-    return dict(files)
-
-
-def _undecorated(path: str) -> str:
-    """A path without "Copy of ", " (1)" and "-1" around the file's name."""
-    folder, _, name = path.rpartition("/")
-    stem, dot, suffix = name.rpartition(".")
-    if not dot or suffix.lower() != "ipynb":
-        return path
-    plain = _DECORATION.sub(r"\1", stem)
-    return f"{folder}/{plain}.{suffix}".lstrip("/")
-
-
 # --- placing -------------------------------------------------------------------------
 
 
 def _place(
-    root: Path, student: str, unit: str, files: Mapping[str, bytes], attempt: Attempt,
-    replace: bool,
+    root: Path, student: str, unit: str, files: Mapping[str, bytes], note: Note,
+    stamp: str, replace: bool,
 ) -> tuple[str, str]:  # fmt: skip
     """Put a submission into ``submitted/``, unless what is there is newer."""
     folder = root / "submitted" / student / unit
@@ -208,14 +179,15 @@ def _place(
         if path.is_symlink():
             raise Refused(f"{path} is a link")
     _recover(folder)
-    new = _order(attempt)
+    new = _order(note)
     status, says = "placed", ""
     if folder.exists():
         there = intake.take(folder, intake.DEFAULTS).files
-        if {p: f.data for p, f in there.items() if p not in _RESERVED} == dict(files):
+        own = {p: f.data for p, f in there.items() if p not in RESERVED}
+        if own == dict(files) and (STAMP in there or not stamp):
             return "same", ""
         old = _known_order(folder, root, student, unit)
-        if not replace:
+        if not replace and own != dict(files):
             if not (old and new and old.kind == new.kind) or old.time == new.time:
                 return "unclear", (
                     "another submission is there, and which is newer cannot be told; "
@@ -224,30 +196,52 @@ def _place(
             if old.time > new.time:
                 return "older", "what is there is newer"
         status = "replaced"
-    _write(folder, root, files, attempt)
-    _note_order(root, student, unit, new)
+    _write(folder, root, files, stamp)
+    ledger.write(root, unit, student, note)
     return status, says
 
 
-def _order(attempt: Attempt) -> Order | None:
+def _note(attempt: Attempt, told: Told) -> Note:
+    kind, time = "", ""
     if attempt.when:
-        return Order("lms", attempt.when.isoformat())
-    times = [member.time for member in attempt.files.values() if member.time]
-    return Order("zip", max(times).isoformat()) if times else None
+        kind, time = "lms", attempt.when.isoformat()
+    elif times := [member.time for member in attempt.files.values() if member.time]:
+        kind, time = "zip", max(times).isoformat()
+    origin = next(iter(attempt.files.values())).name
+    return Note(kind, time, told.lms, origin, attempt.late, told.attempts)
+
+
+def _order(note: Note | None) -> Order | None:
+    return Order(note.kind, note.time) if note and note.kind else None
 
 
 def _known_order(folder: Path, root: Path, student: str, unit: str) -> Order | None:
     """When what is there was handed in, or what an earlier collection noted of it."""
+    note = ledger.read(root, unit).get(student)
     stamp, odd = intake.handed_in(folder)
-    if stamp and not odd:
+    if stamp and not odd and not (note and note.kind == "zip"):
         return Order("lms", stamp.replace(microsecond=0).isoformat())
-    noted = _notes(root, unit).get(student)
-    return Order(**noted) if noted else None
+    return _order(note)
 
 
-def _write(
-    folder: Path, root: Path, files: Mapping[str, bytes], attempt: Attempt
-) -> None:
+def _stamp(
+    attempt: Attempt, due: datetime.datetime | None
+) -> tuple[str, tuple[str, ...]]:
+    """What goes into ``timestamp.txt``, and what to say of lateness."""
+    when, says = attempt.when, ()
+    if attempt.late and when is None:
+        unknown = "late, but the archive does not say by how much"
+        if due and due < datetime.datetime.now(datetime.UTC).replace(tzinfo=None):
+            when = due + datetime.timedelta(seconds=1)
+            says = (f"{unknown}: one second counts",)
+        else:
+            says = (
+                f"{unknown}; set the deadline and collect again, if it is to count",
+            )
+    return (f"{when:%Y-%m-%d %H:%M:%S} UTC" if when else ""), says
+
+
+def _write(folder: Path, root: Path, files: Mapping[str, bytes], stamp: str) -> None:
     """Write a submission beside its place, then put it there in one step."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     part, old = (folder.with_name(f".{folder.name}.{end}") for end in ("part", "old"))
@@ -260,8 +254,8 @@ def _write(
             (part / path).write_bytes(data)
             # Of several notebooks that are equally good, the newest is graded.
             os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
-        if attempt.when:
-            (part / STAMP).write_text(f"{attempt.when:%Y-%m-%d %H:%M:%S} UTC")
+        if stamp:
+            (part / STAMP).write_text(stamp)
         _share(part, root)
         if folder.exists():
             folder.rename(old)
@@ -285,28 +279,6 @@ def _recover(folder: Path) -> None:
     if old.exists() and not folder.exists():
         old.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _notes_path(root: Path, unit: str) -> Path:
-    return root / ".autograder" / "collected" / f"{unit}.json"
-
-
-def _notes(root: Path, unit: str) -> dict:
-    try:
-        return json.loads(_notes_path(root, unit).read_text())
-    except (OSError, ValueError):
-        return {}
-
-
-def _note_order(root: Path, student: str, unit: str, order: Order | None) -> None:
-    notes, path = _notes(root, unit), _notes_path(root, unit)
-    notes.pop(student, None)
-    if order:
-        notes[student] = {"kind": order.kind, "time": order.time}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(notes, indent=1, sort_keys=True))
-    part.replace(path)
 
 
 def as_text(outcomes: Iterable[Outcome]) -> str:

@@ -1,19 +1,26 @@
 """From the LMS's names for a student to the course's: the roster.
 
-It comes from a CSV like that of ``nbgrader db student import``, else from the
-gradebook. Where there is none, the LMS's own key is the student's id.
+It comes from a CSV like that of ``nbgrader db student import``, which the gradebook
+keeps; later, from the gradebook. Where there is none, the LMS's own key is the
+student's id.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.build.notebook import write
 from autograder.classroom import sheet
-from autograder.classroom.gradebook import NoGradebook, Student, students
+from autograder.classroom.gradebook import (
+    NoGradebook,
+    Student,
+    enter_students,
+    students,
+)
 from autograder.collect.archive import Refused
 from autograder.collect.layouts import Layout, Person
 from autograder.errors import CourseError
@@ -165,19 +172,40 @@ def _plain(text: str) -> str:
 
 
 def of_course(root: Path, path: Path | None = None) -> Roster:
-    """The roster in the file at ``path``, else that of the course's gradebook."""
+    """The roster in the file at ``path``, else what the course knows already."""
     if path:
         return from_csv(path)
+    kept = _kept(root)
+    entries = from_csv(kept).entries if kept.is_file() else []
+    names = {entry.student.id: entry.username for entry in entries}
     try:
-        return from_students(students(root))
+        return from_students(students(root), names)
     except NoGradebook:
         return Roster()
 
 
-def from_students(found: Iterable[Student]) -> Roster:
+def from_students(found: Iterable[Student], usernames: Mapping[str, str]) -> Roster:
     """The gradebook's students, as far as more than their ids is known."""
     told = [s for s in found if s.first_name or s.last_name or s.email or s.lms_id]
-    return Roster(Entry(student) for student in told)
+    return Roster(Entry(student, usernames.get(student.id, "")) for student in told)
+
+
+def keep(roster: Roster, root: Path) -> None:
+    """Have the course know a roster: its gradebook, grades, reports and feedback.
+
+    What the roster leaves open stays as it was, and nobody is removed.
+
+    Raises:
+        CourseError: the gradebook cannot be written.
+    """
+    enter_students(root, [entry.student for entry in roster.entries])
+    # User names are the one thing that nbgrader's gradebook has no room for.
+    names = [(entry.student.id, entry.username) for entry in roster.entries]
+    write(_kept(root), sheet.as_text([("id", "username"), *names]))
+
+
+def _kept(root: Path) -> Path:
+    return root / ".autograder" / "usernames.csv"
 
 
 def from_csv(path: Path) -> Roster:

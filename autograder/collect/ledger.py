@@ -1,0 +1,55 @@
+"""What a collection noted of each submission, for later ones, reports and feedback."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Note:
+    """What an archive told of a submission that was placed.
+
+    Attributes:
+        kind: "lms" for a time of handing in, "zip" for one that the archive has, "".
+        time: that time, in ISO format.
+        lms: whose archive it was.
+        origin: what its first file was called there.
+        late: whether the LMS calls it late.
+        attempts: how many there were in the archive.
+    """
+
+    kind: str = ""
+    time: str = ""
+    lms: str = ""
+    origin: str = ""
+    late: bool = False
+    attempts: int = 1
+
+
+def read(root: Path, unit: str) -> dict[str, Note]:
+    """The notes of an assignment by student; none if nothing was collected."""
+    try:
+        noted = json.loads(_path(root, unit).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    known = {field.name for field in fields(Note)}
+    return {
+        student: Note(**{k: v for k, v in note.items() if k in known})
+        for student, note in noted.items()
+    }
+
+
+def write(root: Path, unit: str, student: str, note: Note) -> None:
+    """Note what is true of a student's submission from now on."""
+    notes, path = read(root, unit) | {student: note}, _path(root, unit)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    texts = {name: asdict(one) for name, one in notes.items()}
+    part.write_text(json.dumps(texts, indent=1, sort_keys=True), encoding="utf-8")
+    part.replace(path)
+
+
+def _path(root: Path, unit: str) -> Path:
+    return root / ".autograder" / "collected" / f"{unit}.json"

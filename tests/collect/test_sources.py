@@ -1,0 +1,117 @@
+"""However a download was packed again, its submissions arrive, with all they hold."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from autograder.collect import ledger
+from tests.collect.test_place import ADA, BOB, EARLY, LATER, UNIT, Course
+
+CANVAS_ADA = "lovelaceada_12345_678901_attention.ipynb"
+CANVAS_BOB = "óðinssonbob_12346_678902_attention.ipynb"
+MOODLE = "{}_1234567_assignsubmission_{}"
+
+
+@pytest.fixture
+def course(tmp_path):
+    return Course(tmp_path / "course")
+
+
+def zipped(*members: tuple[str, bytes], time=EARLY) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, content in members:
+            file.writestr(zipfile.ZipInfo(name, time), content)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("around", ["submissions/", "Downloads/two/submissions (1)/"])
+def test_folders_around_what_an_lms_packed_do_not_matter(course, around):
+    path = course.zip((f"{around}{CANVAS_ADA}", ADA), (f"{around}{CANVAS_BOB}", BOB),
+                      ("__MACOSX/._x", b""))  # fmt: skip
+    assert set(course.collect(path)) == {"ada", "bob"}
+    assert course.notebook("ada") == ADA and course.notebook("bob") == BOB
+
+
+def test_a_single_student_s_folder_is_not_taken_for_one_around(course):
+    moodle = MOODLE.format("Ada Lovelace", "file_")
+    assert set(course.collect(course.zip((f"{moodle}/a.ipynb", ADA)))) == {"ada"}
+    again = course.zip((f"again/{moodle}/a.ipynb", ADA))
+    assert course.collect(again)["ada"].status == "same"
+
+
+def test_zips_in_a_zip_are_collected_one_by_one(course):
+    path = course.zip(
+        ("groups/one.zip", zipped((f"one/{CANVAS_ADA}", ADA))),
+        ("groups/two.zip", zipped((CANVAS_BOB, BOB))),
+    )
+    assert set(course.collect(path)) == {"ada", "bob"}
+
+
+def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_path):
+    folder = tmp_path / "unpacked" / "submissions"
+    folder.mkdir(parents=True)
+    (folder / CANVAS_ADA).write_bytes(ADA)
+    (tmp_path / "secret").write_text("no")
+    (folder / CANVAS_BOB).symlink_to(tmp_path / "secret")
+    told = course.collect(tmp_path / "unpacked")
+    assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
+    assert told[f"submissions/{CANVAS_BOB}"].says == "it is a link or a device"
+
+
+def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
+    packed = zipped(("my work/attention.ipynb", ADA), ("my work/data.txt", b"1"),
+                    ("my work/timestamp.txt", b"2000-01-01"))  # fmt: skip
+    path = course.zip(("lovelaceada_12345_678901_work.zip", packed),
+                      ("óðinssonbob_12346_678902_broken.zip", b"PK no"))  # fmt: skip
+    told = course.collect(path)
+    assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
+    assert "timestamp.txt" not in course.placed["ada"]
+    assert "cannot be unpacked: it is not a readable zip" in told["bob"].says
+
+
+def test_moodle_s_online_text_stays_beside_the_file(course):
+    file, text = (MOODLE.format("Ada Lovelace", k) for k in ("file", "onlinetext"))
+    only = MOODLE.format("Bob Óðinsson", "onlinetext_")
+    path = course.zip(
+        (f"{file}/attention.ipynb", ADA), (f"{text}/onlinetext.html", b"<p>late bus"),
+        (f"{only}/onlinetext.html", b"<p>I was ill"),
+    )  # fmt: skip
+    told = course.collect(path)
+    assert course.placed["ada"] == {
+        f"{UNIT}.ipynb": ADA, "onlinetext.html": b"<p>late bus"
+    }  # fmt: skip
+    assert not told["ada"].needs_person
+    assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
+
+
+# --- late ----------------------------------------------------------------------------
+
+
+def late(course: Course) -> Path:
+    return course.zip(("lovelaceada_LATE_12345_678901_attention.ipynb", ADA))
+
+
+def test_what_canvas_calls_late_is_a_second_late_by_the_deadline(course):
+    told = course.collect(late(course), due=datetime(2026, 11, 1, 22, 59))
+    assert "one second counts" in told["ada"].says
+    assert course.time("ada") == "2026-11-01 22:59:01"
+    noted = ledger.read(course.root, UNIT)["ada"]
+    assert noted.late and noted.lms == "Canvas" and noted.origin.startswith("lovelace")
+
+
+def test_a_deadline_that_is_set_afterwards_counts_when_it_is_collected_again(course):
+    path = late(course)
+    assert "set the deadline" in course.collect(path)["ada"].says
+    assert course.time("ada") == "None"
+    assert course.collect(path)["ada"].status == "same"
+    told = course.collect(path, due=datetime(2026, 11, 1))
+    assert told["ada"].status == "replaced" and course.time("ada") != "None"
+    newer = course.zip((CANVAS_ADA, BOB), time=LATER)
+    assert course.collect(newer)["ada"].status == "replaced"
+    assert course.time("ada") == "None" and course.notebook("ada") == BOB
