@@ -6,7 +6,7 @@ from typing import Any
 
 from docutils import nodes
 
-from autograder.grading.feedback import equation
+from autograder.grading.rendering.equations import equation
 
 
 def _inline(translator: Any, node: nodes.math) -> None:

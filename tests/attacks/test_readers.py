@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.grading import intake
-from autograder.grading.feedback import clean_html, markdown
+from autograder.grading.rendering.sanitise import clean_html
+from autograder.grading.rendering.texts import markdown
 from autograder.student.exercise import Other
 from autograder.student.wire import Limits, WireError, receive, send
 from tests.attacks.course import answered, as_file, scripts, source_notebook

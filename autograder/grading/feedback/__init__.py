@@ -1,0 +1,21 @@
+"""What a student reads of a graded notebook: scores, panels, and nobody's scripts.
+
+nbgrader's ``generate_feedback`` runs the preprocessors of this room and writes the page
+with ``FeedbackExporter``. ``CleanOutputs`` also runs at the end of grading, and
+``markdown2html`` is the formgrader's filter too, so that an instructor's browser gets
+nothing else.
+"""
+
+from autograder.grading.feedback.exporter import FeedbackExporter, markdown2html
+from autograder.grading.feedback.hidden import HideTests, TrimTracebacks
+from autograder.grading.feedback.outputs import CleanOutputs
+from autograder.grading.feedback.summary import Scores
+
+__all__ = [
+    "CleanOutputs",
+    "FeedbackExporter",
+    "HideTests",
+    "Scores",
+    "TrimTracebacks",
+    "markdown2html",
+]

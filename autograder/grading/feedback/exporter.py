@@ -1,0 +1,86 @@
+"""The page itself: no script and no request, whatever a notebook holds."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters.templateexporter import TemplateExporter
+from nbformat import NotebookNode
+from pygments.formatters import HtmlFormatter
+from traitlets.config import Config
+
+from autograder.grading.feedback.summary import nbgrader_of
+from autograder.grading.rendering import Page
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+@pass_context
+def markdown2html(context: Context, source: str) -> str:
+    """The template filter of this name, for ``c.HTMLExporter.filters``."""
+    return Page().markdown(source, context.get("cell", {}).get("attachments"))
+
+
+class FeedbackExporter(HTMLExporter):
+    """A page without any script or request, whatever HTMLExporter is configured to."""
+
+    def __init__(self, config: Config | None = None, **options: Any):
+        ours = {
+            "template_name": "course_feedback",
+            "extra_template_basedirs": [str(TEMPLATES)],
+        }
+        config = copy.deepcopy(config) if config else Config()
+        config.merge({"FeedbackExporter": ours})
+        self._page = Page()
+        super().__init__(config=config, **options)
+
+    def default_filters(self) -> Iterator[tuple[str, Any]]:
+        yield from super().default_filters()
+        yield "draw_text", self._text
+        yield "draw_code", self._code
+        yield "draw_terminal", lambda text: self._page.terminal(text)
+        yield "draw_comment", self._comment
+        yield "name_of", lambda cell: nbgrader_of(cell)["grade_id"]
+        yield "number", lambda value: f"{round(float(value), 2):g}"
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The page of a notebook.
+
+        HTMLExporter would parse what comes out once more, with a parser that deep or
+        long content holds for minutes.
+        """
+        self._page = Page()
+        resources = self._init_resources(resources)
+        page, resources = TemplateExporter.from_notebook_node(
+            self, nb, resources, **options
+        )
+        return page, resources
+
+    def _text(self, cell: NotebookNode) -> str:
+        self._page.next_cell()
+        return self._page.markdown(cell.source, cell.get("attachments"))
+
+    def _code(self, cell: NotebookNode) -> str:
+        """A cell's code; what is drawn next are its outputs."""
+        self._page.next_cell()
+        return self._page.code(cell.source)
+
+    def _comment(self, comment: str) -> str:
+        self._page.next_cell()
+        return self._page.markdown(comment)
+
+    def _init_resources(self, resources: dict[str, Any]) -> dict[str, Any]:
+        resources = super()._init_resources(resources)
+        resources["code_styles"] = {
+            "light": HtmlFormatter(style="default").get_style_defs(".highlight"),
+            "dark": HtmlFormatter(style="github-dark").get_style_defs(".highlight"),
+        }
+        return resources

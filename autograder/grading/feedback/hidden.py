@@ -1,0 +1,86 @@
+"""What students must not see: hidden tests, and frames that are not theirs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearHiddenTests
+from nbgrader.utils import is_grade, is_solution
+from traitlets import List
+
+from autograder.grading.feedback.outputs import is_verdict
+from autograder.grading.rendering import Page
+
+Resources = dict[str, Any]
+
+
+class HideTests(ClearHiddenTests):  # type: ignore[misc]
+    """Remove hidden tests from grade cells, and their lines from what was printed."""
+
+    # nbgrader's class takes this option away, and nbconvert warns of it then.
+    display_data_priority = List().tag(config=True)
+
+    def preprocess(
+        self, nb: NotebookNode, resources: Resources
+    ) -> tuple[NotebookNode, Resources]:
+        self._lines = [line for cell in nb.cells for line in self._hidden(cell)]
+        for cell in nb.cells:
+            if any(True for _ in self._hidden(cell)):
+                self._remove_hidden_test_region(cell)
+            if cell.cell_type == "code" and self._lines:
+                cell.outputs = [self._redacted(output) for output in cell.outputs]
+        return nb, resources
+
+    def _hidden(self, cell: NotebookNode) -> Iterator[str]:
+        """The lines of a cell of the course that students have not seen."""
+        if is_solution(cell) or not is_grade(cell):
+            return
+        inside = False
+        for line in cell.source.split("\n"):
+            inside = inside and self.end_test_delimeter not in line
+            if inside and len(line.strip()) >= 12:
+                yield line.strip()
+            inside = inside or self.begin_test_delimeter in line
+
+    def _redacted(self, value: Any) -> Any:
+        if isinstance(value, str):
+            for line in self._lines:
+                for form in (line, html.escape(line), html.escape(line, quote=False)):
+                    value = value.replace(form, "[hidden test]")
+            return value
+        if isinstance(value, list):
+            return [self._redacted(item) for item in value]
+        if isinstance(value, dict) and not is_verdict(NotebookNode(value)):
+            return NotebookNode({k: self._redacted(v) for k, v in value.items()})
+        return value
+
+
+class TrimTracebacks(Preprocessor):
+    """Keep the frames of a traceback that lie in the student's own cells."""
+
+    enabled = True
+
+    def preprocess(
+        self, nb: NotebookNode, resources: Resources
+    ) -> tuple[NotebookNode, Resources]:
+        own = [
+            str(cell.get("execution_count"))
+            for cell in nb.cells
+            if cell.cell_type == "code" and not is_grade(cell)
+        ]
+        page = Page()
+        for cell in nb.cells:
+            page.next_cell()
+            for output in cell.get("outputs", []):
+                if output.output_type == "error":
+                    output.traceback = [_trimmed(output, own, page)]
+        return nb, resources
+
+
+def _trimmed(output: NotebookNode, own: list[str], page: Page) -> str:
+    ends = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
+    return page.traceback("\n".join(output.traceback), own, ends)

@@ -1,0 +1,111 @@
+"""Outputs of strangers, without anything that a browser would run or fetch."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade
+
+from autograder.grading.rendering import Page
+
+KEY = "autograder"
+RASTER = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_NOTHING = {"text/plain": "[an output that cannot be shown here]"}
+
+
+class CleanOutputs(Preprocessor):
+    """Sanitise all outputs but the verdicts that the trusted side put there.
+
+    Only a check that was decided outside has such an output: its marker is not enough,
+    since a student's output could carry one.
+    """
+
+    enabled = True
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        checks = nb.metadata.get(KEY, {}).get("checks", {})
+        page = Page()
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                page.next_cell()
+                trusted = _is_outside(cell, checks)
+                cell.outputs = [
+                    o if trusted and is_verdict(o) else clean_output(o, page)
+                    for o in cell.outputs
+                ]
+        return nb, resources
+
+
+def _is_outside(cell: NotebookNode, checks: Mapping[str, Any]) -> bool:
+    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+    return is_grade(cell) and checks.get(grade_id, {}).get("decided") == "outside"
+
+
+def is_verdict(output: NotebookNode) -> bool:
+    """Whether an output that passed ``CleanOutputs`` is a verdict."""
+    return bool(output.get("metadata", {}).get(KEY) == "verdict")
+
+
+def clean_output(output: NotebookNode, page: Page) -> NotebookNode:
+    """An output with what can be shown of it, and its HTML made harmless."""
+    output = copy.deepcopy(output)
+    if output.output_type == "stream":
+        output.text = _string(output.get("text"))
+    elif output.output_type == "error":
+        output.traceback = [_string(line) for line in output.get("traceback", [])]
+        output.ename, output.evalue = map(_string, (output.ename, output.evalue))
+    else:
+        data = dict(_clean_data(output.get("data", {}), page))
+        output.data = NotebookNode(data or _NOTHING)
+        output.metadata = NotebookNode()
+    return output
+
+
+def _string(value: object) -> str:
+    if isinstance(value, list):
+        value = "".join(map(_string, value))
+    text = value if isinstance(value, str) else ""
+    return text.encode("utf-8", "replace").decode()  # no file holds half a character
+
+
+def _clean_data(data: Mapping[str, Any], page: Page) -> Iterator[tuple[str, str]]:
+    """The kinds of data that can be shown; those with code in them made harmless."""
+    readers: dict[str, Callable[[str], str]] = {
+        "text/html": page.html,
+        "text/markdown": page.markdown,
+        "image/svg+xml": _drawing,
+        "text/latex": lambda text: page.html(page.latex(text)),
+    }
+    rich = ""
+    for kind, read in readers.items():
+        if not rich and kind in data:
+            rich = read(_string(data[kind]))
+    if rich.strip():
+        yield "text/html", rich
+    for kind in RASTER:
+        if kind in data and (picture := _picture(_string(data[kind]))):
+            yield kind, picture
+    if "text/plain" in data:
+        yield "text/plain", _string(data["text/plain"])
+
+
+def _drawing(svg: str) -> str:
+    """SVG as a picture: browsers run and fetch nothing inside of one."""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="drawing" src="data:image/svg+xml;base64,{data}">'
+
+
+def _picture(text: str) -> str:
+    """Base64 data, written anew; "" if it is none."""
+    try:
+        return base64.b64encode(base64.b64decode(text)).decode()
+    except (binascii.Error, ValueError):
+        return ""

@@ -1,0 +1,71 @@
+"""What stands at the top of a page: scores, what waits for a teacher, lateness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.preprocessors import GetGrades
+
+from autograder.grading.feedback.outputs import KEY
+
+
+class Scores(GetGrades):  # type: ignore[misc]
+    """nbgrader's GetGrades, which also knows what waits for a teacher, and lateness."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        nb, resources = super().preprocess(nb, resources)
+        with Gradebook(self.db_url) as gradebook:
+            notebook = gradebook.find_submission_notebook(
+                self.notebook_id, self.assignment_id, self.student_id
+            )
+            resources[KEY] = _summary(nb, notebook)
+        return nb, resources
+
+    def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            cell.metadata.nbgrader.grade_id,
+            self.notebook_id, self.assignment_id, self.student_id,
+        )  # fmt: skip
+        cell.metadata.nbgrader["waiting"] = (
+            grade.auto_score is None and grade.manual_score is None
+        )
+
+
+def _summary(nb: NotebookNode, notebook: SubmittedNotebook) -> dict[str, Any]:
+    """What stands at the top of a page."""
+    known = nb.metadata.get(KEY, {})
+    graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
+    points = [nbgrader_of(c)["points"] for c in graded if nbgrader_of(c).get("waiting")]
+    return {
+        "refused": known.get("refused", ""),
+        "repairs": [repair["says"] for repair in known.get("repairs", [])],
+        "late": _duration(notebook.assignment.total_seconds_late),
+        "penalty": notebook.late_submission_penalty or 0.0,
+        "waiting": sum(points),
+        "graded": graded,
+    }
+
+
+def nbgrader_of(cell: NotebookNode) -> Mapping[str, Any]:
+    """What nbgrader noted of a cell."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def _duration(seconds: float) -> str:
+    """A time span in words, "" for none."""
+    if seconds <= 0:
+        return ""
+    minutes = round(seconds / 60) or 1
+    parts = (
+        (minutes // 1440, "day"),
+        (minutes // 60 % 24, "hour"),
+        (minutes % 60, "minute"),
+    )
+    told = [f"{n} {unit}{'s' if n > 1 else ''}" for n, unit in parts if n]
+    return " ".join(told[:2])

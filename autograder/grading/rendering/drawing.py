@@ -1,0 +1,69 @@
+"""The process that draws: it does one thing after the other, and may be killed.
+
+``python -m autograder.grading.rendering.drawing FD`` reads requests from the socket FD
+and answers each with HTML, or with nothing if a parser has failed over it. Its seconds
+are those of its own processor time, so that a busy machine costs nobody a drawing; if
+it spends more than it was given, the system ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from autograder.grading.rendering import equations, listings, texts, tracebacks
+from autograder.grading.rendering.process import get, put
+from autograder.grading.rendering.sanitise import clean_html
+
+MEMORY = 1 << 30  # bytes of data that drawing may take
+DRAWINGS: dict[str, Callable[..., str]] = {
+    "html": clean_html,
+    "markdown": texts.markdown,
+    "latex": equations.latex,
+    "code": listings.highlighted,
+    "terminal": listings.terminal,
+    "traceback": tracebacks.trimmed,
+}
+
+
+def main() -> None:
+    """Draw what is asked for, until the other end closes."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    _limit_memory()
+    with contextlib.suppress(OSError):  # whoever asked has gone
+        put(control, {"ready": True})
+        while (request := get(control)) is not None:
+            put(control, _drawn(request))
+
+
+def _drawn(request: dict[str, Any]) -> dict[str, Any]:
+    started = time.process_time()
+    _alarm(request["seconds"])
+    try:
+        html = DRAWINGS[request["kind"]](**request["values"])
+    except (Exception, RecursionError):  # other people's parsers, of anybody's text
+        html = None
+    _alarm(0.0)
+    return {"html": html, "seconds": time.process_time() - started}
+
+
+def _alarm(seconds: float) -> None:
+    """Have the system end this process after so many seconds of processor time."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What drawing one page may take, cell by cell, and what is shown beyond that."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from autograder.grading.rendering.process import Drawer, Drawing
+
+_DRAWER = Drawer()
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """Seconds of processor time and characters, for a cell and for a page.
+
+    A notebook of this course takes about a second in all; a large table of pandas a
+    tenth.
+    """
+
+    cell_seconds: float = 2.0
+    page_seconds: float = 10.0
+    cell_characters: int = 2_000_000
+    page_characters: int = 20_000_000
+    cut: int = 10_000  # characters that are shown of what is not drawn
+
+
+ALLOWANCE = Allowance()
+Attachments = Mapping[str, Mapping[str, str]]
+Draw = Callable[[str, Mapping[str, object], float], Drawing]
+
+
+class Page:
+    """The drawings of one page. What exceeds its allowance is shown plain, and cut."""
+
+    def __init__(self, allowance: Allowance = ALLOWANCE, draw: Draw = _DRAWER.draw):
+        self._allowance, self._draw = allowance, draw
+        self._seconds, self._characters = allowance.page_seconds, 0
+        self.next_cell()
+
+    def next_cell(self) -> None:
+        """From here on, it is another cell's."""
+        self._cell_seconds, self._cell_characters = self._allowance.cell_seconds, 0
+
+    def html(self, text: str) -> str:
+        return self._drawn("html", text, {"text": text})
+
+    def markdown(self, text: str, attachments: Attachments | None = None) -> str:
+        values = {"source": text, "attachments": dict(attachments or {})}
+        return self._drawn("markdown", text, values)
+
+    def latex(self, text: str) -> str:
+        return self._drawn("latex", text, {"text": text})
+
+    def code(self, text: str) -> str:
+        return self._drawn("code", text, {"source": text})
+
+    def terminal(self, text: str) -> str:
+        return self._drawn("terminal", text, {"text": text})
+
+    def traceback(self, text: str, own: list[str], ends: str) -> str:
+        """The student's frames of a traceback; plain text, and no HTML."""
+        drawn = self._within(
+            "traceback", text, {"text": text, "own": own, "ends": ends}
+        )
+        return ends if drawn is None else drawn
+
+    def _drawn(self, kind: str, text: str, values: Mapping[str, object]) -> str:
+        drawn = self._within(kind, text, values)
+        return self._plain(text) if drawn is None else drawn
+
+    def _within(self, kind: str, text: str, values: Mapping[str, object]) -> str | None:
+        """What is drawn, if it is within the allowance."""
+        allowance = self._allowance
+        seconds = min(self._cell_seconds, self._seconds)
+        left = min(
+            allowance.cell_characters - self._cell_characters,
+            allowance.page_characters - self._characters,
+        )
+        if seconds <= 0 or len(text) > left:
+            return None
+        drawing = self._draw(kind, values, seconds)
+        self._seconds -= drawing.seconds
+        self._cell_seconds -= drawing.seconds
+        if drawing.html is None or len(drawing.html) > 10 * left:
+            return None
+        size = max(len(text), len(drawing.html) // 10)  # tags are most of a listing
+        self._characters += size
+        self._cell_characters += size
+        return drawing.html
+
+    def _plain(self, text: str) -> str:
+        most = self._allowance.cut
+        cut = f", and only its first {most:,} characters" if len(text) > most else ""
+        return (
+            f'<p style="font-style:italic">This is shown as plain text{cut}: '
+            f"to draw it takes too long.</p><pre>{html.escape(text[:most])}</pre>"
+        )

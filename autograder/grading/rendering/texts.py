@@ -1,0 +1,46 @@
+"""Markdown of anybody as harmless HTML with equations."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from autograder.grading.rendering.equations import equation
+from autograder.grading.rendering.sanitise import clean_html
+
+Attachments = Mapping[str, Mapping[str, str]]
+
+
+class _Renderer(IPythonRenderer):
+    """nbconvert's markdown with equations as MathML and no anchors."""
+
+    def block_math(self, body: str) -> str:
+        return equation(body, display=True)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return equation(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
+
+    def inline_math(self, body: str) -> str:
+        return equation(body)
+
+    def _embed_image_or_attachment(self, src: str) -> str:
+        name = src.removeprefix("attachment:")
+        for kind, data in self.attachments.get(name, {}).items():
+            return f"data:{kind};base64,{data}"
+        return src
+
+
+def markdown(source: str, attachments: Attachments | None = None) -> str:
+    """Markdown as HTML; pictures that were dropped into the cell are part of it."""
+    renderer = _Renderer(
+        escape=False,
+        exclude_anchor_links=True,
+        attachments={n: dict(b) for n, b in (attachments or {}).items()},
+    )
+    try:
+        rendered = str(MarkdownWithMath(renderer=renderer).render(source))
+    except Exception:  # text that a parser of anybody's text cannot bear
+        rendered = f"<pre>{html.escape(source)}</pre>"
+    return clean_html(rendered)
