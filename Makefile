@@ -28,7 +28,7 @@ demo: $(READY)  ## release, sample class, autograde, feedback, class table (in d
 	autograder demo $(UNIT)
 
 test: $(READY)  ## the tests (CI runs the same)
-	python -m pytest -m "not slow"
+	python -m pytest -m "not slow" -n logical --dist worksteal
 
 test-slow: $(EXTRAS)  ## the tests that take minutes
 	python -m pytest -m slow

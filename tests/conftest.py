@@ -22,6 +22,16 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 torch.set_num_threads(1)
 
 
+_SLOW_SECONDS = 3600  # after which a slow test counts as hanging
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests more time before they count as hanging."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_SLOW_SECONDS))
+
+
 def by_cost(first_slow: str = "06") -> list:
     """All units; from a number on they take minutes, and so are marked slow."""
     return [
