@@ -11,6 +11,7 @@ from autograder.student import references
 from autograder.student.compare import compare
 from autograder.student.exercise import Case, Exercise
 from autograder.student.observe import observe
+from autograder.student.panel import as_text
 from autograder.student.probes import Probe, find
 
 
@@ -95,5 +96,5 @@ def _measure_task(task: Task, drawings: list[Exercise]) -> Row:
         found = evaluate.verdict(task, evaluate.build_object(task, right), drawings)
         row.accepted += found.passed
         if not found.passed:
-            row.failures.append(f"right {right.name} is refused: {found}")
+            row.failures.append(f"right {right.name} is refused: {as_text(found)}")
     return row

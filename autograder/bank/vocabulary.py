@@ -59,7 +59,7 @@ class Setting:
         hint: what it usually means when this fails, shown if no mistake is recognised.
         hidden_only: never shown to students, not even its drawing.
         picture: "auto", or "curves" for quantities that run along rows.
-        measure, scale: for answers that are better or worse (see measures.py): the
+        measure, scale: for answers that are better or worse (see measures/): the
             measure's name, and (value, share of the points) in rising order.
         known: from an equal Draw to the expected answers, where the setting's inputs
             were made from them, so that no solution has to find them.

@@ -14,6 +14,7 @@ from autograder.build import adopt, notebook, references, release, solutions
 from autograder.course import Unit
 from autograder.errors import CourseError
 from autograder.student.exercise import Exercise
+from autograder.student.panel import as_text
 
 
 def products(unit: Unit) -> dict[Path, str | bytes]:
@@ -82,7 +83,7 @@ def refuse_wrong_scores(task: Task, drawings: list[Exercise], stub: str) -> None
     full = evaluate.verdict(task, evaluate.build_object(task), drawings)
     if not full.passed:
         raise CourseError(
-            f"{task.name}: the solution does not score all points: {full}"
+            f"{task.name}: the solution does not score all points: {as_text(full)}"
         )
     module = sys.modules[f"autograder.solutions.{task.name.split('/')[0]}"]
     blank = evaluate.run_source(stub, dict(vars(module)), "<release>")[task.target]

@@ -8,6 +8,7 @@ from autograder.student import references
 from autograder.student.compare import blame, judge
 from autograder.student.exercise import RAISED, Exercise, Verdict
 from autograder.student.observe import UNSOLVED, observe, on_cpu
+from autograder.student.panel import Shown
 from autograder.student.probes import find
 
 
@@ -20,7 +21,7 @@ class Check:
     def __init__(self) -> None:
         self._failed: dict[str, str] = {}
 
-    def __call__(self, name: str, answer: object) -> Verdict:
+    def __call__(self, name: str, answer: object) -> Shown:
         """Check an answer on the visible cases.
 
         Shows the verdict as a panel where the notebook can, else as text. A wrong
@@ -28,11 +29,13 @@ class Check:
         """
         return self._show(self._verdict(name, answer, ("public",)))
 
-    def hidden(self, name: str, answer: object) -> Verdict:
+    def hidden(self, name: str, answer: object) -> Shown:
         """Check on visible and hidden cases together, as grading does."""
         return self._show(self._verdict(name, answer, ("public", "hidden")))
 
-    def _verdict(self, name: str, answer: object, visibility: tuple) -> Verdict:
+    def _verdict(
+        self, name: str, answer: object, visibility: tuple[str, ...]
+    ) -> Verdict:
         exercises = [_find(name, kind) for kind in visibility]
         if exercises[0] is None:
             return Verdict(str(name), "", 0, 0, note=_close_names(name))
@@ -49,10 +52,11 @@ class Check:
         return without_stub(verdict)
 
     @staticmethod
-    def _show(verdict: Verdict) -> Verdict:
+    def _show(verdict: Verdict) -> Shown:
+        shown = Shown(**vars(verdict))
         if not _has_panels():
-            print(verdict)
-        return verdict
+            print(shown)
+        return shown
 
 
 def without_stub(verdict: Verdict) -> Verdict:

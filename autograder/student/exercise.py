@@ -38,7 +38,7 @@ class Case:
 
     ``mistakes`` maps the name of a mistake to the answers its code gives here.
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
-    earns a share of its points by ``scale`` (see measures.py) instead of all or none.
+    earns a share of its points by ``scale`` (see measures/) instead of all or none.
     """
 
     name: str
@@ -124,13 +124,3 @@ class Verdict:
 
     def __repr__(self) -> str:
         return repr(float(min(self.points, self.max_points)))
-
-    def __str__(self) -> str:
-        from autograder.student.panel import as_text
-
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        from autograder.student.panel import as_html
-
-        return as_html(self)

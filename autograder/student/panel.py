@@ -19,6 +19,16 @@ SHOWN = 2  # findings of a case that are told in full
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
+class Shown(Verdict):
+    """A verdict that shows itself: as a panel in a notebook, as text elsewhere."""
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
 def as_text(verdict: Verdict) -> str:
     """The verdict as lines of plain text."""
     if not verdict.results:
