@@ -16,7 +16,7 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.collect import ledger
+from autograder.classroom import ledger
 from autograder.errors import CourseError
 from autograder.grading.book import (
     Gradebook,

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.collect import ledger
+from autograder.classroom import ledger
+from autograder.classroom.ledger import Note
 from autograder.collect.archive import Refused
 from autograder.collect.contents import RESERVED, STAMP, contents
 from autograder.collect.layouts import (
@@ -27,7 +28,6 @@ from autograder.collect.layouts import (
     detect,
     is_known,
 )
-from autograder.collect.ledger import Note
 from autograder.collect.roster import Roster
 from autograder.collect.sources import Source, opened, pieces
 from autograder.grading import intake

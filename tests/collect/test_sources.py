@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect import ledger
+from autograder.classroom import ledger
 from tests.collect.test_place import ADA, BOB, EARLY, LATER, UNIT, Course
 
 CANVAS_ADA = "lovelaceada_12345_678901_attention.ipynb"

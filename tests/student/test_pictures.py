@@ -1,0 +1,64 @@
+"""A picture of expected beside own, whatever the tensors' rank."""
+
+import math
+
+import pytest
+import torch
+
+from autograder.student.exercise import Case, Finding
+from autograder.student.pictures import LIMIT, picture
+
+
+def drawn(expected, actual, kind="auto") -> str:
+    case = Case("a", "A", "", {}, {}, picture=kind)
+    return picture(Finding("out", "values", "", expected, actual), case)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 5), (2, 3, 5), (2, 7, 3, 5)])
+@pytest.mark.parametrize("kind", ["auto", "curves"])
+def test_every_rank_from_one_on_has_a_picture(shape, kind):
+    expected = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    html = drawn(expected, expected + 1, kind)
+    assert "<svg" in html and html.count("<svg") == html.count("</svg>")
+
+
+@pytest.mark.parametrize(
+    "expected", [torch.tensor(3.0), torch.ones(2), "text", torch.ones(0, 3)]
+)
+def test_what_a_line_tells_as_well_has_none(expected):
+    assert drawn(expected, expected) == ""
+
+
+def test_who_sees_whom_outlines_what_differs():
+    expected = torch.ones(3, 4, dtype=torch.bool).tril()
+    actual = expected.clone()
+    actual[0, 1] = True
+    assert drawn(expected, actual).count('stroke-width="3.0"') == 1
+
+
+def test_the_first_matrix_that_differs_is_drawn():
+    expected = torch.zeros(2, 3, 4, 5)
+    actual = expected.clone()
+    actual[1, 2, 3, 4] = 7.25
+    assert "7.25" in drawn(expected, actual)
+
+
+def test_a_large_matrix_is_cut():
+    expected = torch.zeros(100, 90)
+    html = drawn(expected, expected + 1)
+    assert html.count("<rect") == 3 * LIMIT * LIMIT
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kind", ["auto", "curves"])
+def test_numbers_that_are_none_do_not_break_it(value, kind):
+    expected = torch.ones(3, 4)
+    for pair in ((expected, expected * value), (expected * value, expected)):
+        html = drawn(*pair, kind)
+        assert "<svg" in html and "nan," not in html
+
+
+def test_names_are_text_not_markup():
+    case = Case("a", "A", "", {}, {}, picture="curves")
+    finding = Finding("<b>", "values", "", torch.ones(4), torch.zeros(4))
+    assert "<b>" not in picture(finding, case)

@@ -1,0 +1,168 @@
+"""Where things are: imports go one way, in a circle nowhere; a test is where one looks.
+
+Imports inside of functions count, too. What is imported by a name that is only known
+when it runs (a unit's probes, a measure) does not.
+"""
+
+import ast
+import fnmatch
+import graphlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.course import ROOT
+
+PACKAGE = ROOT / "autograder"
+MODULES = sorted(p for p in PACKAGE.rglob("*.py") if "solutions" not in p.parts)
+
+# What a room may import besides itself. Everybody may know what goes wrong, and how.
+ALLOWED = {
+    "__init__": set(),
+    "__main__": {"cli"},
+    "errors": set(),
+    "student": {"solutions"},
+    "course": {"errors"},
+    "kernel": set(),
+    "oracle": {"student"},
+    "bank": {"student", "solutions", "oracle", "errors"},
+    "build": {"student", "bank", "course", "errors", "__version__"},
+    "grading": {"student", "bank", "kernel", "course", "errors", "__version__"},
+    "publishing": {"build", "grading", "kernel", "course", "errors", "__version__"},
+    "classroom": {"bank", "build", "grading", "course", "errors"},
+    "collect": {"build", "classroom", "grading", "errors"},
+    "validity": {"bank", "student"},
+    "term": {"build", "validity", "course", "student", "errors"},
+    "cli": {
+        "build", "classroom", "collect", "course", "errors", "grading", "publishing",
+        "term", "validity",
+    },
+}  # fmt: skip
+
+
+def name_of(path: Path) -> str:
+    """The dotted name of a module of the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+NAMES = {name_of(path): path for path in PACKAGE.rglob("*.py")}
+
+
+def imports(path: Path) -> set[str]:
+    """What a file imports of this package, anywhere in it: modules, or names in one."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: write imports in full"
+            module = node.module or ""
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.startswith("autograder.")}
+
+
+def module_of(name: str) -> str:
+    """The module that an imported name is, or is in."""
+    return name if name in NAMES else name.rpartition(".")[0]
+
+
+def test_there_is_no_circle_anywhere():
+    arrows = {
+        name: {module_of(found) for found in imports(path)} - {name}
+        for name, path in NAMES.items()
+    }
+    graphlib.TopologicalSorter(arrows).prepare()  # raises CycleError, which names it
+
+
+def test_there_is_no_circle_of_rooms():
+    inner = {room: found & ALLOWED.keys() for room, found in ALLOWED.items()}
+    graphlib.TopologicalSorter(inner).prepare()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_go_one_way(path):
+    room = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    found = {name.split(".")[1] for name in imports(path)}
+    assert found <= ALLOWED[room] | {room}
+
+
+def test_nothing_shadows_the_standard_library():
+    for path in MODULES:
+        loose = path.parent == PACKAGE
+        assert not (loose and path.stem in sys.stdlib_module_names), path
+
+
+# Modules that a test of another name covers: by module (or many), the test's file.
+ELSEWHERE = {
+    "__main__": "publishing/test_colab.py",
+    "bank/*": "oracle/test_validity.py",
+    "build/adopt": "authoring/test_adopt.py",
+    "build/*": "authoring/test_build.py",
+    "classroom/leaderboard": "student/recovery/test_pieces.py",
+    "classroom/ledger": "collect/test_sources.py",
+    "classroom/page": "classroom/test_report.py",
+    "classroom/readme": "test_readme.py",
+    "classroom/sample": "classroom/test_demo.py",
+    "classroom/sheet": "classroom/test_exports.py",
+    "classroom/table": "classroom/test_demo.py",
+    "cli/course": "oracle/test_validity.py",
+    "cli/people": "collect/test_place.py",
+    "collect/archive": "collect/test_place.py",
+    "collect/contents": "collect/test_sources.py",
+    "collect/layouts": "collect/test_place.py",
+    "errors": "course/test_manifest.py",
+    "grading/book": "grading/test_converter.py",
+    "grading/enter": "grading/test_release.py",
+    "grading/execute": "grading/test_unit_limits.py",
+    "grading/outcome": "grading/test_parallel.py",
+    "grading/queue": "grading/test_converter.py",
+    "grading/record": "classroom/test_report.py",
+    "grading/scores": "grading/test_converter.py",
+    "grading/work": "grading/test_parallel.py",
+    "grading/worker": "grading/test_parallel.py",
+    "kernel/client": "kernel/test_life.py",
+    "kernel/provisioner": "kernel/test_life.py",
+    "kernel/supervisor": "kernel/test_life.py",
+    "kernel/zygote": "kernel/test_life.py",
+    "kernel/*": "kernel/test_walls.py",
+    "publishing/sphinx_math": "publishing/test_website.py",
+    "student/agent": "grading/test_judge.py",
+    "student/demo": "student/test_check.py",
+    "student/exercise": "student/test_compare.py",
+    "student/measures/*": "student/recovery/test_pieces.py",
+    "student/observe": "student/test_check.py",
+    "student/panel": "student/test_check.py",
+    "student/probes/*": "oracle/test_validity.py",
+    "student/recovery/grammar": "student/recovery/test_corpus.py",
+    "student/recovery/forms": "student/recovery/test_corpus.py",
+    "student/recovery/words": "student/recovery/test_corpus.py",
+    "student/recovery/*": "student/recovery/test_pieces.py",
+    "student/references": "authoring/test_build.py",
+    "term": "authoring/test_term.py",
+    "validity": "oracle/test_validity.py",
+}
+
+
+def by_name(module: Path) -> list[Path]:
+    """Where one looks for the test of a module, or of the package that it is in."""
+    room = module.parent
+    return [room / f"test_{module.name}.py", room.parent / f"test_{room.name}.py"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_has_a_test_where_one_looks_or_the_table_says_where(path):
+    module = path.relative_to(PACKAGE).with_suffix("")
+    if module.name == "__init__":
+        return
+    named = any((ROOT / "tests" / test).is_file() for test in by_name(module))
+    listed = [test for key, test in ELSEWHERE.items() if fnmatch.fnmatch(module, key)]
+    assert named or listed, f"write tests/{by_name(module)[0]}"
+    assert named or (ROOT / "tests" / listed[0]).is_file()
+
+
+def test_the_table_names_what_is_there():
+    modules = [str(p.relative_to(PACKAGE).with_suffix("")) for p in MODULES]
+    for key in ELSEWHERE:
+        assert fnmatch.filter(modules, key), f"nothing is called {key} any more"
