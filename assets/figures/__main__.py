@@ -1,0 +1,21 @@
+"""Draw all figures of the notebooks anew: ``python assets/figures``."""
+
+from __future__ import annotations
+
+import attention
+import decoding
+import transformer
+
+FIGURES = (
+    attention.scaled_dot_product,
+    attention.multi_head,
+    transformer.norm_placements,
+    transformer.whole_model,
+    decoding.teacher_forcing,
+    decoding.beam_search,
+    decoding.bottleneck,
+)
+
+if __name__ == "__main__":
+    for draw in FIGURES:
+        print(draw().save(draw.__name__))

@@ -1,0 +1,139 @@
+"""The layer in both placements of its norms, and the whole model with its masks."""
+
+from __future__ import annotations
+
+from pen import BLUE, GREEN, GREY, INK, ORANGE, PINK, SHADE, Point, Sheet, mixed
+
+
+def norm_placements() -> Sheet:
+    """An encoder layer from left to right, post-norm above, pre-norm below."""
+    sheet = Sheet(92, 33)
+    _post(sheet, 8)
+    _pre(sheet, 25)
+    return sheet
+
+
+def _post(sheet: Sheet, y: float) -> None:
+    sheet.text(
+        1, y - 6.4, "post-norm (the paper, BERT)", 10.5, align="left", weight="bold"
+    )
+    x = 6.0
+    sheet.text(2.5, y, "$x$", 12)
+    sheet.arrow((4, y), (x + 25.4, y), width=2.2)
+    for index, name in enumerate(("self-\nattention", "feed-\nforward")):
+        start = x + 40 * index
+        _branch(sheet, start, y, start + 26.4, name, ())
+        _plus(sheet, (start + 26.4, y))
+        sheet.arrow((start + 27.5, y), (start + 29.8, y), width=2.2)
+        sheet.box(start + 30, y - 2.1, 6.6, 4.2, "norm", PINK, 9.5)
+        end = start + 65.4 if index == 0 else start + 44
+        sheet.arrow((start + 36.8, y), (end, y), width=2.2)
+
+
+def _pre(sheet: Sheet, y: float) -> None:
+    sheet.text(1, y - 6.4, "pre-norm (GPT-2 and most models since)", 10.5, align="left",
+               weight="bold")  # fmt: skip
+    sheet.text(2.5, y, "$x$", 12)
+    sheet.arrow((4, y), (39.4, y), width=2.2)
+    for index, name in enumerate(("self-\nattention", "feed-\nforward")):
+        start = 6.0 + 40 * index
+        _branch(sheet, start, y, start + 34.4, name, ("norm",))
+        _plus(sheet, (start + 34.4, y))
+        sheet.arrow(
+            (start + 35.5, y), (start + (73.4 if index == 0 else 44), y), width=2.2
+        )
+
+
+def _branch(
+    sheet: Sheet, x: float, y: float, end: float, name: str, before: tuple[str, ...]
+) -> None:
+    """A detour from the road at x to the sum at ``end``."""
+    low = y + 4.8
+    sheet.line((x, y), (x, low), (x + 1.2, low))
+    place = x + 1.2
+    for word in before:
+        sheet.box(place, low - 2, 6.6, 4, word, PINK, 9.5)
+        sheet.arrow((place + 6.6, low), (place + 8.4, low))
+        place += 8.4
+    sheet.box(place, low - 2.3, 10.4, 4.6, name, BLUE if "att" in name else GREEN, 9)
+    sheet.arrow((place + 10.4, low), (place + 12.4, low))
+    sheet.box(place + 12.4, low - 2, 8.4, 4, "dropout", GREY, 9, dashed=True)
+    sheet.arrow((place + 20.8, low), (end, low), (end, y + 1.2))
+
+
+def _plus(sheet: Sheet, at: Point) -> None:
+    sheet.box(at[0] - 1.2, at[1] - 1.2, 2.4, 2.4, "+", INK, 10, fill="#FFFFFF")
+
+
+# Rows are queries, columns are keys; what may be seen is dark.
+_SOURCE_PAD, _TARGET_PAD = (1, 1, 1, 0), (1, 1, 1, 1, 0)
+
+
+def _mask(rows: int, keys: tuple[int, ...], causal: bool) -> list[list[str]]:
+    return [
+        [mixed(PINK, 0.6) if keep and (j <= i or not causal) else SHADE
+         for j, keep in enumerate(keys)]
+        for i in range(rows)
+    ]  # fmt: skip
+
+
+def whole_model() -> Sheet:
+    """Encoder and decoder, each attention with the mask that belongs to it."""
+    sheet = Sheet(92, 62)
+    _encoder(sheet)
+    _decoder(sheet)
+    return sheet
+
+
+def _encoder(sheet: Sheet) -> None:
+    x = 17.0
+    sheet.text(x + 9, 60, "source ids  $(B, L_s)$", 10)
+    sheet.arrow((x + 9, 58.6), (x + 9, 56.2))
+    sheet.box(x, 51.2, 18, 5, "embedding + positions", GREY, 9.5)
+    sheet.arrow((x + 9, 51.2), (x + 9, 46.2))
+    sheet.box(x - 2, 25, 22, 21.2, "", GREY, dashed=True)
+    sheet.text(x - 3, 44, "× N", 11, GREY, align="right")
+    sheet.box(x, 38.6, 18, 5.4, "self-attention", BLUE)
+    sheet.text(x + 18.6, 36.6, "add & norm", 8, GREY, align="right")
+    sheet.arrow((x + 9, 38.6), (x + 9, 33.6))
+    sheet.box(x, 28.2, 18, 5.4, "feed-forward", GREEN)
+    sheet.text(x + 18.6, 26.7, "add & norm", 8, GREY, align="right")
+    sheet.line((x + 9, 28.2), (x + 9, 22))
+    sheet.text(x + 7.6, 22.4, "memory  $(B, L_s, d_{model})$", 10, align="right")
+    sheet.text(5.8, 31.4, "source padding", 8.5, PINK)
+    sheet.table(1.8, 33, _mask(4, _SOURCE_PAD, causal=False), 2.0)
+    sheet.text(5.8, 42.6, "$L_s \\times L_s$", 8.5, GREY)
+    sheet.arrow((10, 41.3), (x - 0.2, 41.3), colour=PINK)
+
+
+def _decoder(sheet: Sheet) -> None:
+    x = 52.0
+    sheet.text(x + 9, 60, "target ids  $(B, L_t)$, from BOS on", 10)
+    sheet.arrow((x + 9, 58.6), (x + 9, 56.2))
+    sheet.box(x, 51.2, 18, 5, "embedding + positions", GREY, 9.5)
+    sheet.arrow((x + 9, 51.2), (x + 9, 46.2))
+    sheet.box(x - 2, 14.4, 22, 31.8, "", GREY, dashed=True)
+    sheet.text(x + 21, 44, "× N", 11, GREY, align="left")
+    sheet.box(x, 38.6, 18, 5.4, "self-attention", BLUE)
+    sheet.arrow((x + 9, 38.6), (x + 9, 33.6))
+    sheet.box(x, 28.2, 18, 5.4, "cross-attention", ORANGE)
+    sheet.arrow((x + 9, 28.2), (x + 9, 23.2))
+    sheet.box(x, 17.8, 18, 5.4, "feed-forward", GREEN)
+    for y in (36.6, 26.4, 16.2):
+        sheet.text(x + 18.6, y, "add & norm", 8, GREY, align="right")
+    sheet.arrow((x + 9, 17.8), (x + 9, 11.2))
+    sheet.box(x, 6.2, 18, 5, "linear", GREY, 9.5)
+    sheet.arrow((x + 9, 6.2), (x + 9, 3.6))
+    sheet.text(x + 9, 2.2, "logits  $(B, L_t, V)$", 10)
+    # The memory goes to every decoder layer, as keys and values.
+    sheet.arrow((26, 22.2), (26, 12), (44.5, 12), (44.5, 30.9), (x - 0.2, 30.9),
+                colour=ORANGE, width=2.0)  # fmt: skip
+    sheet.text(35.2, 10.2, "keys and values, for every layer", 8.5, ORANGE)
+    sheet.text(83.6, 39, "target padding\nand causal", 8.5, PINK)
+    sheet.table(78.6, 41.4, _mask(5, _TARGET_PAD, causal=True), 2.0)
+    sheet.text(83.6, 53, "$L_t \\times L_t$", 8.5, GREY)
+    sheet.arrow((78.4, 43.2), (x + 18.3, 41.6), colour=PINK)
+    sheet.text(83.6, 18.2, "source padding", 8.5, PINK)
+    sheet.table(79.6, 19.8, _mask(5, _SOURCE_PAD, causal=False), 2.0)
+    sheet.text(83.6, 31.4, "$L_t \\times L_s$", 8.5, GREY)
+    sheet.arrow((79.4, 27.6), (x + 18.3, 30.4), colour=PINK)
