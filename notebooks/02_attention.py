@@ -747,12 +747,10 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 #
 # Scores, scaling, mask, softmax, weighted sum. You have written four of the five.
 #
-# ```text
-# q (..., Lq, d_k) ─┐
-#                   ├─ scores ─ mask ─ softmax ─ weights (..., Lq, Lk) ─┐
-# k (..., Lk, d_k) ─┘                                                   ├─ output
-# v (..., Lk, d_v) ─────────────────────────────────────────────────────┘  (..., Lq, d_v)
-# ```
+# ![From left to right: q, (Lq, d_k), and k, (Lk, d_k), give the scores (Lq, Lk), each query with each key, divided by the root of d_k. A mask puts minus infinity into the column of key 3, which is padding. Softmax over each row gives weights (Lq, Lk) that sum to 1, with zeros for key 3. The weighted sum with v, (Lk, d_v), is the output, (Lq, d_v).](../assets/figures/scaled_dot_product.png)
+#
+# Here three queries meet four keys. Follow one row from left to right: it never meets another
+# row. (All of it may happen once for each sentence and head: those are the `...` in front.)
 #
 # ### Exercise 2.7 - scaled dot-product attention
 #

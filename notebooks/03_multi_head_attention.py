@@ -686,16 +686,10 @@ print("average of 5000 draws:", [round(w, 2) for w in many.mean(0).tolist()])
 # Now everything together. Queries, keys and values may come from three different tensors.
 # (In cross-attention, `key` and `value` are both the memory. The layer does not care.)
 #
-# ```text
-# query (B, Lq, d_model) ─ w_q ─ split ─ (B, h, Lq, d_k) ─┐
-# key   (B, Lk, d_model) ─ w_k ─ split ─ (B, h, Lk, d_k) ─┴ scores ─ mask ─ softmax
-#                                                                             │
-#                                                    weights (B, h, Lq, Lk) ◀─┘
-#                                                             │ dropout
-# value (B, Lk, d_model) ─ w_v ─ split ─ (B, h, Lk, d_k) ─────┴─ (B, h, Lq, d_k)
-#                                                                   │
-#                            output (B, Lq, d_model) ◀─ w_o ─ merge ◀─┘
-# ```
+# ![Query, key and value, each (B, L, d_model), go through a projection of their own. The result of each is read as three heads, blocks of neighbouring columns in three colours. Head 0 attends with the first block of all three, head 1 with the second, head 2 with the third, (B, h, L, d_k). Their outputs are put side by side, head 0 first, and the last projection makes the output, (B, Lq, d_model).](../assets/figures/multi_head.png)
+#
+# Inside each head stands the picture of unit 2: scores, mask, softmax, then dropout on the
+# weights `(B, h, Lq, Lk)`, then the weighted sum. All heads run in one go, as a batch.
 #
 # ### Exercise 3.6 - multi-head attention
 #

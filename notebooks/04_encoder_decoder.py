@@ -234,12 +234,7 @@ check.hidden("encoder_decoder/feed_forward", FeedForward)
 #
 # There are two places for the norm, and both are in use:
 #
-# ```text
-# post-norm (the paper, BERT)          pre-norm (GPT-2 and most models since)
-#
-#      x ──┬─────────────┐                  x ──┬──────────────────┐
-#          └─ f ─ drop ─ + ─ norm ─▶            └─ norm ─ f ─ drop ─ + ─▶
-# ```
+# ![An encoder layer from left to right, twice. Post-norm: a branch leaves the road, goes through self-attention and dropout, and is added to it; then a norm stands across the road; the same once more with feed-forward. Pre-norm: the branch goes through norm, self-attention and dropout before it is added; the road itself meets sums only.](../assets/figures/norm_placements.png)
 #
 # $$\text{post: } \operatorname{norm}(x + \operatorname{drop}(f(x))) \qquad\qquad
 # \text{pre: } x + \operatorname{drop}(f(\operatorname{norm}(x)))$$
@@ -917,8 +912,10 @@ check.hidden("encoder_decoder/decoder", Decoder)
 # | of the decoder to itself | target | target | padding of the **target**, *and* causal |
 # | of the decoder to the memory | target | source | padding of the **source** |
 #
-# A padding mask always belongs to the *keys*. So two masks are enough for three
-# attentions.
+# ![The whole model. Left: source ids, embedding and positions, then N times self-attention and feed-forward, up to the memory (B, Ls, d_model). Right: target ids from BOS on, embedding and positions, then N times self-attention, cross-attention and feed-forward, then a linear layer to logits (B, Lt, V). The memory goes as keys and values into the cross-attention of every decoder layer. Three masks stand beside the attentions: source padding, (Ls, Ls), at the encoder; a triangle without the padded column, (Lt, Lt), at the decoder's self-attention; source padding again, (Lt, Ls), at cross-attention.](../assets/figures/whole_model.png)
+#
+# In the masks, rows are queries and columns are keys; pink may be seen. A padding mask
+# always belongs to the *keys*. So two masks are enough for three attentions.
 #
 # ### Exercise 4.7 - two masks for three attentions
 #

@@ -250,6 +250,11 @@ def a_look_at_a_batch():
 # position for the next one, all in one go. That is **teacher forcing** (Williams and Zipser
 # 1989).
 #
+# ![Left, training: the decoder runs once. It reads BOS 9 5 7, the right tokens, and should say 9 5 7 EOS. Right, use: the decoder runs four times. It reads BOS and says 9; the 9 comes back as input and it says 5, then 7, then EOS. What it says comes back, right or wrong.](../assets/figures/teacher_forcing.png)
+#
+# The right half comes in section 6. For the left half, one column must be shifted against
+# the other:
+#
 # ```text
 # target          BOS   9    5    7   EOS
 # decoder input   BOS   9    5    7             what the decoder is shown

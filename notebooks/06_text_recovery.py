@@ -1472,6 +1472,10 @@ check.hidden("text_recovery/greedy_decode", greedy_decode)
 # hypotheses are compared by $\text{score} / \text{length}^\alpha$, where the length counts
 # the tokens with EOS and without BOS.
 #
+# ![Three steps of a beam search with k = 2. From BOS, "the" with -0.5 and "a" with -1.2 stay live; "cat" with -2.6 is dropped, and EOS with -4.9 has ended. In each step the two best continuations of both prefixes together stay live. After step 3 the best ended hypothesis has -1.9 / 3 = -0.63 and the best live one -1.5 / 3 = -0.50, so the search goes on.](../assets/figures/beam_search.png)
+#
+# (The numbers are sums of logarithms; here `alpha` is 1.)
+#
 # **The rules of our search**, for each sentence:
 # 1. Start with one live prefix, `BOS`, of score 0.
 # 2. In each step look at all continuations of all live prefixes.

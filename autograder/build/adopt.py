@@ -19,7 +19,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.build import notebook
+from autograder.build import figures, notebook
 from autograder.course import Unit
 from autograder.errors import CourseError
 
@@ -165,6 +165,7 @@ def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> Notebook
         raise CourseError(f"{where} has what notebooks/ cannot hold: {what}")
     spacing = kept.metadata if kept and kept.cell_type == cell.cell_type else {}
     made = copy.deepcopy(cell)
+    made.source = figures.name(cell.source, unit.root)
     made.metadata = nbformat.from_dict(
         {k: v for k, v in spacing.items() if k in notebook.SPACING}
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
+from autograder.build import figures
 from autograder.course import Unit, settings
 from autograder.errors import CourseError
 
@@ -171,7 +172,7 @@ def without_markers(text: str) -> str:
 def to_source(unit: Unit, cells: list[Cell]) -> str:
     """The nbgrader source notebook as text, equal for equal input."""
     built = [nbformat.v4.new_markdown_cell(badge(unit)), _kit_cell(unit)]
-    built += [_nbformat_cell(cell) for cell in cells]
+    built += [_nbformat_cell(cell, unit) for cell in cells]
     for cell, identifier in zip(built, _ids(built), strict=True):
         cell["id"] = identifier
     notebook = nbformat.v4.new_notebook(
@@ -183,12 +184,15 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
+def _nbformat_cell(cell: Cell, unit: Unit) -> nbformat.NotebookNode:
     make = {
         "markdown": nbformat.v4.new_markdown_cell,
         "code": nbformat.v4.new_code_cell,
     }[cell.kind]
-    built = make(cell.text)
+    is_prose = cell.kind == "markdown"
+    built = make(
+        figures.embed(cell.text, unit.root, cell.where) if is_prose else cell.text
+    )
     if cell.role:
         built.metadata["nbgrader"] = {
             "grade": cell.role != "exercise",
