@@ -84,13 +84,25 @@ class Gradebook(api.Gradebook):
         self, student: str, assignment: str, name: str, reason: str
     ) -> None:
         """Zero for all that is graded by itself in a notebook, and why."""
-        notebook = self.find_submission_notebook(name, assignment, student)
+        self._record_all(0.0, f"Not graded: {reason}", (name, assignment, student))
+
+    def record_open(
+        self, student: str, assignment: str, name: str, reason: str
+    ) -> None:
+        """No score for anything in a notebook: it waits for a person."""
+        self._record_all(None, f"Not graded yet: {reason}", (name, assignment, student))
+
+    def _record_all(
+        self, score: float | None, comment: str, names: tuple[str, str, str]
+    ) -> None:
+        notebook = self.find_submission_notebook(*names)
         notebook.late_submission_penalty = None
         for grade in notebook.grades:
-            grade.auto_score = 0.0
-            grade.needs_manual_grade = grade.manual_score is not None
-        for comment in notebook.comments:
-            comment.auto_comment = f"Not graded: {reason}"
+            grade.auto_score = score
+            by_hand = grade.manual_score is not None
+            grade.needs_manual_grade = score is None or by_hand
+        for one in notebook.comments:
+            one.auto_comment = comment
 
 
 class PatientBook:

@@ -70,6 +70,7 @@ from autograder.grading.work import (
     resources_of,
     run_all,
 )
+from autograder.kernel.processes import await_calm
 
 KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
 UNSURE = "Something went wrong while grading; your teachers have been told."
@@ -112,6 +113,11 @@ class CourseAutograde(Autograde):
         "",
         help="The address of a Dask scheduler whose workers grade instead of this "
         "machine: tcp://host:8786. See docs/scale.md.",
+    ).tag(config=True)
+
+    calm_seconds = Float(
+        20.0,
+        help="How long the second tries, at the end, wait for a calmer machine.",
     ).tag(config=True)
 
     _book: PatientBook
@@ -169,9 +175,13 @@ class CourseAutograde(Autograde):
         self._report(outcomes)
 
     def _all(self, recorded: Mapping) -> Iterator[list[Outcome]]:
-        """The outcomes of all students, in their order, each when it is recorded."""
+        """The outcomes of all students, in their order, each when it is recorded.
+
+        Who could not be decided is graded once more at the end, with nobody beside.
+        """
         slots = self._slots()
         begun: deque[Begun] = deque()
+        self._again: list[str] = []
         bar = tqdm(
             total=len(self._folders), file=sys.stderr, disable=None, unit=" submissions"
         )
@@ -182,6 +192,11 @@ class CourseAutograde(Autograde):
                 begun.append(self._begin(student, recorded, slots))
                 yield from self._settled(begun, slots, bar, more=True)
             yield from self._settled(begun, slots, bar, more=False)
+            if self._again:
+                await_calm(self.calm_seconds)
+            for student in self._again:
+                begun.append(self._begin(student, recorded, slots, final=True))
+                yield from self._settled(begun, slots, bar, more=False)
 
     def _settled(
         self, begun: deque[Begun], slots: Slots, bar: tqdm, more: bool
@@ -191,8 +206,9 @@ class CourseAutograde(Autograde):
             bar.set_description(names_of(slots.busy) or begun[0].student[:24])
             if begun[0].done:
                 with contextlib.closing(begun.popleft()) as one:
-                    yield self._finish(one)
-                    bar.update()
+                    if found := self._finish(one):
+                        yield found
+                        bar.update()
             else:
                 running = [f for one in begun for f in one.futures if not f.done()]
                 wait(running, 0.5, FIRST_COMPLETED)
@@ -280,14 +296,17 @@ class CourseAutograde(Autograde):
 
     # One submission
 
-    def _begin(self, student: str, recorded: Mapping, slots: Slots) -> Begun:
+    def _begin(
+        self, student: str, recorded: Mapping, slots: Slots, final: bool = False
+    ) -> Begun:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
-        begun = Begun(student)
+        begun = Begun(student, final)
         try:
             folder = Path(self._format_dest(self._unit, student))
             begun.kept.enter_context(_locked(folder))
             begun.stamp, begun.texts, tasks = self._tasks(student)
             for task in tasks:
+                task = replace(task, final=final)
                 begun.works.append(self._work(task, begun, recorded, slots))
         except SetupError:
             begun.close()
@@ -312,6 +331,7 @@ class CourseAutograde(Autograde):
         return work
 
     def _finish(self, begun: Begun) -> list[Outcome]:
+        """Record a submission; [] if it is to be graded again."""
         try:
             if begun.error:
                 raise begun.error
@@ -319,8 +339,16 @@ class CourseAutograde(Autograde):
         except GradebookError:
             raise
         except Exception as error:
+            if not begun.final:
+                self._again.append(begun.student)
+                self.log.warning(
+                    f"{begun.student}: not decided ({_first_line(error)}); it is "
+                    "graded again when the others are done"
+                )
+                self.log.debug("It was:", exc_info=error)
+                return []
             self._tell(begun.student, error)
-            return [Outcome(begun.student, "failed", "nothing new was recorded")]
+            return [Outcome(begun.student, "undecided", "nothing new was recorded")]
 
     def _tasks(self, student: str) -> tuple[Any, dict[str, bytes], list[Task]]:
         folder, files, reason = self._folders[student], {}, ""
@@ -364,7 +392,7 @@ class CourseAutograde(Autograde):
             student, self._unit, name, source, release, data, beside | self._beside,
             str(scratch / f"{student}+{self._unit}+{name}"), repairs, reason,
             tuple(self.sanitize_preprocessors) + self._stages()[0], self.config, limits,
-            self._secret,
+            self._secret, _identity(student, self._unit, name, data),
         )  # fmt: skip
 
     def _stages(self) -> tuple[tuple, tuple]:
@@ -383,8 +411,10 @@ class CourseAutograde(Autograde):
         except GradebookError:
             raise
         except Exception as error:
+            if not begun.final:
+                raise
             self._tell(begun.student, error)
-            return self._failed(work, begun, error)
+            return self._undecided(work, begun, error)
 
     def _tell(self, student: str, error: Exception) -> None:
         if isinstance(error, CourseError):
@@ -407,20 +437,20 @@ class CourseAutograde(Autograde):
             self.log.warning(str(found))
         return found
 
-    def _failed(self, work: Work, begun: Begun, error: Exception) -> Outcome:
-        """After a fault of ours: the old result stays, else it is zero for now."""
+    def _undecided(self, work: Work, begun: Begun, error: Exception) -> Outcome:
+        """After a fault of ours: the old result stays, else there is none for now."""
         task, old = work.task, bool(work.known.get("digest"))  # "": one from here
         if not old:
             source, release = (
                 nbformat.reads(t, as_version=4) for t in (task.source, task.release)
             )
             blank, _ = rebuild(source, release, None)
-            zero = Graded(blank, task.repairs, UNSURE)
-            self._keep(replace(work, digest=""), zero, begun)
+            open_ = Graded(blank, task.repairs, UNSURE, decided=False)
+            self._keep(replace(work, digest=""), open_, begun)
         reason = f"{error}; " if isinstance(error, CourseError) else ""
-        reason += "the old result stays" if old else "zero points for now"
+        reason += "the old result stays" if old else "it has no score yet"
         return Outcome(
-            task.student, "failed", f"{reason}; the same command tries again"
+            task.student, "undecided", f"{reason}; the same command tries again"
         )
 
     def _known(self, task: Task) -> dict:
@@ -443,7 +473,9 @@ class CourseAutograde(Autograde):
         """Write one submission as a whole; the scores as they are then."""
         names = task.student, task.assignment
         book.enrol(*names, stamp, self.create_student)
-        if graded.refused:
+        if not graded.decided:
+            book.record_open(*names, task.notebook, graded.refused)
+        elif graded.refused:
             book.record_zero(*names, task.notebook, graded.refused)
         else:
             stages = self._stages()[1]
@@ -482,6 +514,16 @@ class CourseAutograde(Autograde):
                 shutil.rmtree(path)
             elif path.name not in expected and path.suffix != ".ipynb":
                 path.unlink()
+
+
+def _identity(student: str, assignment: str, notebook: str, data: bytes | None) -> str:
+    """Whose submission it is, so that no other one's verdict is taken for its own."""
+    parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[-1]
 
 
 def _nbgrader(cell: NotebookNode) -> Mapping[str, Any]:

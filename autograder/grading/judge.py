@@ -1,102 +1,224 @@
-"""The judge: a process that knows the answers, and takes the student's by value.
+"""The grading process's handle on its judge: one exchange for each check.
 
-It is started by the grading process (``Judge``), which hands it the trusted end of a
-kernel's channel and the name of an exercise, and gets back a verdict record and a
-panel. What the box sends is decoded here, away from the gradebook; what is right never
-enters the box.
+The judge is a process that knows the answers (`judging.py`). An exchange goes
+
+    prepare    exercise, submission, seed    ->  prepared   its cases are drawn
+    ask        the box's channel             ->  ready      the box has begun to answer
+                                             ->  decided    the verdict, for good
+    over       (the cell has ended)          ->  named      the mistake, if looked for
+
+and every message of it carries the same id, exercise and submission. Whatever does not
+match, comes too late or not at all ends the judge process: nothing of it is used any
+more, a fresh one is started for the next check, and the submission is undecided.
 """
 
 from __future__ import annotations
 
 import atexit
-import functools
+import contextlib
 import hashlib
 import hmac
-import json
 import os
-import select
+import secrets
 import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Collection, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Task
-from autograder.course import units
 from autograder.errors import CourseError
-from autograder.grading.record import Record, of_verdict
-from autograder.student import references
-from autograder.student.check import without_stub
-from autograder.student.compare import blame, diagnose, gives_all, judge
-from autograder.student.exercise import RAISED, Answers, Case, CaseResult, Verdict
-from autograder.student.panel import as_html
-from autograder.student.wire import Limits, WireError, receive, send
+from autograder.grading.faults import Undecided
+from autograder.grading.line import Line, LineError, Message
+from autograder.grading.record import Record
 
-NO_ANSWER = "the check got no readable answer from the notebook"
+START_SECONDS = 300.0  # for its imports, on a busy machine
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about one check.
+
+    Attributes:
+        submission: whose check it is.
+        key: what its fresh inputs are drawn from, with the course's secret.
+        failed: exercises that this submission is known to fail.
+        seconds: CPU time that one answer may take.
+    """
+
+    exercise: str
+    submission: str
+    key: str
+    failed: Sequence[str] = ()
+    seconds: float = 20.0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict, and how the exchange with the box went.
+
+    Attributes:
+        panel: the verdict as HTML.
+        complete: whether the box has answered all that it was asked.
+        hindered: whether an answer was late although the box had CPU time left, on a
+            machine that kept it waiting.
+        more: whether the judge goes on to look for the mistake.
+    """
+
+    record: Record
+    panel: str
+    complete: bool = True
+    hindered: bool = False
+    more: bool = False
+
+
+class Exchange:
+    """One question to the judge, from the drawing of its cases to the verdict.
+
+    Args:
+        names: what each message of it carries.
+        patience: seconds for which the judge may be silent.
+    """
+
+    def __init__(self, line: Line, names: Message, patience: float):
+        self._line, self._names, self._patience = line, names, patience
+        self._asked = False
+        self.ready = False  # the box has begun to answer
+        self.decision: Decision | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing of it is still to come."""
+        return not self._asked or bool(self.decision and not self.decision.more)
+
+    def prepare(self, **request: object) -> None:
+        """Have the cases drawn and computed, before the box is asked anything."""
+        self._asked = True
+        self._put({"prepare": request})
+        self._take("prepared")
+
+    def ask(self, channel: socket.socket, supervisor: int | None, ticket: str) -> None:
+        """Give the judge the box's channel, and the process that watches the box."""
+        request = {"ticket": ticket, "supervisor": supervisor}
+        self._put({"ask": request}, [channel.fileno()])
+
+    def look(self) -> None:
+        """Take in what the judge has sent, without waiting for more."""
+        while not self.decision and self._line.has_something():
+            self._take("ready", "decided")
+
+    def settle(self) -> Decision:
+        """The decision, now that the cell has ended and no answer comes any more."""
+        self.look()
+        if not self.decision:
+            self._put({"over": True})
+        while not self.decision:
+            self._take("ready", "decided")
+        return self.decision
+
+    def named(self) -> Decision:
+        """The decision with the mistake that was found, if it comes in time."""
+        decision = self.settle()
+        if decision.more:
+            with contextlib.suppress(Undecided):  # the verdict stands without it
+                self._take("named")
+        return self.decision or decision
+
+    def _put(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+        try:
+            self._line.put({**self._names, **message}, self._patience, descriptors)
+        except LineError as error:
+            raise Undecided(f"the judge was lost: {error}") from None
+
+    def _take(self, *states: str) -> None:
+        """Receive the next message, which must be this exchange's."""
+        try:
+            message, _ = self._line.get(self._patience)
+        except LineError as error:
+            raise Undecided(f"the judge was lost: {error}") from None
+        same = all(message.get(k) == v for k, v in self._names.items())
+        if not same or message.get("state") not in states:
+            raise Undecided("the judge's reply was to another question")
+        self.ready = message["state"] != "prepared"
+        if message["state"] in ("decided", "named"):
+            self.decision = self._opened(message)
+
+    def _opened(self, message: Message) -> Decision:
+        record = Record.from_json(message["record"])
+        whose = record.exercise, record.submission
+        if whose != (self._names["exercise"], self._names["submission"]):
+            raise Undecided("the judge's verdict was on another check")
+        if self.decision and record.points != self.decision.record.points:
+            raise Undecided("the judge has changed its verdict")
+        flags = {name: message[name] for name in ("complete", "hindered", "more")}
+        return Decision(record, message["panel"], **flags)
+
+
+class Process(Protocol):
+    """A process of ours that can be ended."""
+
+    def kill(self) -> None: ...
+    def wait(self) -> object: ...
 
 
 class Judge:
-    """The grading process's handle on a judge process.
+    """Starts the judge process, and another one when it is lost.
 
     Args:
         secret: the course's secret; fresh inputs are drawn from it.
-        answer_seconds: how long one case may take in the student's process.
+        patience: seconds for which it may be silent.
     """
 
-    def __init__(self, secret: bytes, answer_seconds: float = 20.0):
-        self.secret, self.answer_seconds = secret, answer_seconds
-        self._process: subprocess.Popen | _Fork | None = None
-        self._control: socket.socket | None = None
+    def __init__(self, secret: bytes, patience: float = 600.0):
+        self.secret, self.patience = secret, patience
+        self._process: Process | None = None
+        self._line: Line | None = None
 
-    def ask(
-        self, exercise: str, ticket: str, key: str, channel: socket.socket,
-        failed: Sequence[str] = (),
-    ) -> None:  # fmt: skip
-        """Begin to judge an exercise of the submission ``key`` over a channel.
+    @contextlib.contextmanager
+    def exchange(self, question: Question) -> Iterator[Exchange]:
+        """An exchange that is prepared: the box may be asked.
 
-        ``failed`` names exercises that this submission is known to fail.
+        If it is not finished when it is left, the judge is ended.
+
+        Raises:
+            Undecided: the judge was lost.
+            CourseError: none can be started.
         """
         self.start()
-        seed = hmac.new(self.secret, f"{key}/{exercise}".encode(), hashlib.sha256)
-        request = {
-            "exercise": exercise, "ticket": ticket, "seed": seed.hexdigest(),
-            "seconds": self.answer_seconds, "failed": list(failed),
-        }  # fmt: skip
-        _put(self._control, request, [channel.fileno()])
-
-    def verdict(self, patience: float) -> tuple[Record, str] | None:
-        """The record and the panel, or None if they take longer (seconds)."""
-        if not select.select([self._control], [], [], patience)[0]:
-            return None
-        reply, _ = _get(self._control)
-        if reply is None:
-            self.close()
-            raise CourseError("the judge process died; run autograde again")
-        return Record.from_json(reply["record"]), reply["panel"]
-
-    def over(self) -> None:
-        """Tell the judge that the cell has ended: no answer will come any more."""
-        _put(self._control, {})
+        assert self._line
+        names = {
+            "id": secrets.token_hex(8),
+            "exercise": question.exercise,
+            "submission": question.submission,
+        }
+        drawn = f"{question.key}/{question.exercise}".encode()
+        seed = hmac.new(self.secret, drawn, hashlib.sha256).hexdigest()
+        exchange = Exchange(self._line, names, self.patience)
+        try:
+            exchange.prepare(
+                seed=seed, seconds=question.seconds, failed=list(question.failed)
+            )
+            yield exchange
+        finally:
+            if not exchange.finished:
+                self.close()
 
     def close(self) -> None:
         """End the judge process."""
-        if self._process:
-            self._control.close()
+        if self._process and self._line:
+            self._line.close()
             self._process.kill()
             self._process.wait()
             self._process = None
 
-    def fork(self) -> None:
+    def fork(self, serve: Callable[[socket.socket], None]) -> None:
         """Start the judge process as a fork of this one, which costs milliseconds.
 
         Only while this process has one thread, and nothing open that a judge should
         not have but by number: its copies are closed.
         """
-        self._control, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
             try:
@@ -105,7 +227,7 @@ class Judge:
                 serve(theirs)
             finally:
                 os._exit(0)
-        self._process = _Fork(pid)
+        self._process, self._line = _Fork(pid), Line(ours)
         theirs.close()
 
     def start(self) -> None:
@@ -117,18 +239,20 @@ class Judge:
         if self._process:
             return
         ours, theirs = socket.socketpair()
-        self._control = ours
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.grading.judge", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-            stdin=subprocess.DEVNULL,
-        )
-        theirs.close()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", f"{__package__}.judging", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env=os.environ | {"OMP_NUM_THREADS": "1"},
+                stdin=subprocess.DEVNULL,
+            )
+        self._line = Line(ours)
         atexit.register(self.close)
-        if _get(self._control)[0] is None:
+        try:
+            self._line.get(START_SECONDS)
+        except LineError as error:
             self.close()
-            raise CourseError("the judge process does not start; see its error above")
+            raise CourseError(f"the judge process does not start: {error}") from None
 
 
 class _Fork:
@@ -138,180 +262,9 @@ class _Fork:
         self._pid = pid
 
     def kill(self) -> None:
-        os.kill(self._pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
 
     def wait(self) -> None:
-        os.waitpid(self._pid, 0)
-
-
-def _put(
-    control: socket.socket, message: dict, descriptors: Sequence[int] = ()
-) -> None:
-    data = json.dumps(message).encode()
-    socket.send_fds(control, [len(data).to_bytes(4, "big")], descriptors)
-    control.sendall(data)
-
-
-def _get(control: socket.socket) -> tuple[dict | None, list[int]]:
-    """The next control message, None at the end; both ends of it are ours."""
-    head, descriptors, _, _ = socket.recv_fds(control, 4, 1)
-    if len(head) < 4:
-        return None, descriptors
-    data = control.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
-    return json.loads(data), descriptors
-
-
-def main() -> None:
-    """Serve the grading process that has started this one."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    _put(control, {"ready": True})
-    serve(control)
-
-
-def serve(control: socket.socket) -> None:
-    """Judge what is asked for, until the control socket closes."""
-    while (message := _get(control))[0] is not None:
-        request, descriptors = message
-        if request:  # {} is a late "over" of a request that had ended already
-            with socket.socket(fileno=descriptors[0]) as channel:
-                _put(control, _reply(request, channel, control))
-
-
-def _reply(request: dict, channel: socket.socket, stop: socket.socket) -> dict:
-    started = time.monotonic()
-    verdict = decide(request, channel, stop)
-    record = of_verdict(verdict, round(time.monotonic() - started, 3))
-    return {"record": record.to_json(), "panel": as_html(verdict)}
-
-
-def decide(
-    request: dict, channel: socket.socket, stop: socket.socket | None = None
-) -> Verdict:
-    """Question the box on one exercise, on the visible cases and on fresh ones.
-
-    The stored hidden cases stay here: whatever enters the box could be printed by the
-    student's code, and fresh inputs are of no use to anybody afterwards.
-    """
-    name = request["exercise"]
-    unit = name.split("/")[0]
-    exercise = _visible(unit)[name]
-    task = {task.name: task for task in evaluate.tasks(unit)}[name]
-    cases = [*exercise.cases, *evaluate.fresh_cases(task, request["seed"])]
-    box = _Box(channel, stop, Limits(seconds=request["seconds"]))
-    box.await_ready(request["ticket"])
-    verdict = judge(exercise, cases, box.ask)
-    box.done()
-    if not box.heard:
-        return replace(verdict, results=(), note="The check did not run.", points=0.0)
-    if verdict.passed:
-        return verdict
-    titles = {name: e.title for name, e in _visible(unit).items()}
-    failed = {name: titles[name] for name in request["failed"]}
-    return without_stub(blame(_diagnosed(verdict, task), exercise, failed))
-
-
-def _diagnosed(verdict: Verdict, task: Task) -> Verdict:
-    """The verdict with its mistake named: the fresh cases get to know mistakes, too.
-
-    Computing their answers is what costs time, so it is done for those mistakes only
-    that give all answers to the visible cases. If none of them proves right, the
-    visible cases, whose mistakes' answers are stored, say what is likely; and only if
-    these are all right and hidden ones are wrong, all mistakes are tried. Of what is
-    measured no mistake is asked: how good a model is says the number.
-    """
-    exercise = _visible(task.name.split("/")[0])[task.name]
-    names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
-    found = diagnose(exercise, _with_answers(verdict, task, names))
-    if not found[1]:
-        wrong = [r for r in verdict.results if any(f.problem for f in r.findings)]
-        if all(r.case.hidden for r in wrong):
-            found = diagnose(exercise, _with_answers(verdict, task, exercise.mistakes))
-        else:
-            found = diagnose(exercise, verdict.results)[0], False
-    return replace(verdict, mistake=found[0], sure=found[1])
-
-
-def _with_answers(
-    verdict: Verdict, task: Task, names: Collection[str]
-) -> list[CaseResult]:
-    """The results, with these mistakes' answers in the fresh cases, too.
-
-    Not in those that are measured: how good a model is says the number, and to run
-    mistaken models takes long.
-    """
-    objects = evaluate.mistaken_objects(task, names)
-    return [
-        r if r.case.mistakes or r.case.measure else replace(
-            r, case=replace(
-                r.case,
-                mistakes=evaluate.mistaken_answers(task, objects, r.case.inputs),
-            ),
-        )
-        for r in verdict.results
-    ]  # fmt: skip
-
-
-_visible = functools.cache(references.load)
-
-
-def fingerprint(unit: str) -> str:
-    """A digest of what a unit's verdicts depend on: all but other units' own files."""
-    package = Path(references.__file__).parents[1]
-    others = {other.name for other in units()} - {unit}
-    digest = hashlib.sha256()
-    for room in ("bank", "references/public", "solutions", "student"):
-        for path in sorted((package / room).rglob("*.*")):
-            if path.stem not in others and path.suffix != ".pyc":
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-class _Box:
-    """The student's process, as far as the judge can tell."""
-
-    def __init__(
-        self, channel: socket.socket, stop: socket.socket | None, limits: Limits
-    ):
-        self._channel, self._stop, self._limits = channel, stop, limits
-        self._lost = False
-        self.heard = False
-
-    def await_ready(self, ticket: str) -> None:
-        """Wait for the start of our request, past the rest of an interrupted one."""
-        limits = replace(self._limits, seconds=3600.0)  # `stop` ends it, in time
-        while not self._lost and not self.heard:
-            kind, values = self._receive(limits)
-            self.heard = kind == "ready" and values.get("ticket") == ticket
-
-    def ask(self, case: Case) -> Answers:
-        """The answers to a case; once an answer is missing, none is asked for."""
-        if not self._lost:
-            self._send("ask", case.inputs)
-            kind, answers = self._receive(self._limits)
-            if kind == "answer":
-                return answers
-            self._lost = True
-        return {RAISED: NO_ANSWER}
-
-    def done(self) -> None:
-        """Let the notebook go on."""
-        self._send("done", {})
-
-    def _send(self, kind: str, values: Answers) -> None:
-        try:
-            # A box that does not read must not hold the judge.
-            self._channel.settimeout(self._limits.seconds)
-            send(self._channel, kind, values)
-        except OSError:
-            self._lost = True
-
-    def _receive(self, limits: Limits) -> tuple[str, Answers]:
-        try:
-            return receive(self._channel, limits, self._stop)
-        except WireError:
-            self._lost = True
-            return "", {}
-
-
-if __name__ == "__main__":
-    main()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)

@@ -11,7 +11,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from autograder.grading.intake import Repair, said
 
-STATES = ("graded", "up to date", "refused", "failed")
+STATES = ("graded", "up to date", "refused", "undecided")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Outcome:
 
     @property
     def needs_person(self) -> bool:
-        return self.status in ("refused", "failed")
+        return self.status in ("refused", "undecided")
 
     def __str__(self) -> str:
         parts = [f"{self.student}: {self.status}"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -22,11 +22,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
 from autograder.errors import CourseError
+from autograder.grading.faults import Undecided
+from autograder.grading.line import TOKEN, Line, LineError, Message
 from autograder.grading.work import Task, warm_up
 from autograder.kernel.client import SERVER_VARIABLE
 from autograder.kernel.inside import THREADS
 
 TRIES = 2  # processes that may die over a submission
+SECONDS = 300.0  # for the process that workers are forked from to answer
 
 
 class SetupError(CourseError):
@@ -34,7 +37,7 @@ class SetupError(CourseError):
 
 
 class Died(Exception):
-    """A worker process ended in the midst of a task."""
+    """A worker process, or the one that it was forked from, ended in its task."""
 
 
 class Pool:
@@ -48,7 +51,8 @@ class Pool:
         self.slots = slots
         self.busy: dict[int, str] = {}  # slot -> the student whose task it runs
         self._nursery: _Nursery | None = None
-        self._idle: deque[_Worker] = deque()
+        self._lock = threading.Lock()
+        self._closed = False
         self._threads = ThreadPoolExecutor(slots)
 
     def submit(self, task: Task) -> Future[bytes]:
@@ -56,7 +60,7 @@ class Pool:
 
         Raises:
             SetupError: the processes cannot be started, or given these settings.
-            CourseError: in the future: its worker died, and another one, too.
+            Undecided: in the future: its worker died, and another one, too.
         """
         try:
             data = task.to_bytes()
@@ -68,13 +72,13 @@ class Pool:
 
     def close(self) -> None:
         """Stop at once; what was not finished is lost."""
-        nursery, self._nursery = self._nursery, None
+        self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        if nursery:
-            nursery.close()
+        if self._nursery:
+            self._nursery.close()
         self._threads.shutdown()
-        for worker in self._idle:
-            worker.connection.close()
+        if self._nursery:
+            self._nursery.close()  # one that was started meanwhile
 
     def _graded(self, student: str, data: bytes) -> bytes:
         slot = threading.get_ident()
@@ -85,23 +89,23 @@ class Pool:
             del self.busy[slot]
 
     def _tried(self, data: bytes) -> bytes:
-        ends = []
-        while len(ends) < TRIES and (nursery := self._nursery):
-            worker = self._worker(nursery)
+        ends: list[str] = []
+        while len(ends) < TRIES and not self._closed:
             try:
-                reply = worker.graded(data)
-            except Died:
-                ends.append(nursery.end(worker))
-            else:
-                self._idle.append(worker)
-                return reply
-        raise CourseError(f"the process that graded it died: {', then '.join(ends)}")
+                return self._living().graded(data)
+            except Died as died:
+                ends.append(str(died))
+        raise Undecided(f"the process that graded it died: {', then '.join(ends)}")
 
-    def _worker(self, nursery: _Nursery) -> _Worker:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return nursery.start()
+    def _living(self) -> _Nursery:
+        """The nursery, or another one in place of one that was lost."""
+        with self._lock:
+            nursery = self._nursery
+            assert nursery
+            if nursery.lost and not self._closed:
+                nursery.close()
+                nursery = self._nursery = _Nursery(lambda: None)
+            return nursery
 
 
 class _Worker:
@@ -109,19 +113,24 @@ class _Worker:
         self.connection, self.pid = connection, pid
 
     def graded(self, data: bytes) -> bytes:
-        try:
-            self.connection.send_bytes(data)
-            return self.connection.recv_bytes()
-        except (EOFError, OSError) as error:
-            raise Died from error
+        """Raises EOFError, OSError or ValueError: use it no more."""
+        token = os.urandom(TOKEN)
+        self.connection.send_bytes(token + data)
+        reply = self.connection.recv_bytes()
+        if reply[:TOKEN] != token:
+            raise ValueError("a reply to another task")
+        return reply[TOKEN:]
 
 
 class _Nursery:
-    """The handle on the process that workers are forked from."""
+    """The handle on the process that workers are forked from, and on its workers."""
 
     def __init__(self, share: Callable[[], None]):
         self._lock = threading.Lock()  # a request and its answer belong together
-        self._control, theirs = socket.socketpair()
+        self._idle: deque[_Worker] = deque()
+        self.lost = False
+        ours, theirs = socket.socketpair()
+        self._control = Line(ours)
         self._ready = False
         with theirs:
             self._process = subprocess.Popen(
@@ -140,10 +149,12 @@ class _Nursery:
             raise
 
     def _welcome(self) -> None:
-        text = self._control.recv(1 << 10)
-        if not text:
-            raise CourseError("the processes that grade do not start; see above")
-        if (threads := json.loads(text)["threads"]) != 1:
+        try:
+            message, _ = self._control.get(SECONDS)
+        except LineError as error:
+            reason = f"the processes that grade do not start: {error}"
+            raise CourseError(reason) from None
+        if (threads := message["threads"]) != 1:
             raise CourseError(
                 f"an import starts {threads - 1} threads, so that no process can be "
                 "forked; find it among the modules that nbgrader_config.py names, or "
@@ -151,15 +162,26 @@ class _Nursery:
             )
         self._ready = True
 
-    def start(self) -> _Worker:
-        """Raises CourseError if the process is gone."""
+    def graded(self, data: bytes) -> bytes:
+        """Have a worker grade; what comes of it. Raises Died, which says how."""
+        worker = self._worker()
+        try:
+            reply = worker.graded(data)
+        except (EOFError, OSError, ValueError):
+            raise Died(self._end(worker)) from None
+        self._idle.append(worker)
+        return reply
+
+    def _worker(self) -> _Worker:
+        with contextlib.suppress(IndexError):
+            return self._idle.pop()
         shared = {SERVER_VARIABLE: os.environ.get(SERVER_VARIABLE, "")}
         ours, theirs = socket.socketpair()
         with theirs:
             pid = self._ask({"start": shared}, [theirs.fileno()])["pid"]
         return _Worker(Connection(ours.detach()), pid)
 
-    def end(self, worker: _Worker) -> str:
+    def _end(self, worker: _Worker) -> str:
         """See that it has ended; how it did."""
         worker.connection.close()
         status = self._ask({"end": worker.pid})["status"]
@@ -169,27 +191,33 @@ class _Nursery:
             return signal.Signals(-status).name
         return f"signal {-status}"
 
-    def _ask(self, request: dict, descriptors: tuple | list = ()) -> dict:
+    def _ask(self, request: Message, descriptors: tuple | list = ()) -> Message:
+        """The reply to a request; after one without it, nothing is asked any more."""
+        names = {"id": secrets.token_hex(8)}
         with self._lock:
             try:
-                text = json.dumps(request).encode()
-                socket.send_fds(self._control, [text], descriptors)
-                reply = self._control.recv(1 << 10)
-            except OSError:
-                reply = b""
-        if not reply:
-            raise CourseError("the processes that grade were ended; run it again")
-        return json.loads(reply)
+                if self.lost:
+                    raise LineError("its process is gone")
+                self._control.put({**request, **names}, SECONDS, descriptors)
+                reply, _ = self._control.get(SECONDS)
+                if reply["id"] != names["id"]:
+                    raise LineError("a reply to another request")
+            except LineError:
+                self.lost = True
+                raise Died("with the process that it was forked from") from None
+        return reply
 
     def close(self) -> None:
         """End all workers."""
-        with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_RDWR)
+        self.lost = True
+        self._control.hang_up()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(10 if self._ready else 0)
         self._process.kill()
         self._process.wait()
         self._control.close()
+        for worker in self._idle:
+            worker.connection.close()
 
 
 def _environment() -> dict[str, str]:

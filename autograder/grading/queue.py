@@ -29,14 +29,18 @@ class Work:
     def graded(self, log: logging.Logger) -> Graded:
         """What came of it, or what grading raised."""
         result = self.future.result()
-        return result if isinstance(result, Graded) else opened(result, log)
+        return result if isinstance(result, Graded) else opened(result, self.task, log)
 
 
 @dataclass
 class Begun:
-    """A submission on its way, and what is kept for it until it is recorded."""
+    """A submission on its way, and what is kept for it until it is recorded.
+
+    ``final``: it is its second try.
+    """
 
     student: str
+    final: bool = False
     stamp: Any = None
     texts: Mapping[str, bytes] = field(default_factory=dict)
     works: list[Work] = field(default_factory=list)

@@ -23,7 +23,8 @@ class Record:
     """A judged check: points of ``max_points``, and which mistake cost the others.
 
     ``scores`` are measures of answers that are better or worse, on fresh inputs.
-    ``decided`` is "outside" (by the judge) or "inside" (an assert in the box).
+    ``decided`` is "outside" (by the judge) or "inside" (an assert in the box);
+    ``submission`` says whose check it was.
     """
 
     exercise: str
@@ -36,6 +37,7 @@ class Record:
     seconds: float = 0.0
     scores: dict[str, float] = field(default_factory=dict)
     cases: tuple[CaseRecord, ...] = field(default_factory=tuple)
+    submission: str = ""
 
     def to_json(self) -> dict:
         return asdict(self)
@@ -46,8 +48,8 @@ class Record:
         return cls(**{**data, "cases": cases})
 
 
-def of_verdict(verdict: Verdict, seconds: float = 0.0) -> Record:
-    """The record of a verdict, without any of its tensors."""
+def of_verdict(verdict: Verdict, submission: str = "", seconds: float = 0.0) -> Record:
+    """The record of a verdict on a submission, without any of its tensors."""
     cases: dict[str, CaseRecord] = {}
     scores: dict[str, float] = {}
     for result in verdict.results:
@@ -64,7 +66,7 @@ def of_verdict(verdict: Verdict, seconds: float = 0.0) -> Record:
         verdict.mistake.name if verdict.mistake else "",
         verdict.mistake.says if verdict.mistake else "",
         verdict.note or _error(verdict), seconds=seconds, scores=scores,
-        cases=tuple(cases.values()),
+        cases=tuple(cases.values()), submission=submission,
     )  # fmt: skip
 
 

@@ -8,8 +8,14 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_solution
 
+from autograder.grading.check_cell import check_cell
 from autograder.grading.execute import VERDICT
+from autograder.grading.faults import Undecided
 from autograder.grading.record import Record
+from autograder.grading.work import identity
+from autograder.student import references
+
+_ROUNDING = 0.01  # points
 
 
 class SaveVerdicts(SaveAutoGrades):
@@ -17,6 +23,7 @@ class SaveVerdicts(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: dict):
         self._records = nb.metadata[VERDICT]["checks"]
+        self._submission = identity(resources)
         return super().preprocess(nb, resources)
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
@@ -32,14 +39,44 @@ class SaveVerdicts(SaveAutoGrades):
 
     def _score(self, cell: NotebookNode) -> float | None:
         grade_id = cell.metadata.nbgrader.grade_id
-        if grade_id in self._records:
-            return Record.from_json(self._records[grade_id]).points
+        if check := check_cell(cell):
+            if grade_id not in self._records:
+                raise Undecided(f"{grade_id} came without a verdict")
+            record = Record.from_json(self._records[grade_id])
+            self._refuse_strange(record, check.exercise, cell)
+            return record.points
         score = inside_score(cell)
         if score is not None and not is_solution(cell):
             points = float(cell.metadata.nbgrader.points)
             record = Record(grade_id, score, points, decided="inside")
             self._records[grade_id] = record.to_json()
         return score
+
+    def _refuse_strange(
+        self, record: Record, exercise: str, cell: NotebookNode
+    ) -> None:
+        """See once more that a verdict is that of its cell, whatever came before.
+
+        Raises:
+            Undecided: it is another's, or more than the cell can give.
+        """
+        name, most = cell.metadata.nbgrader.grade_id, most_points(exercise, cell)
+        if record.exercise != exercise:
+            raise Undecided(f"{name} came with the verdict on {record.exercise}")
+        if record.submission != self._submission:
+            raise Undecided(f"{name} came with the verdict on another submission")
+        if not 0.0 <= record.points <= most + _ROUNDING:
+            raise Undecided(f"{name} came with {record.points:g} of {most:g} points")
+
+
+def most_points(exercise: str, cell: NotebookNode) -> float:
+    """What a check can give at most, a bonus included."""
+    shares = [
+        share
+        for case in references.load(exercise.split("/")[0])[exercise].cases
+        for _, share in case.scale
+    ]
+    return float(cell.metadata.nbgrader.points) * max(shares, default=1.0)
 
 
 def inside_score(cell: NotebookNode) -> float | None:

@@ -29,6 +29,7 @@ from traitlets.log import get_logger
 from traitlets.utils.importstring import import_item
 
 from autograder.errors import CourseError
+from autograder.grading.faults import Undecided
 from autograder.grading.intake import Limits, Refused, Repair, rebuild, said, say
 
 KEY = "autograder"  # of the notebook's metadata: what is known about its grading
@@ -46,6 +47,8 @@ class Task:
         folder: where the files are laid out while it runs; removed afterwards.
         preprocessors: classes or dotted names, to be run in this order.
         secret: the course's; what is drawn while grading depends on it.
+        id: whose submission it is; every reply and every verdict says so.
+        final: whether there is no second try, when the machine is calmer.
     """
 
     student: str
@@ -62,6 +65,8 @@ class Task:
     config: Config = field(default_factory=Config)
     limits: Limits = field(default_factory=Limits)
     secret: bytes = b""
+    id: str = ""
+    final: bool = True
 
     def to_bytes(self) -> bytes:
         """For `from_bytes` in a process of ours.
@@ -101,12 +106,13 @@ class Graded:
     """An executed notebook, what was put right, and why it is refused, if it is.
 
     Verdict records are where the preprocessors put them: in the notebook's
-    ``metadata.autograder``.
+    ``metadata.autograder``. What is not ``decided`` has no score.
     """
 
     notebook: NotebookNode
     repairs: tuple[Repair, ...] = ()
     refused: str = ""
+    decided: bool = True
 
 
 def grade(task: Task) -> Graded:
@@ -142,7 +148,7 @@ def _grade(task: Task) -> Graded:
 def resources_of(task: Task) -> dict:
     """What nbgrader's preprocessors want to know, and the course's secret."""
     return {
-        "autograder": {"secret": task.secret},
+        "autograder": {"secret": task.secret, "id": task.id, "final": task.final},
         "unique_key": task.notebook,
         "output_files_dir": f"{task.notebook}_files",
         "metadata": {"name": task.notebook, "path": task.folder},
@@ -152,6 +158,13 @@ def resources_of(task: Task) -> dict:
             "notebook": task.notebook,
         },
     }
+
+
+def identity(resources: Mapping) -> str:
+    """Whose submission it is; under nbgrader's own converter, by its names."""
+    names = resources["nbgrader"]
+    plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))
+    return resources.get("autograder", {}).get("id") or plain
 
 
 def run_all(
@@ -234,7 +247,8 @@ def course_secret(root: Path) -> bytes:
 # --- between processes ---------------------------------------------------------------
 
 _PLAIN = (
-    "student", "assignment", "notebook", "source", "release", "folder", "refused"
+    "student", "assignment", "notebook", "source", "release", "folder", "refused",
+    "id", "final",
 )  # fmt: skip
 
 
@@ -259,16 +273,19 @@ def answer(data: bytes) -> bytes:
             reply = {"course": str(error)}
         except Exception:
             reply = {"fault": traceback.format_exc()}
-    return json.dumps(reply | {"log": lines}).encode()
+    return json.dumps(reply | {"log": lines, "id": json.loads(data)["id"]}).encode()
 
 
-def opened(reply: bytes, log: logging.Logger) -> Graded:
-    """What `answer` says; what was logged there is logged here.
+def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
+    """What `answer` says of a task; what was logged there is logged here.
 
     Raises:
         CourseError, GradingFault: as grading did.
+        Undecided: the reply is another task's.
     """
     found = json.loads(reply)
+    if found["id"] != task.id:
+        raise Undecided("what came back is another submission's")
     for level, line in found["log"]:
         log.log(level, line)
     if "course" in found:

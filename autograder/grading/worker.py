@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import json
+import math
 import os
 import signal
 import socket
@@ -26,28 +26,30 @@ from pathlib import Path
 from autograder.grading import feedback, scores  # noqa: F401  (imported before forks)
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Judge
+from autograder.grading.judging import serve
+from autograder.grading.line import TOKEN, Line, LineError, Message
 from autograder.grading.work import answer
 from autograder.kernel.confine import adopt_orphans
-from autograder.kernel.supervisor import end_all_children
+from autograder.kernel.processes import end_all_children
 
-LARGEST_REQUEST = 1 << 16
+_REPLY_SECONDS = 600.0
 _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
     """Serve until the other end of the socket closes."""
-    control = socket.socket(fileno=int(sys.argv[1]))
+    control = Line(socket.socket(fileno=int(sys.argv[1])))
     if sys.platform == "linux":
         adopt_orphans()  # the judge of a worker that died
     gc.collect()
     gc.freeze()
-    _reply(control, {"threads": _threads()})
     try:
-        while True:
-            text, fds, _, _ = socket.recv_fds(control, LARGEST_REQUEST, 1)
-            if not text:
-                return
-            _reply(control, _done(json.loads(text), fds, control))
+        with contextlib.suppress(LineError):
+            control.put({"threads": _threads()}, _REPLY_SECONDS)
+            while True:
+                request, fds = control.get(math.inf)
+                reply = _done(request, fds, control)
+                control.put({**reply, "id": request["id"]}, _REPLY_SECONDS)
     finally:
         end_all_children()
 
@@ -57,12 +59,7 @@ def _threads() -> int:
     return len(list(tasks.iterdir())) if tasks.is_dir() else 1
 
 
-def _reply(control: socket.socket, message: dict) -> None:
-    with contextlib.suppress(BrokenPipeError):  # the next read says so
-        control.sendall(json.dumps(message).encode())
-
-
-def _done(request: dict, fds: list[int], control: socket.socket) -> dict:
+def _done(request: Message, fds: list[int], control: Line) -> Message:
     """Carry out a request: start a worker on a connection, or end one."""
     if "end" in request:
         return {"status": _end(request["end"])}
@@ -89,7 +86,8 @@ def _work(descriptor: int) -> None:
         tasks = Connection(descriptor)
         with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
             while True:
-                tasks.send_bytes(answer(tasks.recv_bytes()))
+                data = tasks.recv_bytes()
+                tasks.send_bytes(data[:TOKEN] + answer(data[TOKEN:]))
     finally:
         os._exit(0)
 
@@ -101,7 +99,7 @@ def _die_with_parent() -> None:
 
 def _judge() -> Judge:
     judge = Judge(b"")
-    judge.fork()
+    judge.fork(serve)
     return judge
 
 

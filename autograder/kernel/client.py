@@ -28,6 +28,8 @@ log = logging.getLogger("autograder.kernel")
 
 SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
+LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
+OURS = (LOST, "server gone")  # reasons that are no fault of what ran in the box
 _lock = threading.Lock()
 _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
 
@@ -35,14 +37,16 @@ _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
 class Box:
     """A running kernel, as far as Jupyter wants it to look like a subprocess.
 
-    `level` is the isolation it runs in; `usage` is None until it has ended, then a
-    dict of exit, reason, utime, stime (seconds) and maxrss_mb.
+    `level` is the isolation it runs in, `supervisor` the process that watches it;
+    `usage` is None until it has ended, then a dict of exit, reason, utime, stime
+    (seconds) and maxrss_mb.
     """
 
     stdin = stdout = stderr = None
 
-    def __init__(self, connection: socket.socket, level: str) -> None:
-        self._connection, self.level = connection, level
+    def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
+        self._connection, self._slot = connection, started["slot"]
+        self.level, self.supervisor = started["level"], started["pid"]
         self.usage: dict[str, Any] | None = None
 
     def poll(self) -> int | None:
@@ -75,10 +79,13 @@ class Box:
     terminate = kill
 
     def _end(self, answer: bytes) -> None:
-        lost = {"exit": -9, "reason": "supervisor lost", "utime": 0.0, "stime": 0.0}
-        self.usage = json.loads(answer) if answer else {**lost, "maxrss_mb": 0.0}
-        if "error" in self.usage:
-            self.usage = {**lost, "maxrss_mb": 0.0, "reason": self.usage["error"]}
+        words = json.loads(answer) if answer else {"error": LOST}
+        if words.pop("slot", self._slot) != self._slot:
+            words = {"error": LOST}
+        unknown = {"exit": -9, "utime": 0.0, "stime": 0.0, "maxrss_mb": 0.0}
+        if "error" in words:
+            words = {**unknown, "reason": words["error"]}
+        self.usage = words
         self._connection.close()
 
 
@@ -115,10 +122,12 @@ def start_box(request: dict[str, Any], channel: socket.socket) -> Box:
     socket.send_fds(connection, [text], [channel.fileno()])
     answer = connection.recv(1 << 16) if _readable(connection, START_SECONDS) else b""
     reply = json.loads(answer) if answer else {"error": "the server gave no answer"}
+    if "error" not in reply and reply["slot"] != Path(request["slot"]).name:
+        reply = {"error": "the server answered another request"}
     if "error" in reply:
         connection.close()
         raise ConfinementError(reply["error"])
-    return Box(connection, reply["level"])
+    return Box(connection, reply)
 
 
 def _answers(run: Path) -> bool:

@@ -54,10 +54,11 @@ class Policy:
 
     `memory_mb` bounds what each process of the box allocates and what all of them hold
     together; `disk_mb` and `files` bound everything written; `file_mb` one file;
-    `processes` counts threads too; `notebook_seconds` is wall-clock time from start to
-    end of the kernel. `readable` adds paths the box may read, `hidden` takes paths away
-    again that lie below a readable one. `level` forces one level instead of the
-    strongest that works. `allow_unconfined` lets ``none`` be used.
+    `processes` counts threads too; `notebook_seconds` is the CPU time of all processes
+    together (who starts boxes bounds the time that they sleep: see meter.py).
+    `readable` adds paths the box may read, `hidden` takes paths away again that lie
+    below a readable one. `level` forces one level instead of the strongest that works.
+    `allow_unconfined` lets ``none`` be used.
     """
 
     memory_mb: int = 2048

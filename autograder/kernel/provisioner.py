@@ -44,6 +44,11 @@ class BoxProvisioner(LocalProvisioner):
         """What the kernel used; None while it runs."""
         return self._box.usage if self._box else None
 
+    @property
+    def supervisor(self) -> int | None:
+        """The process that watches the box; None where there is none."""
+        return self._box.supervisor if self._box else None
+
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Choose sockets in a private slot instead of ports; open the judge's channel.
 

@@ -2,7 +2,7 @@
 
 It is forked from the warm server and holds the client's connection. It ends the box
 when the client asks, when the client or the server is gone, and when the box has used
-up its time, memory or disk; it leaves no process and no directory behind.
+up its CPU time, memory or disk; it leaves no process and no directory behind.
 """
 
 from __future__ import annotations
@@ -20,12 +20,20 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from autograder.kernel import bwrap, confine, inside, kit
 from autograder.kernel.confine import MB, ConfinementError, Policy, Room
+from autograder.kernel.processes import (
+    collected_seconds,
+    cpu_seconds,
+    descendants,
+    end_all_children,
+    proportional_mb,
+    resident_mb,
+)
 
 WATCH_SECONDS = 0.25
 START_SECONDS = 60.0
@@ -36,15 +44,16 @@ def supervise(
 ) -> None:
     """Run one kernel from start to end; never raises.
 
-    `client` carries signals in and {"started"} or {"error"}, then the usage, out;
-    `life` reads as ended when the server is gone; `channel` is the judge's socket.
+    `client` carries signals in and {"started"} or {"error"}, then the usage, out, each
+    with the name of the box's slot; `life` reads as ended when the server is gone;
+    `channel` is the judge's socket.
     """
     slot = Path(request["slot"])
     try:
         policy = Policy(**request["policy"])
         room = room_for(policy, slot, request["submission"])
         box = _start(request, policy, room, channel, level)
-        _tell(client, {"started": True, "level": level})
+        _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
         last_words = Watch(box, policy, room, level).until_end(client, life)
     except Exception as error:
         last_words = {"error": str(error) or type(error).__name__}
@@ -52,7 +61,7 @@ def supervise(
     remove_tree(slot)
     if os.getuid() == 0:
         _remove_semaphores(confine.slot_uid(os.getpid()))
-    _tell(client, last_words)
+    _tell(client, {"slot": slot.name, **last_words})
 
 
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
@@ -204,11 +213,10 @@ class Watch:
 
     def __init__(self, box: int, policy: Policy, room: Room, level: str) -> None:
         self.box, self.policy, self.room, self.level = box, policy, room, level
-        self.deadline = time.monotonic() + policy.notebook_seconds
         self.reason = ""
         self.next_look = 0.0
         self.cpu = (0.0, 0.0)
-        self.warm_mb = _resident_mb([box])
+        self.warm_mb = resident_mb([box])
 
     def until_end(self, client: socket.socket, life: int) -> dict[str, Any]:
         """Serve signals and check limits until the kernel ends; returns its usage."""
@@ -237,8 +245,9 @@ class Watch:
 
     def _check_limits(self) -> None:
         self.next_look = time.monotonic() + WATCH_SECONDS
-        if time.monotonic() > self.deadline:
-            self._kill("wall clock")
+        used = cpu_seconds(descendants(os.getpid()))
+        if sum(used) + collected_seconds(os.getpid()) > self.policy.notebook_seconds:
+            self._kill("CPU time")
         elif self._memory_mb() > self.policy.memory_mb * 1.25 + self.warm_mb:
             self._kill("memory")
         elif self.level in ("landlock", "none") and self._disk_is_full():
@@ -247,8 +256,8 @@ class Watch:
     def _memory_mb(self) -> float:
         """All processes together; counted exactly only when a rough count alarms."""
         pids = list(descendants(os.getpid()))
-        rough = _resident_mb(pids)
-        return rough if rough < self.policy.memory_mb else _proportional_mb(pids)
+        rough = resident_mb(pids)
+        return rough if rough < self.policy.memory_mb else proportional_mb(pids)
 
     def _disk_is_full(self) -> bool:
         try:
@@ -284,67 +293,6 @@ def _reap_others(box: int) -> None:
         if ended.si_pid == box:
             return
         os.waitpid(ended.si_pid, 0)
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """Processes below `pid`, those of inner process namespaces included."""
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            children = Path(f"/proc/{pid}/task/{task}/children").read_text()
-            for child in map(int, children.split()):
-                yield child
-                yield from descendants(child)
-    except OSError:
-        return  # it has just ended
-
-
-def cpu_seconds(pids: Iterable[int]) -> tuple[float, float]:
-    """User and system time of `pids` and of the children they have collected."""
-    user = system = 0
-    for pid in pids:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        user += int(fields[11]) + int(fields[13])
-        system += int(fields[12]) + int(fields[14])
-    ticks = os.sysconf("SC_CLK_TCK")
-    return user / ticks, system / ticks
-
-
-def _resident_mb(pids: list[int]) -> float:
-    """Memory without files, in MB; pages shared between processes count for each."""
-    return _sum_kb(pids, "status", ("RssAnon:", "RssShmem:")) / 1024
-
-
-def _proportional_mb(pids: list[int]) -> float:
-    """The same with shared pages divided among those who share them."""
-    return _sum_kb(pids, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) / 1024
-
-
-def _sum_kb(pids: list[int], file: str, fields: tuple[str, ...]) -> int:
-    total = 0
-    for pid in pids:
-        try:
-            lines = Path(f"/proc/{pid}/{file}").read_text().splitlines()
-        except OSError:
-            continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith(fields))
-    return total
-
-
-def end_all_children() -> None:
-    """Kill until nothing is left: whoever was orphaned has come back to us."""
-    while pids := list(descendants(os.getpid())):
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        time.sleep(0.001)
 
 
 # ------------------------------------------------------------------ the slot on disk

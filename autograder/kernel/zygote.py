@@ -24,6 +24,7 @@ from typing import Any
 
 from autograder.kernel import confine, kit, selftest, supervisor
 from autograder.kernel.confine import Policy
+from autograder.kernel.processes import end_all_children
 
 # What the first cells of a notebook import, and what those imports leave for later:
 # the first optimiser imports torch._dynamo, the first kernel its debugger. Not
@@ -132,7 +133,7 @@ class Server:
         patience = time.monotonic() + 10
         while _has_children() and time.monotonic() < patience:
             time.sleep(0.005)
-        supervisor.end_all_children()
+        end_all_children()
         supervisor.remove_tree(self.run)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from autograder.student.exercise import RAISED, Answers
 from autograder.student.observe import describe_error, observe
 from autograder.student.probes import find
-from autograder.student.wire import Limits, receive, send
+from autograder.student.wire import receive, send
 
 CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
 
@@ -18,21 +18,23 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
     """Answer the judge's questions on one exercise, until it says that it is done.
 
     Nothing here is trusted: all it can do is answer, and the judge knows what the
-    answers should be.
+    answers should be. The judge may take its time; what it does not take is a message
+    without this call's ticket and the question's number.
 
     Args:
         name: the exercise.
-        ticket: returned to the judge, which so tells this call from an interrupted one.
+        ticket: of this call; others are of one that was interrupted.
         get: evaluates the expression that the check was given.
     """
     with socket.socket(fileno=os.dup(int(os.environ[CHANNEL]))) as channel:
         channel.setblocking(True)
-        send(channel, "ready", {"ticket": ticket})
-        while True:
-            kind, inputs = receive(channel, Limits(seconds=60.0))
-            if kind != "ask":
-                return
-            send(channel, "answer", _answer(name, get, inputs))
+        send(channel, f"ready {ticket}")
+        number = 0
+        while (message := receive(channel))[0] != f"done {ticket}":
+            if message[0] == f"ask {ticket} {number}":
+                answer = _answer(name, get, message[1])
+                send(channel, f"answer {ticket} {number}", answer)
+                number += 1
 
 
 def _answer(name: str, get: Callable[[], object], inputs: Answers) -> Answers:

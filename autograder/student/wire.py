@@ -7,12 +7,14 @@ checked before a byte of it is read, and whatever is wrong ends in a WireError.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
 import select
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,16 +43,55 @@ class Limits:
     data: int = 1 << 26
     entries: int = 256
     rank: int = 8
-    seconds: float = 30.0
 
 
-def send(channel: socket.socket, kind: str, values: Answers | None = None) -> None:
-    """Send one message: a word on what it is, and named values."""
+# Waits until a channel is ready for an event of `select.poll`; may raise WireError.
+Wait = Callable[[socket.socket, int], None]
+
+
+def patiently(channel: socket.socket, event: int) -> None:
+    """Wait as long as it takes."""
+    poll = select.poll()
+    poll.register(channel, event)
+    poll.poll()
+
+
+def within(seconds: float) -> Wait:
+    """Wait until so many seconds from now have passed."""
+    deadline = time.monotonic() + seconds
+
+    def wait(channel: socket.socket, event: int) -> None:
+        poll = select.poll()
+        poll.register(channel, event)
+        left = max(deadline - time.monotonic(), 0.0)
+        _require(bool(poll.poll(left * 1000)), "too slow")
+
+    return wait
+
+
+def send(
+    channel: socket.socket,
+    kind: str,
+    values: Answers | None = None,
+    wait: Wait = patiently,
+) -> None:
+    """Send one message: a word on what it is, and named values.
+
+    Raises:
+        WireError: the other side is gone, or as `wait` does.
+    """
     values = values or {}
     entries = [_entry(name, value) for name, value in values.items()]
     header = json.dumps({"kind": kind, "values": entries}).encode()
     data = b"".join(_bytes(v) for v in values.values() if isinstance(v, torch.Tensor))
-    channel.sendall(len(header).to_bytes(4, "big") + header + data)
+    left = memoryview(len(header).to_bytes(4, "big") + header + data)
+    try:
+        while left:
+            wait(channel, select.POLLOUT)
+            with contextlib.suppress(BlockingIOError):
+                left = left[channel.send(left[: 1 << 20], socket.MSG_DONTWAIT) :]
+    except OSError as error:
+        raise WireError(f"not sent: {type(error).__name__}") from error
 
 
 def _entry(name: str, value: Value) -> dict:
@@ -72,16 +113,14 @@ def _bytes(tensor: torch.Tensor) -> bytes:
 
 
 def receive(
-    channel: socket.socket, limits: Limits, stop: socket.socket | None = None
+    channel: socket.socket, limits: Limits | None = None, wait: Wait = patiently
 ) -> tuple[str, dict[str, Value]]:
     """Receive one message: its kind and its values.
 
-    ``stop`` is a socket that ends the wait as soon as there is something to read on it.
-
     Raises:
-        WireError: malformed, too large, too late, stopped, or the other side is gone.
+        WireError: malformed, too large, the other side is gone, or as `wait` does.
     """
-    reader = _Reader(channel, time.monotonic() + limits.seconds, stop)
+    limits, reader = limits or Limits(), _Reader(channel, wait)
     try:
         length = int.from_bytes(reader.read(4), "big")
         _require(0 < length <= limits.header, "header too long")
@@ -142,21 +181,13 @@ def _writable(text: str) -> str:
 @dataclass
 class _Reader:
     channel: socket.socket
-    deadline: float
-    stop: socket.socket | None
+    wait: Wait
 
     def read(self, size: int) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            self._wait()
+            self.wait(self.channel, select.POLLIN)
             part = self.channel.recv(min(size - len(parts), 1 << 20))
             _require(bool(part), "closed")
             parts += part
         return bytes(parts)
-
-    def _wait(self) -> None:
-        watched = [self.channel] if self.stop is None else [self.channel, self.stop]
-        left = self.deadline - time.monotonic()
-        readable = select.select(watched, [], [], max(left, 0.0))[0]
-        _require(bool(readable), "too slow")
-        _require(self.channel in readable, "stopped")

@@ -137,10 +137,28 @@ def test_a_fault_of_ours_keeps_the_old_result_and_is_tried_again(course, monkeyp
     monkeypatch.setattr(RunHere, "preprocess", fail)
     result = autograde(course)
     assert not result["success"] and "the same command tries again" in result["log"]
-    assert points(course) == {"ada": [2.0, 4.0, None], "bob": [0.0, 0.0, 0.0]}
+    assert points(course) == {"ada": [2.0, 4.0, None], "bob": [None, None, None]}
     monkeypatch.setattr(RunHere, "preprocess", run)
     assert autograde(course)["success"]
     assert points(course) == {"ada": [0.0, 4.0, None], "bob": [2.0, 4.0, None]}
+
+
+def test_what_fails_once_is_graded_again_when_the_others_are_done(course, monkeypatch):
+    for student in ("ada", "bob"):
+        hand_in(course, student, good(course))
+    run, seen = RunHere.preprocess, []
+
+    def fail_once(self, nb, resources):
+        seen.append(resources["nbgrader"]["student"])
+        if seen == ["ada"]:
+            raise OSError("no space left on device")
+        return run(self, nb, resources)
+
+    monkeypatch.setattr(RunHere, "preprocess", fail_once)
+    result = autograde(course)
+    assert result["success"] and "graded again" in result["log"]
+    assert seen == ["ada", "bob", "ada"]
+    assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
 
 
 def test_a_submission_that_breaks_the_recording_stops_nobody(course, monkeypatch):
@@ -154,9 +172,9 @@ def test_a_submission_that_breaks_the_recording_stops_nobody(course, monkeypatch
         hand_in(course, student, good(course))
     monkeypatch.setattr(RunHere, "preprocess", odd)
     result = autograde(course)
-    assert "Needs a person: bob: failed" in result["log"]
-    full, zero = [2.0, 4.0, None], [0.0, 0.0, 0.0]
-    assert points(course) == {"ada": full, "bob": zero, "cyd": full}
+    assert "Needs a person: bob: undecided" in result["log"]
+    full, none = [2.0, 4.0, None], [None, None, None]
+    assert points(course) == {"ada": full, "bob": none, "cyd": full}
 
 
 def test_a_folder_that_cannot_be_written_stops_nobody(course, monkeypatch):
@@ -164,7 +182,7 @@ def test_a_folder_that_cannot_be_written_stops_nobody(course, monkeypatch):
         hand_in(course, student, good(course))
     (course / "autograded").mkdir()
     (course / "autograded" / "ada").write_text("in the way")
-    assert "ada: failed: nothing new was recorded" in autograde(course)["log"]
+    assert "ada: undecided: nothing new was recorded" in autograde(course)["log"]
     assert points(course) == {"bob": [2.0, 4.0, None]}
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -23,6 +24,7 @@ from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.errors import CourseError
 from autograder.grading import work
+from autograder.grading.faults import Undecided
 from autograder.grading.intake import Limits, Refused, Repair
 from autograder.grading.parallel import Pool, SetupError
 from autograder.grading.work import Task, answer, opened
@@ -30,7 +32,7 @@ from tests.grading import tiny_course as tiny
 from tests.grading.test_converter import good, gradebook, points
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
 
-FULL = [2.0, 4.0, None]
+FULL, NONE = [2.0, 4.0, None], [None, None, None]
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,6 +54,10 @@ class Eventful(RunHere):
         if "die once" in wishes and not (mark := Path(wishes["die once"])).exists():
             mark.touch()
             os._exit(3)
+        if "end nursery" in wishes and not Path(wishes["end nursery"]).exists():
+            Path(wishes["end nursery"]).touch()
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
         if "raise" in wishes:
             raise OSError("no space left on device")
         if "refuse" in wishes:
@@ -160,10 +166,10 @@ def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
     wish(course, "bob", die="")
     wish(course, "cyd")
     result = autograde(course)
-    assert points(course) == {"ada": FULL, "bob": [0.0, 0.0, 0.0], "cyd": FULL}
+    assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL}
     assert not result["success"]
     assert (
-        "bob: failed: the process that graded it died: SIGKILL, then SIGKILL"
+        "bob: undecided: the process that graded it died: SIGKILL, then SIGKILL"
         in (result["log"])
     )
     left = course / ".autograder" / f"work-{os.getuid()}"
@@ -183,7 +189,9 @@ def test_faults_and_refusals_cross_from_the_worker_to_the_log(course):
 @contextlib.contextmanager
 def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
     text = (
-        "import sys; from pathlib import Path; "
+        "import signal, sys; from pathlib import Path; "
+        # Started in the background, we are told to ignore it, and so are our children.
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from autograder.grading import converter; converter.install(); "
         "from tests.grading.test_parallel import autograde; "
         f"print(autograde(Path(sys.argv[1]), {jobs})['error'])"
@@ -193,8 +201,10 @@ def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
         env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
     )  # fmt: skip
     with process:
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _family(pid: int) -> list[psutil.Process]:
@@ -307,8 +317,8 @@ def test_flags_of_the_command_line_mean_the_same_in_another_process():
 def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
     sent = task(folder=str(tmp_path / "work"), files={}, submission=None)
     reply = answer(sent.to_bytes())
-    assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log"}
-    graded = opened(reply, logging.getLogger())
+    assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log", "id"}
+    graded = opened(reply, sent, logging.getLogger())
     graded.notebook.metadata.autograder.pop("seconds")
     here = work.grade(sent)
     here.notebook.metadata.autograder.pop("seconds")
@@ -329,7 +339,21 @@ def test_a_setting_of_no_concern_to_grading_stays_behind_if_it_cannot_travel():
 def test_a_worker_without_the_settings_classes_says_so():
     class_ = type("Gone", (), {"__module__": __name__, "__qualname__": "Gone"})
     globals()["Gone"] = class_
-    data = task(preprocessors=(class_,)).to_bytes()
+    sent = task(preprocessors=(class_,))
+    data = sent.to_bytes()
     del globals()["Gone"]
     with pytest.raises(CourseError, match="not known here"):
-        opened(answer(data), logging.getLogger())
+        opened(answer(data), sent, logging.getLogger())
+
+
+def test_a_reply_to_another_task_is_not_taken(tmp_path):
+    sent = task(folder=str(tmp_path / "work"), files={}, submission=None, id="ada's")
+    with pytest.raises(Undecided, match="another submission"):
+        opened(answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger())
+
+
+def test_a_lost_nursery_is_replaced(course, tmp_path):
+    for student in ("ada", "bob", "cyd"):
+        wish(course, student, end_nursery=tmp_path / "ended")
+    assert autograde(course)["success"]
+    assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}

@@ -67,6 +67,7 @@ def run_nbgrader(root: Path, method: str, *arguments, **options) -> dict:
     config.CourseDirectory.course_id = "tiny"
     config.ClearSolutions.code_stub = {"python": STUB}
     config.Autograde.jobs = 1
+    config.CourseAutograde.calm_seconds = 0.0
     config.merge(options.pop("config", {}))
     with contextlib.redirect_stderr(io.StringIO()):
         return getattr(NbGraderAPI(config=config), method)(*arguments, **options)

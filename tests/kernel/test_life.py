@@ -78,16 +78,18 @@ def test_an_interrupt_reaches_the_cell_and_its_subprocess(tmp_path: Path) -> Non
     with_kernel(tmp_path, body)
 
 
-def test_the_wall_clock_ends_a_notebook(
+def test_what_all_processes_compute_is_bounded_and_sleep_is_not(
     tmp_path: Path, policy: Callable[..., None]
 ) -> None:
-    policy(notebook_seconds=1.0)
+    policy(notebook_seconds=2.0)
+    child = "import subprocess; subprocess.run(['sh', '-c', 'while :; do :; done'])"
 
     async def body(manager: Any, kernel: Any) -> None:
-        kernel.execute(ENDLESS)
+        assert "awake" in text(await run(kernel, "!sleep 2.5\nprint('awake')"))
+        kernel.execute(child)
         await ended(manager)
 
-    assert with_kernel(tmp_path, body)["reason"] == "wall clock"
+    assert with_kernel(tmp_path, body)["reason"] == "CPU time"
 
 
 def test_many_processes_together_stay_within_the_memory(

@@ -1,0 +1,38 @@
+"""Which check a grade cell consists of."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+
+@dataclass(frozen=True)
+class CheckCell:
+    """A judged check: the exercise, and the expression that is checked."""
+
+    exercise: str
+    expression: str
+
+
+def check_cell(cell: NotebookNode) -> CheckCell | None:
+    """The check that a trusted grade cell consists of; None if it is something else."""
+    # A graded answer is the student's own code, even where it calls `check`.
+    if cell.cell_type != "code" or not is_grade(cell) or is_solution(cell):
+        return None
+    try:
+        statements = ast.parse(cell.source).body
+    except SyntaxError:
+        return None
+    found = {_check_call(statement) for statement in statements}
+    return found.pop() if len(found) == 1 else None
+
+
+def _check_call(statement: ast.stmt) -> CheckCell | None:
+    match statement:
+        case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer], [])):
+            if ast.unparse(func) in ("check", "check.hidden"):
+                return CheckCell(name, ast.unparse(answer))
+    return None

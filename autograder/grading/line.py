@@ -1,0 +1,109 @@
+"""Messages between two processes of ours: whole ones, or none."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import select
+import socket
+import time
+from collections.abc import Sequence
+from typing import Any
+
+Message = dict[str, Any]
+TOKEN = 16  # random bytes that a task and its reply begin with
+_HEAD = 4  # bytes that hold the length of what follows, big endian
+
+
+class LineError(Exception):
+    """The other end is gone, or a message did not pass in time: use it no more."""
+
+
+class Line:
+    """JSON messages, and file descriptors with them, over a stream socket.
+
+    Reading and writing end at a deadline: the other end may have been stopped in the
+    midst of a message.
+    """
+
+    def __init__(self, socket_: socket.socket):
+        self._socket = socket_
+        socket_.setblocking(False)
+
+    def fileno(self) -> int:
+        """For `select`: something has come, or the other end is gone."""
+        return self._socket.fileno()
+
+    def has_something(self, seconds: float = 0.0) -> bool:
+        """Whether a message, or the end, comes within some seconds."""
+        return _ready(self._socket, select.POLLIN, seconds)
+
+    def put(
+        self, message: Message, seconds: float, descriptors: Sequence[int] = ()
+    ) -> None:
+        """Send a message within some seconds. Raises LineError."""
+        text = json.dumps(message).encode()
+        data, deadline = _head(text) + text, time.monotonic() + seconds
+        try:
+            while data:
+                self._wait(select.POLLOUT, deadline)
+                sent = socket.send_fds(self._socket, [data[: 1 << 20]], descriptors)
+                data, descriptors = data[sent:], ()
+        except OSError as error:
+            raise LineError("the other process is gone") from error
+
+    def get(self, seconds: float) -> tuple[Message, list[int]]:
+        """Receive a message and its descriptors within some seconds.
+
+        Raises:
+            LineError: also for one that is not in order; descriptors are closed then.
+        """
+        deadline = time.monotonic() + seconds
+        descriptors: list[int] = []
+        try:
+            head = self._read(_HEAD, deadline, descriptors)
+            text = self._read(int.from_bytes(head, "big"), deadline, descriptors)
+            return json.loads(text), descriptors
+        except (OSError, ValueError, LineError) as error:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            if isinstance(error, LineError):
+                raise
+            raise LineError("the other process is gone") from error
+
+    def hang_up(self) -> None:
+        """Let nothing pass any more; a thread that waits for a message learns it."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the socket back."""
+        self._socket.close()
+
+    def _read(self, size: int, deadline: float, descriptors: list[int]) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            self._wait(select.POLLIN, deadline)
+            most = min(size - len(parts), 1 << 20)
+            part, found, _, _ = socket.recv_fds(self._socket, most, 1)
+            descriptors += found
+            if not part:
+                raise LineError("the other process is gone")
+            parts += part
+        return bytes(parts)
+
+    def _wait(self, events: int, deadline: float) -> None:
+        if not _ready(self._socket, events, deadline - time.monotonic()):
+            raise LineError("the other process does not answer")
+
+
+def _head(text: bytes) -> bytes:
+    return len(text).to_bytes(_HEAD, "big")
+
+
+def _ready(file: socket.socket, events: int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(file, events)
+    return bool(poll.poll(None if seconds == math.inf else max(seconds, 0.0) * 1000))

@@ -1,0 +1,129 @@
+"""What a box has used: its CPU time, and the time in which it could have worked.
+
+A limit is for what the student's code does, so CPU time of all the box's processes
+comes first. Code that sleeps uses none; for it there is a clock, which stands still
+while a process of the box is ready and no CPU is free, or while somebody has stopped
+the box. So it goes on a busy machine as far as it would go on a quiet one.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from autograder.kernel.processes import (
+    collected_seconds,
+    cpu_seconds,
+    descendants,
+    is_stopped,
+    waits,
+)
+
+LOOK_SECONDS = 0.25  # between two looks
+_SOON = 0.05  # a look costs a millisecond: none is taken that soon after another
+_LATE = 1.0  # a look that comes later than this: it was we who had no CPU
+_STOPS = 180.0  # seconds for which a box may stand stopped in all, at no cost
+_BUSY = 0.1  # the share of lost time from which a machine counts as busy
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """Seconds of CPU, and seconds on the meter's clock."""
+
+    cpu: float
+    clock: float
+
+
+class Meter:
+    """Counts for the box of one supervisor; look at least every `LOOK_SECONDS`.
+
+    Args:
+        supervisor: its process id; None where there is no box: then the clock is all
+            there is, and it never stands still.
+    """
+
+    def __init__(self, supervisor: int | None):
+        self._supervisor = supervisor
+        self.cpu = 0.0  # seconds, since the box was started
+        self.clock = 0.0  # seconds, since this meter was made
+        self.lost = 0.0  # seconds in which the box could not do what it wanted
+        self._stopped = 0.0
+        self._last = time.monotonic()
+        self._waits: dict[tuple[int, str], float] = {}
+        self.look()
+
+    def look(self) -> None:
+        """Read what has been used since the last look, if that was not just now."""
+        now = time.monotonic()
+        if self._waits and now - self._last < _SOON:
+            return
+        passed, self._last = now - self._last, now
+        ours = max(passed - _LATE, 0.0)
+        passed -= ours
+        lost = self._look_at_box(self._supervisor, passed) if self._supervisor else 0.0
+        self.lost += ours + lost
+        self.clock += passed - lost
+
+    def _look_at_box(self, supervisor: int, passed: float) -> float:
+        """Count the CPU time; how much of the time that has passed was lost to it."""
+        pids = list(descendants(supervisor))
+        used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
+        self.cpu = max(self.cpu, used)  # who has ended uncollected is not seen again
+        before, self._waits = self._waits, waits(pids)
+        if self._stopped < _STOPS and any(map(is_stopped, pids)):
+            self._stopped += passed
+            return passed
+        waited = sum(
+            seconds - before[task]
+            for task, seconds in self._waits.items()
+            if task in before
+        )
+        return min(waited, passed)
+
+
+class Span:
+    """What is used from now on, of an allowance."""
+
+    def __init__(self, meter: Meter, allowance: Allowance):
+        meter.look()
+        self._meter, self._allowance = meter, allowance
+        self._start = meter.cpu, meter.clock, meter.lost
+
+    def over(self) -> str:
+        """What is used up: "CPU time", "time", or "" for nothing. Looks first."""
+        self._meter.look()
+        cpu, clock, _ = self._used()
+        if cpu > self._allowance.cpu:
+            return "CPU time"
+        return "time" if clock > self._allowance.clock else ""
+
+    def next(self, allowance: Allowance) -> Span:
+        """Another span on the same meter, from now on."""
+        return Span(self._meter, allowance)
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU."""
+        return self._used()[0]
+
+    @property
+    def clock(self) -> float:
+        """Seconds on the clock, but for pauses."""
+        return self._used()[1]
+
+    @property
+    def busy(self) -> bool:
+        """Whether the machine has kept the box from working meanwhile."""
+        _, clock, lost = self._used()
+        return lost > _BUSY * (clock + lost)
+
+    def pause(self) -> None:
+        """Take back what the clock has counted: the box had to wait for us."""
+        self._meter.look()
+        cpu, _, lost = self._start
+        self._start = cpu, self._meter.clock, lost
+
+    def _used(self) -> tuple[float, float, float]:
+        now = self._meter.cpu, self._meter.clock, self._meter.lost
+        cpu, clock, lost = (b - a for a, b in zip(self._start, now, strict=True))
+        return cpu, clock, lost
