@@ -103,7 +103,7 @@ def end_all_children() -> None:
 
 
 def await_calm(seconds: float) -> None:
-    """Wait while processes wait for a CPU half of the time, for some seconds at most."""
+    """Wait until CPUs are free for half of the time, for some seconds at most."""
     deadline = time.monotonic() + seconds
     while _pressure() > 50.0 and time.monotonic() < deadline:
         time.sleep(1.0)

@@ -258,8 +258,10 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
     hostile(ends[1], junk)
     grader, stop = socket.socketpair()
     with grader, stop:
-        threading.Timer(0.5, grader.send, [b"the cell has ended"]).start()
+        end = threading.Timer(0.5, grader.send, [b"the cell has ended"])
+        end.start()
         found = asked(ends[0], stop=Line(stop))
+        end.join()
         assert not found.heard
         assert decide(prepared(NAME, "abc", 5.0), found).points == 0
     ends[0].shutdown(socket.SHUT_RDWR)
