@@ -14,8 +14,10 @@ help:  ## this list
 	awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
-	{ echo "This course needs Python 3.11, 3.12 or 3.13; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "This course needs Python 3.11 or later; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || \
+	echo "Python is newer than 3.14, with which this course was tried; if pip fails, say another: make PYTHON=python3.12 ..." >&2
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster,postgres]'
 	@touch $@

@@ -1225,3 +1225,11 @@ def your_test_at_work():
 #   unit 2, use `shuffle_gap` to see why.
 # - **Play.** Replace 10000 by 10 or by 1000000 in your `sinusoid`, and draw the pictures
 #   again. Which positions become hard to tell apart?
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run it again whenever you have solved something.
+
+# %%
+check.summary()

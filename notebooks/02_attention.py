@@ -1432,3 +1432,11 @@ else:
 # - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must look like.
 # - Try it: remove the scaling in `SelfAttention` with `d_k = 256` and look at the weights at
 #   initialisation. What do you expect to see?
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run it again whenever you have solved something.
+
+# %%
+check.summary()

@@ -1348,3 +1348,11 @@ def yours_is_pytorchs():
 #   *GQA*: heads that share their keys and values, and so save memory. Where in your code would that
 #   change a shape?
 # - Try it: train `two_questions` with three questions and two heads. What do the maps look like?
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run it again whenever you have solved something.
+
+# %%
+check.summary()

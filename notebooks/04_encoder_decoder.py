@@ -2082,3 +2082,11 @@ def your_test_at_work():
 #   three families. T5 compares them side by side.
 # - Try it: train `Mirror(norm_first=False)` with a learning rate that rises over the
 #   first 100 steps. How deep can it get?
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run it again whenever you have solved something.
+
+# %%
+check.summary()

@@ -1693,3 +1693,11 @@ def with_and_without_cache():
 #   reversal is a hard one.
 # - Try it: train on lengths 1 to 10, but let each sequence start at a random place of the
 #   position table. Where is the cliff now?
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run it again whenever you have solved something.
+
+# %%
+check.summary()

@@ -2082,3 +2082,11 @@ check.hidden("text_recovery/model", restore)
 #   does your model get with 200,000? What changes if each is seen once?
 # - Keep the keys and values of earlier steps in greedy decoding (a *cache*). How much faster is it?
 # - Train on the embedded corpus, test on real text. **Predict first.** It is a lesson in humility.
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run it again whenever you have solved something.
+
+# %%
+check.summary()

@@ -1,5 +1,7 @@
 """pyproject.toml, environment.yml and constraints.txt agree."""
 
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -53,3 +55,31 @@ def test_the_pinned_versions_are_in_range(required):
 
 def test_conda_python_is_one_that_the_project_accepts():
     assert Version("3.12") in SpecifierSet(PROJECT["requires-python"])
+
+
+@pytest.mark.parametrize(
+    ("version", "says", "goes_on"),
+    [
+        ((3, 10), "needs Python 3.11 or later", False),
+        ((3, 11), "", True),
+        ((3, 14), "", True),
+        ((3, 15), "newer than 3.14", True),
+    ],
+)
+def test_make_refuses_old_pythons_and_warns_of_new_ones(
+    tmp_path, version, says, goes_on
+):
+    """With an interpreter that claims a version, and stops at ``-m venv``."""
+    fake = tmp_path / "python"
+    fake.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] || {{ echo "asked for $2"; exit 7; }}\n'
+        f'exec {sys.executable} -c "import sys; '
+        f'sys.version_info = {version}; $(printf \'%s\' "$2")"\n'
+    )
+    fake.chmod(0o755)
+    done = subprocess.run(
+        ["make", f"PYTHON={fake}", f"VENV={tmp_path}/venv", "build"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0 and ("asked for venv" in done.stdout) == goes_on
+    assert says in done.stderr and ("Python" in done.stderr) == bool(says)

@@ -34,6 +34,8 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     notebook = clone / "notebooks" / "02_attention.py"
     mark = '\n# %% check="attention/scaled_dot_product" points='
     change(notebook, f"{mark}18", f"{mark}14")
+    change(notebook, "difficulty 3/5 · 18 points*", "difficulty 3/5 · 14 points*")
+    change(notebook, "11 exercises and one", "12 exercises and one")
     mark = "# %% [markdown]\n# ## 2. Why divide"
     change(notebook, mark, f"{cells}\n{mark}")
     with (clone / "autograder/student/probes/attention.py").open("a") as file:

@@ -10,7 +10,14 @@ import nbformat
 
 from autograder.bank import evaluate
 from autograder.bank.vocabulary import Task
-from autograder.build import adopt, notebook, references, release, solutions
+from autograder.build import (
+    adopt,
+    notebook,
+    numbers,
+    references,
+    release,
+    solutions,
+)
 from autograder.course import Unit
 from autograder.errors import CourseError
 from autograder.student.exercise import Exercise
@@ -24,6 +31,7 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
         CourseError: see the checks in this package; file and line are in the text.
     """
     cells = notebook.read(unit)
+    numbers.refuse_stale(cells)
     source = notebook.to_source(unit, cells)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells)

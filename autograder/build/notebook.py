@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -264,12 +265,21 @@ def wheel_name() -> str:
 
 
 def write(path: Path, data: str | bytes) -> bool:
-    """Replace a file as a whole, if its content differs; whether it did."""
+    """Replace a file as a whole, if its content differs; whether it did.
+
+    Raises:
+        CourseError: it cannot be written; what was there stays.
+    """
     data = data.encode() if isinstance(data, str) else data
-    if path.is_file() and path.read_bytes() == data:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    part.replace(path)
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
     return True

@@ -194,7 +194,7 @@ def enter_students(root: Path, entered: Iterable[Student]) -> None:
         book.finish()
 
     log = logging.getLogger(__name__)
-    patient = PatientBook(*_place(root), seconds=PATIENCE, log=log)
+    patient = PatientBook(*place(root), seconds=PATIENCE, log=log)
     try:
         patient.use(add)
     finally:
@@ -219,7 +219,7 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
         NoGradebook: there is none.
         CourseError: it cannot be read.
     """
-    url, course = _place(root)
+    url, course = place(root)
     path = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not path.is_file():
         raise NoGradebook(f"there is no gradebook at {path}; run nbgrader first")
@@ -235,7 +235,7 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
             book.close()
 
 
-def _place(root: Path) -> tuple[str, str]:
+def place(root: Path) -> tuple[str, str]:
     """The address of the gradebook, and the course's name in it."""
     app = NbGrader(log_level=40)
     app.initialize([], root=str(root.resolve()))

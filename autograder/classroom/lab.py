@@ -8,7 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tqdm import tqdm
+
 from autograder.build.notebook import write
+from autograder.classroom import gradebook
 from autograder.course import Unit
 from autograder.errors import CourseError
 
@@ -17,6 +20,7 @@ STUDENT_JUPYTER = Path(__file__).parent / "student_jupyter"
 
 _NBGRADER = """\
 c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = {course!r}
 c.Exchange.root = {exchange!r}
 c.ExchangeSubmit.strict = True  # a renamed notebook is refused, with its name
 """
@@ -32,9 +36,12 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
         CourseError: nbgrader cannot release a unit.
     """
     exchange = root / "exchange"
-    config = _NBGRADER.format(exchange=str(exchange))
+    course = gradebook.place(units[0].root)[1]
+    config = _NBGRADER.format(exchange=str(exchange), course=course)
+    # For JupyterLab, wherever it is started; and for `nbgrader` in a terminal there.
     write(root / "jupyter" / "nbgrader_config.py", config)
-    for unit in units:
+    write(root / "student" / "nbgrader_config.py", config)
+    for unit in tqdm(units, "release", unit="unit"):
         copy = root / "student" / unit.label / unit.release.name
         if not copy.exists():
             write(copy, unit.release.read_bytes())
@@ -50,9 +57,16 @@ def environment(root: Path) -> dict[str, str]:
 
 
 def run(root: Path) -> int:
-    """Open JupyterLab in the student's folder; its exit status."""
+    """Open JupyterLab in the student's folder; its exit status.
+
+    As root, as in most containers, Jupyter has to be told that this is meant.
+    """
+    root_too = ["--allow-root"] if os.geteuid() == 0 else []
     return subprocess.run(
-        ["jupyter", "lab"], cwd=root / "student", env=environment(root), check=False
+        ["jupyter", "lab", *root_too],
+        cwd=root / "student",
+        env=environment(root),
+        check=False,
     ).returncode
 
 

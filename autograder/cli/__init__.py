@@ -27,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 1
+    except OSError as error:  # a file that cannot be read or written
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"autograder: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ import html
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     While an exercise that it needs is unsolved or fails, one plain line stands in its
     place, so that "Run all" goes on to the end of the notebook.
     """
-    if _left_out():
+    if left_out():
         print(f"({_title(function)}: left out while grading)")
         return function
     try:
@@ -33,16 +34,26 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
             function()
     except Exception as error:
         _close_figures()
-        unsolved = isinstance(error, NotImplementedError) and from_stub(error)
-        reason = (
-            f"an exercise above is {UNSOLVED}" if unsolved else describe_error(error)
-        )
-        print(f"({_title(function)} waits: {reason})")
+        print(f"({_title(function)} waits: {_reason(error, function)})")
     return function
 
 
-def _left_out() -> bool:
+def left_out() -> bool:
+    """Whether this is grading, which has no use for what only explains."""
     return os.environ.get(LEFT_OUT) == "1"
+
+
+def _reason(error: Exception, function: Callable[[], Any]) -> str:
+    """Why a demonstration stopped: whose code it was, and what to do."""
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, NotImplementedError) and from_stub(error):
+        return f"{codes[-1].co_qualname.partition('.<locals>')[0]} is {UNSOLVED}"
+    about = describe_error(error)
+    if getattr(function, "__code__", None) is not codes[-1]:
+        return about
+    if isinstance(error, NameError):
+        return f'"{error.name}" is made by a cell above that did not run, or waits, too'
+    return about.partition("\n")[0]  # a line of the course's, not of the student's
 
 
 def _title(function: Callable) -> str:
@@ -64,7 +75,7 @@ def show(figure: Any, alt: str) -> None:
     import matplotlib.pyplot as plt
     from IPython.display import HTML, display
 
-    if _left_out():
+    if left_out():
         plt.close(figure)
         print(f"(figure left out while grading: {alt})")
         return

@@ -15,6 +15,7 @@ from autograder.student.exercise import CaseResult, Finding, Verdict
 from autograder.student.pictures import picture
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
+DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
 SHOWN = 2  # findings of a case that are told in full
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
@@ -47,24 +48,35 @@ def as_html(verdict: Verdict) -> str:
     The first case that fails is open, with a picture; the others unfold.
     """
     if not verdict.results:
-        return _box(ORANGE, f"<div>{_inline(verdict.note)}</div>")
+        return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
     results = _grouped(verdict)
     first = next((r.case.name for r in results if not r.passed), None)
     rows = "".join(_row(r, verdict, r.case.name == first) for r in results)
     head = (
         f'<div style="display:flex;justify-content:space-between;gap:1em">'
-        f"<strong>{_inline(verdict.title)}</strong>"
+        f"<strong>{inline(verdict.title)}</strong>"
         f"<strong>{_points(verdict)}</strong></div>"
     )
     colour = BLUE if verdict.passed else ORANGE
-    return _box(colour, head + _mistake_html(verdict) + rows)
+    return boxed(colour, head + _mistake_html(verdict) + rows)
 
 
-def _box(colour: str, content: str) -> str:
+def boxed(colour: str, content: str) -> str:
+    """A panel with a coloured edge, around HTML."""
     return (
         f'<div style="border-left:5px solid {colour};background:{_TINT[colour]};'
         "padding:.7em 1em;margin:.3em 0;line-height:1.45;max-width:58em;"
         f'color:inherit;font-family:sans-serif;font-size:14px">{content}</div>'
+    )
+
+
+def mark(passed: bool) -> str:
+    """A tick or a cross, white on its own ground: readable in any theme."""
+    colour, sign = (BLUE, "✓") if passed else (DARK_ORANGE, "✗")
+    return (
+        f'<span style="background-color:{colour};color:#fff;border-radius:3px;'
+        "font-weight:bold;display:inline-block;width:1.5em;text-align:center;"
+        f'margin-right:.5em">{sign}</span>'
     )
 
 
@@ -83,11 +95,11 @@ def _mistake_html(verdict: Verdict) -> str:
     lines = _mistake_lines(verdict)
     if not lines:
         return ""
-    says, asks = map(_inline, lines)
+    says, asks = map(inline, lines)
     return f'<p style="margin:.5em 0"><strong>{says}</strong><br>{asks}</p>'
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """A sentence as HTML: `code` and *emphasis*, everything else escaped."""
     parts = html.escape(text).split("`")
     for i, part in enumerate(parts):
@@ -111,13 +123,9 @@ def _title(result: CaseResult) -> str:
 
 
 def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
-    colour, mark = (BLUE, "✓") if result.passed else (ORANGE, "✗")
-    head = (
-        f'<span style="color:{colour};font-weight:bold;display:inline-block;'
-        f'width:1.6em">{mark}</span>{_inline(_title(result))}'
-    )
+    head = f"{mark(result.passed)}{inline(_title(result))}"
     details = "".join(
-        f'<div style="margin-left:1.6em;white-space:pre-wrap">{_inline(line)}</div>'
+        f'<div style="margin-left:1.6em;white-space:pre-wrap">{inline(line)}</div>'
         for line in _details(result, verdict)
     )
     if result.passed:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -39,6 +40,31 @@ def test_a_students_work_stays_and_nothing_is_released_twice(root, monkeypatch):
     monkeypatch.setattr(lab.subprocess, "run", lambda *_, **__: pytest.fail("again"))
     assert lab.prepare([UNIT], root) == root / "student"
     assert copy.read_text() == "my answers"
+
+
+def test_in_a_terminal_there_nbgrader_knows_the_course(root):
+    """``nbgrader submit``, as docs/ta.md says, without naming course or exchange."""
+    program = Path(sys.executable).with_name("nbgrader")
+    done = subprocess.run(
+        [program, "submit", UNIT.label], cwd=root / "student", check=False, text=True,
+        capture_output=True, env={"HOME": str(root), "PATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "transformer" in done.stderr
+    assert list((root / "exchange" / "transformer" / "inbound").iterdir())
+
+
+@pytest.mark.parametrize(("account", "more"), [(0, ["--allow-root"]), (1000, [])])
+def test_jupyter_starts_in_containers_too(root, monkeypatch, account, more):
+    started = []
+
+    def run(command, **_):
+        started.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(lab.subprocess, "run", run)
+    monkeypatch.setattr(lab.os, "geteuid", lambda: account)
+    assert lab.run(root) == 0 and started == [["jupyter", "lab", *more]]
 
 
 def test_the_tools_of_instructors_are_off(root, monkeypatch):

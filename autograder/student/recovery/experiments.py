@@ -43,7 +43,8 @@ def run_grid(
     place = Path(folder) / name
     place.mkdir(parents=True, exist_ok=True)
     rows = []
-    for config in tqdm(configs, desc=name):
+    # No bar before a second is over: a stub that is not solved yet needs none.
+    for config in tqdm(configs, desc=name, delay=1):
         path = place / f"{_key(config)}.json"
         if not path.is_file():
             started = time.process_time()

@@ -1,0 +1,79 @@
+"""Numbers in a notebook's text that its cells prove right or stale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from autograder.build.notebook import Cell
+from autograder.errors import CourseError
+
+_WORDS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_POINTS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) points?\b")
+_COUNTS = {
+    "check": re.compile(r"(?<!\w)(\w+) exercises?\b"),
+    "written": re.compile(r"(?<!\w)(\w+) questions? in words"),
+}
+
+
+def refuse_stale(cells: Sequence[Cell]) -> None:
+    """See that headings name the points of their cells, and the head counts them right.
+
+    The points of a check are the last that the text names before it; those of a written
+    answer, whose rubric names others, are among them. The unit's head is the text
+    before the first code.
+
+    Raises:
+        CourseError: with file and line of each number that is not true.
+    """
+    stale = [*_points(cells), *_counts(cells)]
+    if stale:
+        raise CourseError("\n".join(stale))
+
+
+def _points(cells: Sequence[Cell]) -> Iterator[str]:
+    named: list[tuple[str, float]] = []
+    for cell in cells[_head(cells) :]:
+        if cell.role in ("check", "written"):
+            said = named if cell.role == "written" else named[-1:]
+            if said and cell.points not in [points for _, points in said]:
+                where, points = said[0]
+                yield (
+                    f"{where}: the text says {points:g} points; {cell.name} has "
+                    f"{cell.points:g}"
+                )
+            named = []
+        elif cell.kind == "markdown":
+            for found in _POINTS.finditer(cell.text):
+                named.append((_line(cell, found), float(found[1])))
+
+
+def _counts(cells: Sequence[Cell]) -> Iterator[str]:
+    for cell in cells[: _head(cells)]:
+        for role, pattern in _COUNTS.items():
+            true = sum(one.role == role for one in cells)
+            for found in pattern.finditer(cell.text):
+                said = _number(found[1])
+                if said is not None and said != true:
+                    text = " ".join(found[0].split())
+                    yield f'{_line(cell, found)}: the text says "{text}"; it has {true}'
+
+
+def _head(cells: Sequence[Cell]) -> int:
+    """How many cells stand before the first code."""
+    kinds = [cell.kind for cell in cells]
+    return kinds.index("code") if "code" in kinds else len(kinds)
+
+
+def _number(word: str) -> int | None:
+    if word.isdigit():
+        return int(word)
+    return _WORDS.index(word.lower()) if word.lower() in _WORDS else None
+
+
+def _line(cell: Cell, found: re.Match[str]) -> str:
+    name, _, first = cell.where.rpartition(":")
+    return f"{name}:{int(first) + 1 + cell.text.count(chr(10), 0, found.start())}"

@@ -1,0 +1,53 @@
+"""The build notices numbers in the text that are no longer true."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.build.notebook import Cell
+from autograder.build.numbers import refuse_stale
+from autograder.errors import CourseError
+
+
+def notebook(head="", heading="", question=""):
+    """Two checks of 5 points and an answer of 4, with what the text says of them."""
+    texts = [
+        Cell("markdown", f"# Numbers\n\n{head}", "n.py:1"),
+        Cell("code", "import math", "n.py:9"),
+        Cell("markdown", f"## Doubling\n\n{heading}", "n.py:20"),
+        Cell("code", "...", "n.py:30", "exercise", "n/double"),
+        Cell("code", "...", "n.py:40", "check", "n/double", 5.0),
+        Cell("code", "...", "n.py:50", "check", "n/triple", 5.0),
+        Cell("markdown", question, "n.py:60"),
+        Cell("markdown", "...", "n.py:70", "written", "n/why", 4.0),
+    ]
+    return texts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {},
+        {"head": "two exercises, one question in words, 100 points"},
+        {"head": "2 exercises and other exercises"},
+        {"heading": "*time ~5 min · 5 points*"},
+        {"heading": "A triangle has 3 points. *5 points*"},
+        {"question": "Question (4 points). 1 point for the idea, 3 points for why."},
+    ],
+)
+def test_what_is_true_or_not_said_is_built(text):
+    refuse_stale(notebook(**text))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ({"head": "nine exercises"}, r'n.py:4: .* "nine exercises"; it has 2'),
+        ({"head": "2 questions in words"}, r'"2 questions in words"; it has 1'),
+        ({"heading": "*14 points*"}, "n.py:23: .* 14 points; n/double has 5"),
+        ({"question": "(3 points)"}, "n.py:61: .* 3 points; n/why has 4"),
+    ],
+)
+def test_what_is_stale_is_refused_with_its_line(text, says):
+    with pytest.raises(CourseError, match=says):
+        refuse_stale(notebook(**text))
