@@ -38,7 +38,7 @@ test-slow: $(EXTRAS)  ## the tests that take minutes
 build: $(READY)  ## source/, release/ and references from notebooks/
 	autograder build $(UNIT)
 
-validity: $(READY)  ## run every wrong variant and right style through the checks
+validity: $(READY)  ## run every mutant and accepted solution through the checks
 	autograder validity $(UNIT)
 
 lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)

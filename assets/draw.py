@@ -11,7 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from autograder.bank import evaluate
+from autograder.bank import specification
+from autograder.oracle.variants import build_object
 from autograder.student import references
 from autograder.student.compare import judge
 from autograder.student.exercise import Verdict
@@ -30,10 +31,10 @@ SHOWN = (("attention/scaled_dot_product", "unscaled"), ("attention/causal_mask",
 def wrong_verdict(name: str, mistake: str | None) -> Verdict:
     """The visible verdict on a named mistake of an exercise, or on its first one."""
     unit = name.split("/")[0]
-    task = {task.name: task for task in evaluate.tasks(unit)}[name]
-    variants = evaluate.named(task)
-    chosen = next((v for v in variants if v.name == mistake), variants[0])
-    answer, probe = evaluate.build_object(task, chosen), find(name)
+    asked = specification(name)
+    mutants = asked.mutants
+    chosen = next((m for m in mutants if m.name == mistake), mutants[0])
+    answer, probe = build_object(asked, chosen.ways[0]), find(name)
     exercise = references.load(unit)[name]
     return judge(exercise, exercise.cases, lambda c: observe(probe, answer, c.inputs))
 

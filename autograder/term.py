@@ -16,15 +16,16 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograder.bank import specifications
 from autograder.build import references
 from autograder.build.notebook import read, write
 from autograder.course import Unit
 from autograder.errors import CourseError
+from autograder.oracle.verify import Row, measure
 from autograder.student.exercise import Exercise
 from autograder.student.references import pack
-from autograder.validity import Row, measure
 
-TRIES = 5  # drawings of a unit; now and then one lets a wrong variant pass
+TRIES = 5  # drawings of a unit; now and then one lets a mutant pass
 
 # What a term leaves in a course folder. The secret lies in .autograder.
 RESULTS = ("submitted", "autograded", "feedback", "gradebook.db", ".autograder")
@@ -53,15 +54,16 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
     cells = read(unit)
     for _ in range(TRIES):
         seed = secrets.token_hex(16)
-        exercises = references.build(unit, cells, seed)["hidden"]
-        drawn = {exercise.name: exercise for exercise in exercises}
-        with contextlib.redirect_stdout(io.StringIO()):  # some variants print
-            failures = [n for row in measure(unit.name, drawn) for n in _failures(row)]
+        built = references.build(unit, cells, seed)
+        drawings = [{e.name: e for e in exercises} for exercises in built.values()]
+        with contextlib.redirect_stdout(io.StringIO()):  # some mutants print
+            rows = list(measure(specifications(unit.name), drawings))
+        failures = [line for row in rows for line in _failures(row)]
         if not failures:
-            return seed, exercises
+            return seed, built["hidden"]
     raise CourseError(
         f"{failures[0]}, with each of {TRIES} drawings; nothing was changed. "
-        f"See to the settings in autograder/bank/{unit.name}.py"
+        f"See to the cases in autograder/bank/{unit.name}/"
     )
 
 

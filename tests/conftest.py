@@ -11,9 +11,16 @@ import pytest
 import torch
 from jupyter_client.provisioning import KernelProvisionerFactory
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Right, Setting, Task, Wrong
 from autograder.course import units
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Mutant,
+    Specification,
+    Way,
+)
+from autograder.oracle.variants import run_source
 from autograder.student.exercise import Case, Exercise, Mistake
 from autograder.student.probes import probe, tensor
 
@@ -69,11 +76,11 @@ def doubling() -> Exercise:
 
 
 @pytest.fixture
-def tiny_task(monkeypatch) -> Task:
-    """The task "double each number", with all that a unit of its own would have."""
+def tiny_exercise(monkeypatch) -> Specification:
+    """The exercise "double each number", with all that a unit of its own would have."""
     solutions = ModuleType("autograder.solutions.tiny")
     source = "def double(x):\n    return 2 * x\n"
-    evaluate.run_source(source, vars(solutions), "<solutions of tiny>")
+    run_source(source, vars(solutions), "<solutions of tiny>")
     monkeypatch.setitem(sys.modules, solutions.__name__, solutions)
     monkeypatch.setitem(
         sys.modules, "autograder.student.probes.tiny", ModuleType("probes")
@@ -83,11 +90,32 @@ def tiny_task(monkeypatch) -> Task:
     def double(function, inputs):
         return {"twice": tensor(function(inputs["x"]), "twice")}
 
-    setting = Setting("plain", "a vector", lambda draw: {"x": draw.tensor(3)}, "Twice?")
-    wrong = Wrong("tripled", "You tripled.", "How many?", edits=(("2 *", "3 *"),))
-    right = Right("added", source="def double(x):\n    return x + x")
-    task = Task("tiny/double", "Doubling", "double", (setting,), (wrong,), (right,))
+    made = Specification(
+        name="tiny/double",
+        title="Doubling",
+        target="double",
+        cases=[
+            CaseKind(
+                name="plain",
+                title="a vector",
+                inputs=lambda draw: {"x": draw.tensor(3)},
+                hint="Twice?",
+            )
+        ],
+        mutants=[
+            Mutant(
+                name="tripled",
+                says="You tripled.",
+                asks="How many?",
+                ways=[Way(edits=[Edit("2 *", "3 *")])],
+            )
+        ],
+        accepted=[Accepted(name="added", edits=[Edit("2 * x", "x + x")])],
+    )
     bank = ModuleType("autograder.bank.tiny")
-    bank.TASKS = (task,)
-    monkeypatch.setitem(sys.modules, bank.__name__, bank)
-    return task
+    bank.EXERCISES = ("double",)
+    exercise = ModuleType("autograder.bank.tiny.double")
+    exercise.EXERCISE = made
+    for module in (bank, exercise):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return made

@@ -30,7 +30,7 @@ def change(path, old: str, new: str) -> None:
 @pytest.mark.slow
 def test_an_exercise_is_added_as_it_says(tmp_path):
     clone = checkout(tmp_path / "clone")
-    cells, probe, task = blocks()
+    cells, probe, exercise = blocks()
     notebook = clone / "notebooks" / "02_attention.py"
     mark = '\n# %% check="attention/scaled_dot_product" points='
     change(notebook, f"{mark}18", f"{mark}14")
@@ -40,9 +40,10 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     change(notebook, mark, f"{cells}\n{mark}")
     with (clone / "autograder/student/probes/attention.py").open("a") as file:
         file.write(f"\n\n{probe}")
-    bank = clone / "autograder" / "bank" / "attention.py"
-    mark = "TASKS: tuple[Task, ...] = (\n    SCORES,\n"
-    change(bank, mark, f"{task}\n\n{mark}    FAVOURITE_KEY,\n")
+    bank = clone / "autograder" / "bank" / "attention"
+    (bank / "favourite_key.py").write_text(exercise, encoding="utf-8")
+    mark = 'EXERCISES = (\n    "scores",\n'
+    change(bank / "__init__.py", mark, f'{mark}    "favourite_key",\n')
 
     def run(*command: str) -> str:
         done = subprocess.run(
@@ -56,5 +57,5 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     assert "release/02_attention" in run("autograder", "build", "02")
     rows = run("autograder", "validity", "02")
     (row,) = (row for row in rows.splitlines() if "favourite_key" in row)
-    assert "caught   3/3" in row and "named   3/3" in row and "accepted   2/2" in row
+    assert "caught   4/4" in row and "named   4/4" in row and "accepted   2/2" in row
     run("ruff", "check", "--no-cache", "autograder", "notebooks")

@@ -25,18 +25,19 @@ ALLOWED = {
     "student": {"solutions"},
     "course": {"errors"},
     "kernel": set(),
-    "oracle": {"student"},
-    "bank": {"student", "solutions", "oracle", "errors"},
-    "build": {"student", "bank", "course", "errors", "__version__"},
-    "grading": {"student", "bank", "kernel", "course", "errors", "__version__"},
+    "oracle": {"student", "solutions", "errors"},
+    "bank": {"student", "solutions", "oracle"},
+    "build": {"student", "oracle", "bank", "course", "errors", "__version__"},
+    "grading": {
+        "student", "oracle", "bank", "kernel", "course", "errors", "__version__",
+    },
     "publishing": {"build", "grading", "kernel", "course", "errors", "__version__"},
-    "classroom": {"bank", "build", "grading", "course", "errors"},
+    "classroom": {"oracle", "bank", "build", "grading", "course", "errors"},
     "collect": {"build", "classroom", "grading", "errors"},
-    "validity": {"bank", "student"},
-    "term": {"build", "validity", "course", "student", "errors"},
+    "term": {"build", "oracle", "bank", "course", "student", "errors"},
     "cli": {
-        "build", "classroom", "collect", "course", "errors", "grading", "publishing",
-        "term", "validity",
+        "bank", "build", "classroom", "collect", "course", "errors", "grading",
+        "oracle", "publishing", "student", "term",
     },
 }  # fmt: skip
 
@@ -97,7 +98,7 @@ def test_nothing_shadows_the_standard_library():
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
     "__main__": "publishing/test_colab.py",
-    "bank/*": "oracle/test_validity.py",
+    "bank/*": "bank/test_bank.py",
     "build/adopt": "authoring/test_adopt.py",
     "build/*": "authoring/test_build.py",
     "classroom/leaderboard": "student/recovery/test_pieces.py",
@@ -107,7 +108,7 @@ ELSEWHERE = {
     "classroom/sample": "classroom/test_demo.py",
     "classroom/sheet": "classroom/test_exports.py",
     "classroom/table": "classroom/test_demo.py",
-    "cli/course": "oracle/test_validity.py",
+    "cli/course": "oracle/test_verify.py",
     "cli/people": "collect/test_place.py",
     "collect/archive": "collect/test_place.py",
     "collect/contents": "collect/test_sources.py",
@@ -127,6 +128,8 @@ ELSEWHERE = {
     "kernel/supervisor": "kernel/test_life.py",
     "kernel/zygote": "kernel/test_life.py",
     "kernel/*": "kernel/test_walls.py",
+    "oracle/answers": "oracle/test_cases.py",
+    "oracle/specification": "oracle/test_variants.py",
     "publishing/sphinx_math": "publishing/test_website.py",
     "student/agent": "grading/test_judge.py",
     "student/demo": "student/test_check.py",
@@ -134,14 +137,13 @@ ELSEWHERE = {
     "student/measures/*": "student/recovery/test_pieces.py",
     "student/observe": "student/test_check.py",
     "student/panel": "student/test_check.py",
-    "student/probes/*": "oracle/test_validity.py",
+    "student/probes/*": "oracle/test_verify.py",
     "student/recovery/grammar": "student/recovery/test_corpus.py",
     "student/recovery/forms": "student/recovery/test_corpus.py",
     "student/recovery/words": "student/recovery/test_corpus.py",
     "student/recovery/*": "student/recovery/test_pieces.py",
     "student/references": "authoring/test_build.py",
     "term": "authoring/test_term.py",
-    "validity": "oracle/test_validity.py",
 }
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Task
+from autograder.bank import specifications
 from autograder.build import (
     adopt,
     notebook,
@@ -20,6 +19,9 @@ from autograder.build import (
 )
 from autograder.course import Unit
 from autograder.errors import CourseError
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import build_object, run_source
+from autograder.oracle.verify import verdict
 from autograder.student.exercise import Exercise
 from autograder.student.panel import as_text
 
@@ -41,9 +43,9 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     released = release.generate(unit, source)
     release.refuse_leaks(cells, released)
     stubs = _stubs(released)
-    for index, task in enumerate(evaluate.tasks(unit.name)):
+    for index, exercise in enumerate(specifications(unit.name)):
         drawings = [exercises[index] for exercises in built.values()]
-        refuse_wrong_scores(task, drawings, stubs[task.name])
+        refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
     files = references.save(unit, built)
     return {
         module: code,
@@ -82,19 +84,23 @@ def _stubs(released: str) -> dict[str, str]:
     }
 
 
-def refuse_wrong_scores(task: Task, drawings: list[Exercise], stub: str) -> None:
+def refuse_wrong_scores(
+    exercise: Specification, drawings: list[Exercise], stub: str
+) -> None:
     """The solution must score every point, and the released stub none.
 
     Raises:
         CourseError: one of them does not.
     """
-    full = evaluate.verdict(task, evaluate.build_object(task), drawings)
+    full = verdict(exercise, build_object(exercise), drawings)
     if not full.passed:
         raise CourseError(
-            f"{task.name}: the solution does not score all points: {as_text(full)}"
+            f"{exercise.name}: the solution does not score all points: {as_text(full)}"
         )
-    module = sys.modules[f"autograder.solutions.{task.name.split('/')[0]}"]
-    blank = evaluate.run_source(stub, dict(vars(module)), "<release>")[task.target]
-    points = evaluate.verdict(task, blank, drawings).points
+    module = sys.modules[f"autograder.solutions.{exercise.unit}"]
+    blank = run_source(stub, dict(vars(module)), "<release>")[exercise.target]
+    points = verdict(exercise, blank, drawings).points
     if points:
-        raise CourseError(f"{task.name}: the blank release scores {points:g} points")
+        raise CourseError(
+            f"{exercise.name}: the blank release scores {points:g} points"
+        )

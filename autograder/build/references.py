@@ -10,11 +10,12 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Task
+from autograder.bank import specifications
 from autograder.build.notebook import Cell, target
 from autograder.course import Unit
 from autograder.errors import CourseError
+from autograder.oracle import cases
+from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.exercise import Case, Exercise, Value
 
@@ -35,16 +36,20 @@ def build(unit: Unit, cells: list[Cell], seed: str = "") -> dict[str, list[Exerc
     Raises:
         CourseError: notebook and bank disagree on the exercises.
     """
-    tasks = evaluate.tasks(unit.name)
+    exercises = specifications(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
-    _agree(unit, tasks, checks)
+    _agree(unit, exercises, checks)
     drawings = {"public": "public", "hidden": seed or seeds().get(unit.name, "hidden")}
     return {
         visibility: [
-            evaluate.exercise(
-                task, checks[task.name].points, seed, visibility == "hidden"
+            cases.exercise(
+                exercise,
+                checks[exercise.name].points,
+                seed,
+                visibility == "hidden",
+                exercises,
             )
-            for task in tasks
+            for exercise in exercises
         ]
         for visibility, seed in drawings.items()
     }
@@ -55,13 +60,15 @@ def seeds() -> dict[str, str]:
     return json.loads(SEEDS.read_text()) if SEEDS.is_file() else {}
 
 
-def _agree(unit: Unit, tasks: Iterable[Task], checks: dict[str, Cell]) -> None:
-    by_name = {task.name: task for task in tasks}
+def _agree(
+    unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
+) -> None:
+    by_name = {exercise.name: exercise for exercise in exercises}
     for name, cell in checks.items():
-        if name not in by_name or not by_name[name].settings:
+        if name not in by_name or not by_name[name].cases:
             raise CourseError(
-                f"{cell.where}: {name} has no cases; add a Task with settings to "
-                f"autograder/bank/{unit.name}.py"
+                f"{cell.where}: {name} has no cases; add a Specification with "
+                f"cases to autograder/bank/{unit.name}/"
             )
         if target(cell) != by_name[name].target:
             raise CourseError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.bank import evaluate
+from autograder.bank import specifications
 from autograder.build.notebook import badge, read
 from autograder.course import Unit
 
@@ -21,14 +21,13 @@ def unit_rows(units: Sequence[Unit]) -> list[str]:
 
 
 def variant_rows(units: Sequence[Unit]) -> list[str]:
-    """A Markdown table row a unit: how many wrong variants and right styles it has."""
-    rows = ["| unit | wrong variants | right styles |", "|---|---|---|"]
+    """A Markdown table row a unit: how many mutants and accepted solutions it has."""
+    rows = ["| unit | mutants | accepted solutions |", "|---|---|---|"]
     counts = []
     for unit in units:
-        tasks = evaluate.tasks(unit.name)
-        counts.append(
-            [sum(len(t.wrong) for t in tasks), sum(len(t.right) for t in tasks)]
-        )
+        exercises = specifications(unit.name)
+        ways = sum(len(m.ways) for e in exercises for m in e.mutants)
+        counts.append([ways, sum(len(e.accepted) for e in exercises)])
         rows.append(f"| {unit.label} | {counts[-1][0]} | {counts[-1][1]} |")
     wrong, right = map(sum, zip(*counts, strict=True))
     return [*rows, f"| **all** | **{wrong}** | **{right}** |"]

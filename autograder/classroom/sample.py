@@ -8,10 +8,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Right, Task, Wrong
+from autograder.bank import specifications
 from autograder.build.notebook import read, without_markers, write
 from autograder.course import Unit, manifest
+from autograder.oracle.specification import Accepted, Specification, Way
+from autograder.oracle.variants import solution_source, variant_source
 
 Answers = dict[str, str]  # exercise name -> the code of its cell
 
@@ -33,72 +34,77 @@ def _noisily(function):
 def submissions(unit: Unit) -> dict[str, bytes]:
     """Notebooks as handed in, by student."""
     release = nbformat.read(unit.release, as_version=4)
-    tasks = evaluate.tasks(unit.name)
+    exercises = specifications(unit.name)
     solved = {
         cell.name: without_markers(cell.text)
         for cell in read(unit)
         if cell.role == "exercise"
     }
-    made = {student: _fill(release, a) for student, a in _answers(tasks, solved)}
+    made = {student: _fill(release, a) for student, a in _answers(exercises, solved)}
     made["niels"] = _saved_by_colab(_fill(release, solved))
-    made["rosalind"] = _copied_cell(_fill(release, solved), tasks[0])
+    made["rosalind"] = _copied_cell(_fill(release, solved), exercises[0])
     return {
         student: (nbformat.writes(notebook) + "\n").encode()
         for student, notebook in sorted(made.items())
     }
 
 
-def _answers(tasks: Sequence[Task], solved: Answers) -> Iterable[tuple[str, Answers]]:
+def _answers(
+    exercises: Sequence[Specification], solved: Answers
+) -> Iterable[tuple[str, Answers]]:
     yield "ada", solved
     for turn, student in enumerate(("emmy", "grace", "katherine")):
-        yield student, _styles(tasks, solved, turn)
+        yield student, _styles(exercises, solved, turn)
     names = ("alan", "blaise", "claude", "dorothy", "erwin")
     for turn, student in enumerate(names):
-        yield student, _mistakes(tasks, solved, turn, len(names))
-    middle = tasks[len(tasks) // 2].name
+        yield student, _mistakes(exercises, solved, turn, len(names))
+    middle = exercises[len(exercises) // 2].name
     yield "felix", {}
     yield "henri", solved | {middle: solved[middle] + "\n    return ((("}
     yield (
         "isaac",
         solved | {middle: "import os\n\n" + solved[middle] + "\n\nos._exit(1)"},
     )
-    yield "maryam", _noisy(tasks, solved)
+    yield "maryam", _noisy(exercises, solved)
 
 
-def _styles(tasks: Sequence[Task], solved: Answers, turn: int) -> Answers:
+def _styles(exercises: Sequence[Specification], solved: Answers, turn: int) -> Answers:
     """Every exercise right, in the turn-th other style where there are some."""
     answers = dict(solved)
-    for task in tasks:
-        if task.right:
-            style = task.right[turn % len(task.right)]
-            answers[task.name] = _instead(task, style, solved)
+    for exercise in exercises:
+        if exercise.accepted:
+            style = exercise.accepted[turn % len(exercise.accepted)]
+            answers[exercise.name] = _instead(exercise, style, solved)
     return answers
 
 
-def _instead(task: Task, variant: Wrong | Right, solved: Answers) -> str:
+def _instead(exercise: Specification, variant: Way | Accepted, solved: Answers) -> str:
     """The solved cell with a variant in place of the solution's definition."""
-    code = variant.source or evaluate.edited(task, variant)
-    return solved[task.name].replace(evaluate.solution_source(task).rstrip("\n"), code)
+    code = variant_source(exercise, variant)
+    return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
 
 
-def _mistakes(tasks: Sequence[Task], solved: Answers, turn: int, turns: int) -> Answers:
+def _mistakes(
+    exercises: Sequence[Specification], solved: Answers, turn: int, turns: int
+) -> Answers:
     """Every other exercise with a named mistake, another one for each turn."""
     answers = dict(solved)
-    for index, task in enumerate(tasks):
-        wrong = evaluate.named(task)
-        if wrong and (index + turn) % 2 == 0:
-            chosen = wrong[(turn * len(wrong)) // turns]
-            answers[task.name] = _instead(task, chosen, solved)
+    for index, exercise in enumerate(exercises):
+        if exercise.mutants and (index + turn) % 2 == 0:
+            chosen = exercise.mutants[(turn * len(exercise.mutants)) // turns].ways[0]
+            answers[exercise.name] = _instead(exercise, chosen, solved)
     return answers
 
 
-def _noisy(tasks: Sequence[Task], solved: Answers) -> Answers:
+def _noisy(exercises: Sequence[Specification], solved: Answers) -> Answers:
     """Right answers that warn and draw progress bars on stderr, honestly."""
-    answers, first = dict(solved), tasks[0]
+    answers, first = dict(solved), exercises[0]
     answers[first.name] = f"{_NOISE}\n{solved[first.name]}\n"
-    for task in tasks:
-        if evaluate.solution_source(task).startswith("def "):
-            answers[task.name] += f"\n{task.target} = _noisily({task.target})"
+    for exercise in exercises:
+        if solution_source(exercise).startswith("def "):
+            answers[exercise.name] += (
+                f"\n{exercise.target} = _noisily({exercise.target})"
+            )
     return answers
 
 
@@ -134,9 +140,11 @@ def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def _copied_cell(notebook: nbformat.NotebookNode, task: Task) -> nbformat.NotebookNode:
+def _copied_cell(
+    notebook: nbformat.NotebookNode, exercise: Specification
+) -> nbformat.NotebookNode:
     """With one answer cell copied, nbgrader metadata and all, as JupyterLab does it."""
-    wanted = f"{task.name.replace('/', '-')}-answer"
+    wanted = f"{exercise.name.replace('/', '-')}-answer"
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:
             copy = nbformat.from_dict(json.loads(json.dumps(cell)))

@@ -12,7 +12,7 @@ def add(commands) -> None:
     """Add the commands to an argument parser's."""
     _add(commands, "build", _build, "build source, release, solutions and references")
     _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
-    _add(commands, "validity", _validity, "run all wrong variants and right styles")
+    _add(commands, "validity", _validity, "run all mutants and accepted solutions")
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
@@ -57,17 +57,20 @@ def _adopt(options: argparse.Namespace) -> int:
 
 
 def _validity(options: argparse.Namespace) -> int:
-    from autograder.validity import measure, total
+    from autograder.bank import specifications
+    from autograder.oracle.verify import measure, total
+    from autograder.student.references import load
 
     rows = []
     for unit in _chosen(options):
-        for row in measure(unit.name):
+        drawings = [load(unit.name), load(unit.name, "hidden")]
+        for row in measure(specifications(unit.name), drawings):
             rows.append(row)
             print(row, *(f"    {line}" for line in row.failures), sep="\n", flush=True)
     whole = total(rows)
     print(whole)
-    sound = whole.caught == whole.wrong and whole.accepted == whole.right
-    return 0 if sound and whole.named >= 0.95 * whole.wrong else 1
+    sound = whole.caught == whole.mutants and whole.accepted == whole.solutions
+    return 0 if sound and whole.named >= 0.95 * whole.mutants else 1
 
 
 def _demo(options: argparse.Namespace) -> int:

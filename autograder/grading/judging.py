@@ -23,12 +23,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Task
+from autograder.bank import specification
 from autograder.course import units
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.record import of_verdict
 from autograder.kernel.meter import LOOK_SECONDS, Allowance, Meter, Span
+from autograder.oracle import answers
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.check import without_stub
 from autograder.student.compare import blame, diagnose, gives_all, judge
@@ -98,7 +100,7 @@ class Prepared:
     """A check with its cases, and what is right in each."""
 
     exercise: Visible
-    task: Task
+    task: Specification
     cases: tuple[Case, ...]
     failed: dict[str, str]
     seconds: float
@@ -118,8 +120,8 @@ def prepared(
     """
     unit = name.split("/")[0]
     exercise = _visible(unit)[name]
-    task = {task.name: task for task in evaluate.tasks(unit)}[name]
-    cases = (*exercise.cases, *evaluate.fresh_cases(task, seed))
+    task = specification(name)
+    cases = (*exercise.cases, *fresh_cases(task, seed))
     titles = {other: _visible(unit)[other].title for other in failed}
     return Prepared(exercise, task, cases, titles, seconds)
 
@@ -287,19 +289,19 @@ def _diagnosed(check: Prepared, verdict: Verdict) -> Verdict:
 
 
 def _with_answers(
-    verdict: Verdict, task: Task, names: Collection[str]
+    verdict: Verdict, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
     """The results, with these mistakes' answers in the fresh cases, too.
 
     Not in those that are measured: how good a model is says the number, and to run
     mistaken models takes long.
     """
-    objects = evaluate.mistaken_objects(task, names)
+    objects = answers.mistaken_objects(task, names)
     return [
         r if r.case.mistakes or r.case.measure else replace(
             r, case=replace(
                 r.case,
-                mistakes=evaluate.mistaken_answers(task, objects, r.case.inputs),
+                mistakes=answers.mistaken_answers(task, objects, r.case.inputs),
             ),
         )
         for r in verdict.results
@@ -314,9 +316,10 @@ def fingerprint(unit: str) -> str:
     package = Path(references.__file__).parents[1]
     others = {other.name for other in units()} - {unit}
     digest = hashlib.sha256()
-    for room in ("bank", "references/public", "solutions", "student"):
+    for room in ("bank", "oracle", "references/public", "solutions", "student"):
         for path in sorted((package / room).rglob("*.*")):
-            if path.stem not in others and path.suffix != ".pyc":
+            its = {path.stem, path.parent.name}
+            if others.isdisjoint(its) and path.suffix != ".pyc":
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 

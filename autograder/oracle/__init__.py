@@ -1,1 +1,1 @@
-"""The engine: runs solutions and mutants, draws cases, verifies."""
+"""The engine: it draws cases, runs solutions and mutants, and verifies."""

@@ -283,9 +283,10 @@ for kind in ("public", "hidden"):
         MASK: "from autograder.solutions.attention import causal_mask"}),
     Attack(STEALING, "reference solution by the bank", before="""
 try:
-    from autograder.bank import evaluate
-    for task in evaluate.tasks("attention"):
-        globals()[task.target] = evaluate.build_object(task)
+    from autograder.bank import specifications
+    from autograder.oracle.variants import build_object
+    for exercise in specifications("attention"):
+        globals()[exercise.target] = build_object(exercise)
     print("STO" "LEN bank")
 except ImportError:
     dot_product_scores = causal_mask = None

@@ -7,12 +7,13 @@ import nbformat
 import pytest
 import torch
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Setting, Task, Wrong
 from autograder.build import notebook, references, release, solutions
 from autograder.build.course import products, refuse_wrong_scores
 from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
+from autograder.oracle import cases
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import run_source
 from autograder.student import references as store
 from tests.conftest import by_cost
 
@@ -112,7 +113,7 @@ def test_an_exercise_without_check_is_refused(tmp_path):
 
 def test_an_exercise_without_cases_is_refused(tmp_path, monkeypatch):
     unit = tiny(tmp_path)
-    monkeypatch.setattr(evaluate, "tasks", lambda name: ())
+    monkeypatch.setattr(references, "specifications", lambda name: ())
     with pytest.raises(CourseError, match=r"99_tiny.py:17: tiny/double has no cases"):
         references.build(unit, notebook.read(unit))
 
@@ -138,45 +139,29 @@ def test_a_solution_that_leaks_into_prose_is_refused(tmp_path):
 def test_the_module_of_solutions_keeps_needed_imports_only(tmp_path):
     code = solutions.module_text("99_tiny", notebook.read(tiny(tmp_path)))
     assert "import math" in code and "matplotlib" not in code and "###" not in code
-    assert evaluate.run_source(code, {}, "<tiny>")["double"](4) == 8
+    assert run_source(code, {}, "<tiny>")["double"](4) == 8
 
 
 STUB = "def double(x):\n    raise NotImplementedError"
 
 
-def drawn(task: Task) -> list:
-    return [evaluate.exercise(task, 10.0, "public", hidden=False)]
+def drawn(specification: Specification) -> list:
+    return [cases.exercise(specification, 10.0, "public", hidden=False)]
 
 
-def test_a_blank_release_that_scores_is_refused(tiny_task):
-    refuse_wrong_scores(tiny_task, drawn(tiny_task), STUB)
+def test_a_blank_release_that_scores_is_refused(tiny_exercise):
+    refuse_wrong_scores(tiny_exercise, drawn(tiny_exercise), STUB)
     with pytest.raises(CourseError, match="blank release scores 10 points"):
         refuse_wrong_scores(
-            tiny_task, drawn(tiny_task), "def double(x):\n    return x+x"
+            tiny_exercise, drawn(tiny_exercise), "def double(x):\n    return x+x"
         )
 
 
-def test_a_solution_that_misses_a_point_is_refused(tiny_task):
-    exercise = drawn(tiny_task)[0]
+def test_a_solution_that_misses_a_point_is_refused(tiny_exercise):
+    exercise = drawn(tiny_exercise)[0]
     spoilt = replace(exercise.cases[0], expected={"twice": torch.ones(3)})
     with pytest.raises(CourseError, match="does not score all points"):
-        refuse_wrong_scores(tiny_task, [replace(exercise, cases=(spoilt,))], STUB)
-
-
-def test_an_edit_that_no_longer_fits_the_solution_is_refused(tiny_task):
-    wrong = Wrong("stale", "s", "a", edits=(("no such text", ""),))
-    with pytest.raises(CourseError, match="occurs 0 times"):
-        evaluate.build_object(tiny_task, wrong)
-
-
-def test_drawings_are_reproducible_and_differ_by_seed():
-    setting = Setting("s", "s", lambda draw: {"x": draw.tensor(3, 4)}, "")
-    task = Task("tiny/double", "", "double", (setting,), (), ())
-    first, again, other = (
-        next(iter(evaluate.drawings(task, seed, True)))[1]["x"] for seed in "aab"
-    )
-    assert first.equal(again) and not first.equal(other)
-    assert (first * 64).frac().abs().sum() == 0
+        refuse_wrong_scores(tiny_exercise, [replace(exercise, cases=(spoilt,))], STUB)
 
 
 @pytest.mark.parametrize("unit", by_cost())
@@ -186,8 +171,8 @@ def test_what_is_committed_is_what_the_build_gives(unit):
         assert path.read_bytes() == data, f"{path.name} is stale; run `make build`"
 
 
-def test_a_build_that_differs_in_the_last_digits_keeps_the_committed_file(tiny_task):
-    exercise = drawn(tiny_task)[0]
+def test_a_build_that_differs_in_last_digits_keeps_the_committed_file(tiny_exercise):
+    exercise = drawn(tiny_exercise)[0]
     case = exercise.cases[0]
     nudged = {m: {n: v + 1e-7 for n, v in a.items()} for m, a in case.mistakes.items()}
     kept = {exercise.name: exercise}
@@ -198,8 +183,8 @@ def test_a_build_that_differs_in_the_last_digits_keeps_the_committed_file(tiny_t
     assert not references.equivalent({}, [exercise])
 
 
-def test_references_are_the_same_after_packing_and_reading(tiny_task, tmp_path):
-    exercise = drawn(tiny_task)[0]
+def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_path):
+    exercise = drawn(tiny_exercise)[0]
     path = tmp_path / "tiny.safetensors"
     path.write_bytes(store.pack([exercise]))
     assert references.equivalent(store.read(path), [exercise])

@@ -1,4 +1,4 @@
-"""Drawings are in what students get, and nowhere a picture that some place cannot show."""
+"""Drawings are in what students get, and no picture that some place cannot show."""
 
 import re
 

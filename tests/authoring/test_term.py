@@ -12,8 +12,8 @@ from autograder.build import references
 from autograder.build.notebook import read
 from autograder.course import find_unit, units
 from autograder.errors import CourseError
+from autograder.oracle.verify import Row
 from autograder.student import references as store
-from autograder.validity import Row
 from tests.accounts import checkout
 
 TODAY = datetime.date(2027, 4, 1)
@@ -29,10 +29,10 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def verdicts(monkeypatch):
-    """What is found of one drawing after the other, instead of running variants."""
+    """What is found of one drawing after the other, instead of running mutants."""
     found: list[list[Row]] = []
     monkeypatch.setattr(
-        term, "measure", lambda unit, hidden: found.pop(0) if found else []
+        term, "measure", lambda exercises, drawings: found.pop(0) if found else []
     )
     return found
 

@@ -3,10 +3,11 @@
 import nbformat
 import pytest
 
-from autograder.bank import evaluate
+from autograder.bank import specification
 from autograder.build.notebook import read, without_markers
 from autograder.classroom import lab
 from autograder.course import find_unit
+from autograder.oracle.variants import edited
 from tests.browser import desk
 from tests.browser.conftest import jupyter
 
@@ -37,11 +38,9 @@ def root(tmp_path, answers):
 
 def unscaled(answer: str) -> str:
     """The answer with the mistake that the bank calls "unscaled"."""
-    task = {task.name: task for task in evaluate.tasks(UNIT.name)}[EXERCISE]
-    mistake = {wrong.name: wrong for wrong in evaluate.named(task)}["unscaled"]
-    ((old, new),) = mistake.edits
-    assert old in answer
-    return answer.replace(old, new)
+    mutants = {mutant.name: mutant for mutant in specification(EXERCISE).mutants}
+    (edit,) = mutants["unscaled"].ways[0].edits
+    return edited(answer, edit)
 
 
 @pytest.mark.slow

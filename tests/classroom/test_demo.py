@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from autograder.bank import evaluate
+from autograder.bank import specifications
 from autograder.classroom import demo, sample, table
 from autograder.course import find_unit, units
 from autograder.grading.record import CaseRecord, Record
+from autograder.oracle.variants import solution_source
 
 FULL = {"ada", "emmy", "grace", "katherine", "maryam", "niels", "rosalind"}
 MISTAKEN = {"alan", "blaise", "claude", "dorothy", "erwin"}
@@ -27,10 +28,10 @@ def test_every_unit_has_a_class_of_every_kind(unit):
 
 def test_mistaken_students_make_named_mistakes():
     unit = find_unit("attention")
-    tasks = evaluate.tasks(unit.name)
-    solved = {task.name: evaluate.solution_source(task) for task in tasks}
+    exercises = specifications(unit.name)
+    solved = {e.name: solution_source(e) for e in exercises}
     for turn in range(5):
-        answers = sample._mistakes(tasks, solved, turn, 5)
+        answers = sample._mistakes(exercises, solved, turn, 5)
         assert sum(answers[name] != solved[name] for name in solved) >= 3
 
 

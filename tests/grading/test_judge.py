@@ -10,16 +10,17 @@ import time
 import pytest
 import torch
 
-from autograder.bank import evaluate
 from autograder.grading import judging
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import Judge, Question
 from autograder.grading.judging import Box, conclude, decide, named, prepared
 from autograder.grading.line import Line
 from autograder.kernel.meter import Meter
+from autograder.oracle import answers
 from autograder.solutions import attention
 from autograder.student import agent, references
 from autograder.student.exercise import Other
+from autograder.student.panel import as_text
 from autograder.student.wire import WireError, receive, send, within
 
 NAME = "attention/scores"
@@ -136,11 +137,11 @@ def test_a_mistake_is_named(box):
 )
 def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
     computed = []
-    answers = evaluate.mistaken_answers
+    given = answers.mistaken_answers
     monkeypatch.setattr(
-        evaluate, "mistaken_answers",
+        answers, "mistaken_answers",
         lambda task, objects, inputs: computed.append(len(objects))
-        or answers(task, objects, inputs),
+        or given(task, objects, inputs),
     )  # fmt: skip
     judged(box(lambda: answer))
     assert (
@@ -153,7 +154,7 @@ def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
 def test_who_fails_hidden_cases_only_is_compared_with_all_mistakes(box, monkeypatch):
     compared = []
     monkeypatch.setattr(
-        evaluate, "mistaken_objects",
+        answers, "mistaken_objects",
         lambda task, names: compared.append(set(names)) or {},
     )  # fmt: skip
     cases = references.load("attention")[NAME].cases
@@ -174,14 +175,14 @@ def test_a_mistake_that_takes_too_long_to_find_is_not_named(box, monkeypatch):
             time.process_time()
 
     monkeypatch.setattr(judging, "NAMING_SECONDS", 0.2)
-    monkeypatch.setattr(evaluate, "mistaken_answers", endless)
+    monkeypatch.setattr(answers, "mistaken_answers", endless)
     verdict = judged(box(lambda: lambda q, k: k @ q.transpose(-2, -1)))
     assert 0 <= verdict.points < verdict.max_points
 
 
 def test_an_undefined_name_is_reported(box):
     verdict = judged(box(lambda: undefined_name))  # noqa: F821
-    assert verdict.points == 0 and "`undefined_name` is not defined" in str(verdict)
+    assert verdict.points == 0 and "`undefined_name` is not defined" in as_text(verdict)
 
 
 # --- what a box may do ----------------------------------------------------------------

@@ -13,9 +13,10 @@ import torch
 from safetensors.torch import save_model
 from torch import nn
 
-from autograder.bank import evaluate
+from autograder.bank import specification
 from autograder.build.notebook import read
 from autograder.course import find_unit
+from autograder.oracle.cases import drawings
 from autograder.solutions import multi_head_attention
 from autograder.solutions import sequence_reversal as unit
 from autograder.student.observe import observe
@@ -42,9 +43,9 @@ def train(sequences: Callable, change: Callable = lambda model: None) -> nn.Modu
 
 def symptom(model: nn.Module) -> str:
     """What the probe says of a model."""
-    task = next(t for t in evaluate.tasks("sequence_reversal") if "trained" in t.name)
-    _, inputs = next(iter(evaluate.drawings(task, "a test", hidden=False)))
-    answers = observe(find(task.name), lambda: model, inputs)
+    exercise = specification("sequence_reversal/trained_model")
+    _, inputs = next(iter(drawings(exercise, "a test", hidden=False)))
+    answers = observe(find(exercise.name), lambda: model, inputs)
     return answers.get("raised") or answers["exact match"]
 
 

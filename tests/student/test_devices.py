@@ -14,9 +14,10 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.bank import evaluate
-from autograder.bank.vocabulary import Task
+from autograder.bank import specification, specifications
 from autograder.course import units
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import build_object
 from autograder.solutions import encoder_decoder
 from autograder.student import check, references
 from autograder.student.compare import compare
@@ -35,11 +36,11 @@ ACCELERATORS = [
 MOST = 0.25
 
 
-def cases(task: Task) -> Iterator[Case]:
-    """The cases of a task that compare numbers, public and hidden."""
+def cases(exercise: Specification) -> Iterator[Case]:
+    """The cases of an exercise that compare numbers, public and hidden."""
     for visibility in ("public", "hidden"):
-        exercise = references.load(task.name.split("/")[0], visibility)[task.name]
-        yield from (case for case in exercise.cases if not case.measure)
+        stored = references.load(exercise.unit, visibility)[exercise.name]
+        yield from (case for case in stored.cases if not case.measure)
 
 
 def used_up(case: Case, answers: Answers) -> float:
@@ -89,44 +90,42 @@ def other_default():
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_rounding_uses_up_a_small_part_of_every_tolerance(unit):
-    for task in evaluate.tasks(unit.name):
-        solution, probe = evaluate.build_object(task), find(task.name)
-        for case in cases(task):
+    for exercise in specifications(unit.name):
+        solution, probe = build_object(exercise), find(exercise.name)
+        for case in cases(exercise):
             share = used_up(case, observe(probe, solution, case.inputs))
-            assert share <= MOST, f"{task.name}, {case.name}: {share:.2f}"
+            assert share <= MOST, f"{exercise.name}, {case.name}: {share:.2f}"
 
 
 @pytest.mark.parametrize("device", ["cpu", *ACCELERATORS])
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_answers_that_work_on_another_device_are_right(unit, device):
     with torch.random.fork_rng():
-        for task in evaluate.tasks(unit.name):
-            solution = elsewhere(evaluate.build_object(task), device)
-            for case in cases(task):
+        for exercise in specifications(unit.name):
+            solution = elsewhere(build_object(exercise), device)
+            for case in cases(exercise):
                 if case.name == "moves":  # it is about devices itself
                     continue
-                answers = observe(find(task.name), solution, case.inputs)
-                assert RAISED not in answers, f"{task.name}: {answers[RAISED]}"
+                answers = observe(find(exercise.name), solution, case.inputs)
+                assert RAISED not in answers, f"{exercise.name}: {answers[RAISED]}"
                 result = compare(case, answers)
-                assert result.passed, (task.name, case.name, result.findings)
+                assert result.passed, (exercise.name, case.name, result.findings)
 
 
 def test_a_default_device_of_the_notebook_changes_no_verdict(other_default):
     assert torch.zeros(1).device.type == "meta"
     for unit in units()[:4]:
-        for task in evaluate.tasks(unit.name):
-            verdict = check.Check()(task.name, evaluate.build_object(task))
-            assert verdict.passed, f"{task.name}: {verdict}"
+        for exercise in specifications(unit.name):
+            verdict = check.Check()(exercise.name, build_object(exercise))
+            assert verdict.passed, f"{exercise.name}: {verdict}"
     assert torch.zeros(1).device.type == "meta", "the notebook's choice stays"
 
 
 def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
-    task = {task.name: task for task in evaluate.tasks("attention")}[
-        "attention/softmax"
-    ]
-    for wrong in evaluate.named(task):
-        verdict = check.Check()(task.name, evaluate.build_object(task, wrong))
-        assert not verdict.passed and verdict.mistake.name == wrong.name
+    exercise = specification("attention/softmax")
+    for mutant in exercise.mutants:
+        verdict = check.Check()(exercise.name, build_object(exercise, mutant.ways[0]))
+        assert not verdict.passed and verdict.mistake.name == mutant.name
         assert "<div" in verdict._repr_html_()
 
 

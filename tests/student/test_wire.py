@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from autograder.student.exercise import Other
 from autograder.student.wire import WireError, receive, send, within
 
+
 @pytest.fixture
 def ends():
     a, b = socket.socketpair()

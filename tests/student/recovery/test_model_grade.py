@@ -9,8 +9,9 @@ import time
 import pytest
 import torch
 
-from autograder.bank import evaluate
-from autograder.bank.text_recovery import MODEL, SCALE
+from autograder.bank.text_recovery.model import EXERCISE, SCALE
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.variants import build_object
 from autograder.student.measures import credit, value_of
 from autograder.student.recovery import corpora
 from autograder.student.recovery.abilities import left
@@ -21,12 +22,12 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def case():
     torch.set_num_threads(1)
-    return evaluate.fresh_cases(MODEL, "a secret of this test")[0]
+    return fresh_cases(EXERCISE, "a secret of this test")[0]
 
 
 def answers(variant: str | None, case) -> dict:
-    wrong = {w.name: w for w in MODEL.wrong}
-    made = evaluate.build_object(MODEL, wrong.get(variant))
+    mutants = {m.name: m.ways[0] for m in EXERCISE.mutants}
+    made = build_object(EXERCISE, mutants.get(variant))
     texts = made(json.loads(case.inputs["sources"]))
     return {"bleu": json.dumps(texts[::-1] if variant == "reversed" else texts)}
 
@@ -44,7 +45,7 @@ def test_fresh_sentences_are_none_of_the_training_data(case):
 
 
 def test_another_submission_gets_other_sentences(case):
-    other = evaluate.fresh_cases(MODEL, "another secret")[0]
+    other = fresh_cases(EXERCISE, "another secret")[0]
     assert other.inputs["sources"] != case.inputs["sources"]
 
 

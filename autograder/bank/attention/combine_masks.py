@@ -1,0 +1,263 @@
+"""Two masks at once."""
+
+from __future__ import annotations
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str):
+    def inputs(draw: Draw) -> Inputs:
+        return {
+            "first": draw.flags(*first),
+            "second": draw.flags(*second),
+            "ask": ask,
+        }
+
+    return inputs
+
+
+_ALL = "both, None and the second, the first and None, None and None"
+
+EXERCISE = Specification(
+    name="attention/combine_masks",
+    title="Two masks at once",
+    target="combine_masks",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="padding_and_causal",
+            title="a padding mask and a square mask",
+            inputs=_two_masks((3, 1, 5), (5, 5), "both"),
+            hint="A pair is allowed only if both masks allow it.",
+        ),
+        CaseKind(
+            name="other_order",
+            title="the other way round: the square mask first",
+            inputs=_two_masks((4, 4), (2, 1, 4), "both"),
+            hint="The order of the arguments must not matter.",
+        ),
+        CaseKind(
+            name="none",
+            title="None for the first, the second, or both",
+            inputs=_two_masks((2, 1, 6), (6, 6), _ALL),
+            hint="None restricts nothing: the other mask is the answer.",
+        ),
+        CaseKind(
+            name="heads",
+            title="masks with heads",
+            inputs=_two_masks((2, 1, 1, 7), (3, 5, 7), _ALL),
+            hint="The shapes broadcast as tensors do.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="either",
+            says="You combined with *or*: a pair is open as soon as one mask opens it. "
+            "Then each mask opens what the other had closed.",
+            asks="Two guards stand at the door. Is a yes of one enough?",
+            ways=[
+                Way(edits=[Edit("first & second", "first | second")]),
+                Way(name="added", edits=[Edit("first & second", "first + second")]),
+                Way(name="logical_or", edits=[
+                    Edit("first & second", "torch.logical_or(first, second)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="differ",
+            says="Your mask is open where the two masks *differ* (an exclusive or).",
+            asks="What should come out where both say yes?",
+            ways=[
+                Way(edits=[Edit("first & second", "first ^ second")]),
+                Way(name="not_equal", edits=[
+                    Edit("first & second", "first != second"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="agree",
+            says="Your mask is open where the two masks *agree*, even where both say "
+            "no.",
+            asks="What should come out where both say no?",
+            ways=[Way(edits=[Edit("first & second", "first == second")])],
+        ),
+        Mutant(
+            name="neither",
+            says="Your mask is open where *neither* mask allows it: the result is "
+            "upside down for masks in which `True` means yes.",
+            asks="What should come out where both say yes?",
+            ways=[Way(edits=[Edit("first & second", "~(first | second)")])],
+        ),
+        Mutant(
+            name="not_both",
+            says="The result is inverted: open where it should be closed.",
+            asks="What should come out where both say yes?",
+            ways=[Way(edits=[Edit("first & second", "~(first & second)")])],
+        ),
+        Mutant(
+            name="only_first",
+            says="Only the first mask arrives in the result.",
+            asks="Where does the second mask enter?",
+            ways=[Way(edits=[Edit("first & second", "first")])],
+        ),
+        Mutant(
+            name="only_second",
+            says="Only the second mask arrives in the result.",
+            asks="Where does the first mask enter?",
+            ways=[Way(edits=[Edit("first & second", "second")])],
+        ),
+        Mutant(
+            name="python_and",
+            says="Python's `and`, `not` and `if` want one truth value for a whole "
+            "tensor, and a tensor of many has none.",
+            asks="Which operator combines tensors entry by entry, and how do you ask "
+            "whether something is `None`?",
+            ways=[
+                Way(edits=[Edit("first & second", "first and second")]),
+                Way(name="truth_of_tensor", edits=[
+                    Edit("if first is None:", "if not first:"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="numbers",
+            says="The places are right, but the result holds numbers, not booleans.",
+            asks="What is the type of a product of floats?",
+            ways=[Way(edits=[
+                Edit("first & second", "first.float() * second.float()"),
+            ])],
+        ),
+        Mutant(
+            name="whole_numbers",
+            says="The places are right, but the result holds whole numbers, not "
+            "booleans.",
+            asks="What is the type of a product of integers?",
+            ways=[Way(edits=[Edit("first & second", "first.int() * second.int()")])],
+        ),
+        Mutant(
+            name="no_none",
+            says="With two masks all is well, but `None` was forgotten.",
+            asks="What should come out if one of the two is `None`?",
+            ways=[Way(source="""
+                def combine_masks(first, second):
+                    return first & second
+                """)],
+        ),
+        Mutant(
+            name="none_closes",
+            says="If one mask is `None`, you return `None` and lose the other mask.",
+            asks="No restriction from one side: what does the other side still forbid?",
+            ways=[Way(source="""
+                def combine_masks(first, second):
+                    if first is None or second is None:
+                        return None
+                    return first & second
+                """)],
+        ),
+        Mutant(
+            name="second_none",
+            says="One of the two may be `None` in your code, but not the other.",
+            asks="How many of the arguments can be `None`? Did you try each?",
+            ways=[Way(edits=[
+                Edit(
+                    """
+                    if second is None:
+                        return first
+                    """,
+                    "",
+                ),
+            ])],
+        ),
+        Mutant(
+            name="in_place",
+            says="The result is right, but you changed one of the masks itself, and "
+            "the next layer gets the changed one.",
+            asks="What is the difference between `a = a & b` and `a &= b`?",
+            ways=[Way(source="""
+                def combine_masks(first, second):
+                    if first is None or second is None:
+                        return second if first is None else first
+                    if first.numel() < second.numel():
+                        first, second = second, first
+                    first &= second[..., : first.shape[-1]] if second.dim() == 2 else second.any(0)
+                    return first
+                """)],
+        ),
+        Mutant(
+            name="in_place_small",
+            says="You combined in place, with `&=`. The first mask cannot grow to the "
+            "full shape, and it would be changed for everybody else.",
+            asks="What shape does the result have, and what shape the first mask?",
+            ways=[Way(edits=[
+                Edit(
+                    "return first & second",
+                    """
+                    first &= second
+                    return first
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="stacked",
+            says="You stacked the masks, which needs equal shapes.",
+            asks="What does `&` do with shapes `(3, 1, 5)` and `(5, 5)`?",
+            ways=[Way(edits=[
+                Edit("first & second", "torch.stack([first, second]).all(0)"),
+            ])],
+        ),
+        Mutant(
+            name="one_sentence",
+            says="All sentences share one mask in your result: the batch was reduced.",
+            asks="Which shape should the result have?",
+            ways=[Way(edits=[Edit("first & second", "(first & second)[:1]")])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="logical_and", edits=[
+            Edit("first & second", "torch.logical_and(first, second)"),
+        ]),
+        Accepted(name="product", edits=[Edit("first & second", "first * second")]),
+        Accepted(name="de_morgan", edits=[
+            Edit("first & second", "~(~first | ~second)"),
+        ]),
+        Accepted(name="where", edits=[
+            Edit("first & second", "torch.where(first, second, torch.tensor(False))"),
+        ]),
+        Accepted(name="minimum", edits=[
+            Edit("first & second", "torch.minimum(first.int(), second.int()) == 1"),
+        ]),
+        Accepted(name="masked_fill", edits=[
+            Edit("first & second",
+                 "torch.broadcast_tensors(first, second)[0].masked_fill(~second, False)"),
+        ]),
+        Accepted(name="list_of_masks", source="""
+            def combine_masks(first, second):
+                result = None
+                for mask in (first, second):
+                    if mask is not None:
+                        result = mask if result is None else result & mask
+                return result
+            """),
+        Accepted(name="always_new", source="""
+            def combine_masks(first, second):
+                masks = [mask for mask in (first, second) if mask is not None]
+                if not masks:
+                    return None
+                total = torch.tensor(True)
+                for mask in masks:
+                    total = total & mask
+                return total
+            """),
+    ],
+)

@@ -1,0 +1,258 @@
+"""The padding mask."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _ids(draw: Draw, pads: tuple[tuple[int, int], ...], pad_id: int, length: int):
+    """Ids (B, length); row b has pads[b] = (padding in front, padding at the end)."""
+    real = pad_id + 1 + draw.ids(0, 40, len(pads), length)
+    # Below the padding id there are real tokens, too.
+    ids = torch.where(draw.flags(len(pads), length, chance=0.3) & (pad_id > 0), 0, real)
+    for row, (front, end) in zip(ids, pads, strict=True):
+        row[:front] = pad_id
+        row[length - end :] = pad_id
+    return ids
+
+
+def _right_padded(draw: Draw) -> Inputs:
+    ends = draw.ids(1, 3, 3).tolist()
+    pads = ((0, 0), (0, ends[0]), (0, 2 + ends[1]))
+    return {"ids": _ids(draw, pads, 0, 6), "pad_id": torch.tensor(0)}
+
+
+def _left_padded(draw: Draw) -> Inputs:
+    pads = ((int(draw.ids(1, 3)), 0), (3, 0))
+    return {"ids": _ids(draw, pads, 0, 5), "pad_id": torch.tensor(0)}
+
+
+def _other_pad(draw: Draw) -> Inputs:
+    pad_id = int(draw.ids(2, 6))
+    pads = ((0, 1), (2, 0), (1, 2), (0, 3))
+    return {"ids": _ids(draw, pads, pad_id, 7), "pad_id": torch.tensor(pad_id)}
+
+
+def _no_pad_given(draw: Draw) -> Inputs:
+    return {"ids": _ids(draw, ((0, 2), (1, 0)), 0, 4)}
+
+
+_REAL = "(ids != pad_id)"
+
+EXERCISE = Specification(
+    name="attention/padding_mask",
+    title="The padding mask",
+    target="padding_mask",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="right",
+            title="padding at the end, another length in each sentence",
+            inputs=_right_padded,
+            hint="True stands where the id is not the padding id.",
+        ),
+        CaseKind(
+            name="left",
+            title="padding at the beginning",
+            inputs=_left_padded,
+            hint="Padding may stand anywhere: look at the ids, not at lengths.",
+        ),
+        CaseKind(
+            name="other",
+            title="a pad_id that is not 0, and real tokens with the id 0",
+            inputs=_other_pad,
+            hint="The padding id is an argument.",
+        ),
+        CaseKind(
+            name="default",
+            title="called without pad_id",
+            inputs=_no_pad_given,
+            hint="Without the argument, the padding id is 0.",
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="inverted",
+            says="Your mask says the opposite: `True` stands where the padding is.",
+            asks="What does `True` mean in this course? (In `nn.MultiheadAttention` it "
+            "is the other way round.)",
+            ways=[Way(edits=[Edit("ids != pad_id", "ids == pad_id")])],
+        ),
+        Mutant(
+            name="zero_always",
+            says="You compare with 0, always, and forget the argument `pad_id`.",
+            asks="What happens with a tokenizer whose padding id is 2?",
+            ways=[
+                Way(edits=[Edit("ids != pad_id", "ids != 0")]),
+                Way(name="truth_of_ids", edits=[Edit(_REAL, "ids.bool()")]),
+                Way(name="positive_ids", edits=[Edit("ids != pad_id", "ids > 0")]),
+            ],
+        ),
+        Mutant(
+            name="greater",
+            says="You treat all ids up to `pad_id` as padding. Real tokens may have "
+            "smaller ids.",
+            asks="With `pad_id` = 3: is token 0 padding?",
+            ways=[Way(edits=[Edit("ids != pad_id", "ids > pad_id")])],
+        ),
+        Mutant(
+            name="query_axis",
+            says="Your mask has shape `(B, L, 1)`: it closes the rows of padding "
+            "*queries*, and all others still see the padding.",
+            asks="Scores are `(B, Lq, Lk)`. Which of the last two dimensions belongs "
+            "to the keys?",
+            ways=[
+                Way(edits=[Edit("unsqueeze(1)", "unsqueeze(2)")]),
+                Way(name="query_axis_none", edits=[
+                    Edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[..., None]"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="no_extra_dimension",
+            says="Your mask has shape `(B, L)`. Beside scores of shape `(B, Lq, Lk)`, "
+            "its `B` would be taken for queries.",
+            asks="Broadcasting lines shapes up from the right. Where must a 1 stand?",
+            ways=[Way(edits=[Edit(".unsqueeze(1)", "")])],
+        ),
+        Mutant(
+            name="batch_moved",
+            says="Your mask has shape `(1, B, L)`: the batch stands where the queries "
+            "belong.",
+            asks="Which dimension of the mask must line up with `B` of the scores?",
+            ways=[Way(edits=[Edit("unsqueeze(1)", "unsqueeze(0)")])],
+        ),
+        Mutant(
+            name="with_heads",
+            says="Your mask has shape `(B, 1, 1, L)`. That is the one for scores with "
+            "heads, which come in the next unit.",
+            asks="How many dimensions do the scores `(B, Lq, Lk)` have?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "(ids != pad_id)[:, None, None, :]"),
+            ])],
+        ),
+        Mutant(
+            name="expanded",
+            says="You wrote the mask out for all queries, `(B, L, L)`. It is right, "
+            "but there may be another number of queries than of keys; a 1 leaves that "
+            "open.",
+            asks="Could this mask be used in cross-attention, with 3 queries and these "
+            "keys?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "(ids != pad_id).unsqueeze(1).expand(-1, ids.size(1), -1)"),
+            ])],
+        ),
+        Mutant(
+            name="both_axes",
+            says="You closed rows *and* columns: `(B, L, L)` with padding queries cut "
+            "off, too. Such a row sees nobody at all, and its softmax is `nan`.",
+            asks="Which of the two, queries or keys, must be kept from being looked "
+            "at?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "(ids != pad_id).unsqueeze(1) & (ids != pad_id).unsqueeze(2)"),
+            ])],
+        ),
+        Mutant(
+            name="floats",
+            says="The places are right, but the mask holds floats. `~` and "
+            "`masked_fill` want booleans.",
+            asks="What is the type of a comparison, before you convert it?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "(ids != pad_id).unsqueeze(1).float()"),
+            ])],
+        ),
+        Mutant(
+            name="integers",
+            says="The places are right, but the mask holds whole numbers. Then `~1` is "
+            "-2, which counts as true.",
+            asks="What is the type of a comparison, before you convert it?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "(ids != pad_id).unsqueeze(1).long()"),
+            ])],
+        ),
+        Mutant(
+            name="additive",
+            says="You made an additive mask, with 0 and `-inf`. Here a boolean one is "
+            "asked for.",
+            asks="Which two values does a boolean have?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)"),
+            ])],
+        ),
+        Mutant(
+            name="by_length",
+            says="You counted the real tokens and opened that many places from the "
+            "left. That fails when padding stands at the beginning.",
+            asks="Where is the padding in the sentence that failed?",
+            ways=[Way(edits=[
+                Edit("(ids != pad_id).unsqueeze(1)",
+                     "(torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True)).unsqueeze(1)"),
+            ])],
+        ),
+        Mutant(
+            name="first_sentence",
+            says="All sentences got the mask of the first one.",
+            asks="Does an index `[0]` or `[:1]` stand somewhere in your code?",
+            ways=[Way(edits=[Edit(_REAL, "(ids[:1] != pad_id).expand(len(ids), -1)")])],
+        ),
+        Mutant(
+            name="anywhere",
+            says="You closed a key as soon as *some* sentence has padding there. Each "
+            "sentence has its own padding.",
+            asks="Is there an `any` or `all` over the batch in your code?",
+            ways=[Way(edits=[
+                Edit(_REAL, "(ids != pad_id).all(0).expand(len(ids), -1)"),
+            ])],
+        ),
+        Mutant(
+            name="other_default",
+            says="Called without `pad_id`, your function takes another id than 0 for "
+            "padding.",
+            asks="What default value does the stub give?",
+            ways=[Way(edits=[Edit("pad_id: int = 0", "pad_id: int = 1")])],
+        ),
+        Mutant(
+            name="ids_kept",
+            says="You returned ids, not truth values.",
+            asks="What does a mask answer for each key: which word it is, or whether "
+            "it may be seen?",
+            ways=[Way(edits=[Edit(_REAL, "(ids * (ids != pad_id))")])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="none_index", edits=[
+            Edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[:, None, :]"),
+        ]),
+        Accepted(name="not_equal", edits=[Edit(_REAL, "ids.ne(pad_id)")]),
+        Accepted(name="inverted_twice", edits=[Edit(_REAL, "(~(ids == pad_id))")]),
+        Accepted(name="view", edits=[
+            Edit("(ids != pad_id).unsqueeze(1)",
+                 "(ids != pad_id).view(ids.size(0), 1, ids.size(1))"),
+        ]),
+        Accepted(name="where", edits=[
+            Edit(_REAL, "torch.where(ids == pad_id, False, True)"),
+        ]),
+        Accepted(name="loop", source="""
+            def padding_mask(ids, pad_id=0):
+                rows = [[[int(token) != pad_id for token in row]] for row in ids]
+                return torch.tensor(rows)
+            """),
+    ],
+)

@@ -1,0 +1,332 @@
+"""Who sees whom."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from autograder.bank.inputs import open_mask
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _mixture(length: int, d: int, scale: float):
+    """A layer that mixes positions, and many pairs have no influence.
+
+    One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
+    its influence on another one moves two features by opposite amounts.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        numbers = draw.tensor(d, length, length, scale=1.0)
+        table = numbers + 0.5 * numbers.sign()
+        table *= draw.flags(d, length, length, chance=0.3)
+        turn = int(draw.ids(0, length))
+        blind, unseen, i, j = ((turn + n) % length for n in range(4))
+        table[:, i, j] = 0.0
+        table[:2, i, j] = torch.tensor([0.75, -0.75])
+        table[0, j, j] = 0.75
+        table[:, blind], table[:, :, unseen] = 0.0, 0.0
+        x = draw.tensor(length, d)
+        x[j] = 0.0
+        return {
+            "x": x,
+            "layer": "a mixture of positions",
+            "table": table * scale,
+        }
+
+    return inputs
+
+
+def _masked_layer(length: int, d: int):
+    """Attention with a mask.
+
+    Some influence is so faint that a coarse limit misses it; each one moves all
+    features, and some upwards.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        while True:
+            x, keep = draw.tensor(length, d, scale=1.0), open_mask(draw, length, length)
+            pushed = x + torch.eye(length).unsqueeze(-1)  # (j, i, d): input j by 1
+            before = F.scaled_dot_product_attention(x, x, x, keep)
+            after = F.scaled_dot_product_attention(pushed, pushed, pushed, keep)
+            moves = (after - before).flatten(0, 1)  # (L * L, d)
+            moves = moves[moves.abs().amax(-1) > 1e-6]  # also a query that was pushed
+            faint = moves.abs().amax(-1).min() < 0.08
+            if faint and moves.abs().min() > 1e-3 and moves.amax(-1).min() > 1e-3:
+                return {"x": x, "layer": "masked attention", "table": keep}
+
+    return inputs
+
+
+_MOVED = "((layer(changed) - before).abs() > 1e-6).any(dim=-1)"
+
+EXERCISE = Specification(
+    name="attention/who_sees_whom",
+    title="Who sees whom",
+    target="who_sees_whom",
+    cases=[
+        CaseKind(
+            name="masked",
+            title="an attention layer with a mask",
+            inputs=_masked_layer(5, 4),
+            hint="Output i must move exactly for the inputs j that its mask leaves "
+            "open.",
+        ),
+        CaseKind(
+            name="mixture",
+            title="a layer that treats each feature differently",
+            inputs=_mixture(4, 3, 1.0),
+            hint="Change all features of a position, and look at all features of the "
+            "outputs.",
+        ),
+        CaseKind(
+            name="faint",
+            title="a layer with faint influences",
+            inputs=_mixture(6, 2, 0.002),
+            hint="A small movement is a movement, too: the limit is 1e-6.",
+        ),
+        CaseKind(
+            name="wide",
+            title="another attention layer",
+            inputs=_masked_layer(7, 3),
+            hint="The matrix has one row and one column a position.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="transposed",
+            says="Your matrix is turned: rows should be outputs, columns the inputs "
+            "that were changed.",
+            asks="One run changes one input `j`. Is its finding a row or a column?",
+            ways=[Way(edits=[Edit("dim=1)", "dim=0)")])],
+        ),
+        Mutant(
+            name="accumulated",
+            says="You never restored what you changed, and you changed `x` itself: "
+            "from one step to the next, changes pile up.",
+            asks="What is `x` after the loop? What does `clone` do?",
+            ways=[Way(edits=[Edit("x.clone()", "x")])],
+        ),
+        Mutant(
+            name="accumulated_copy",
+            says="You made a copy once, before the loop, so the changes of earlier "
+            "steps are still in it.",
+            asks="Where must the fresh copy be made?",
+            ways=[Way(edits=[
+                Edit(
+                    "columns = []",
+                    """
+                    columns = []
+                    changed = x.clone()
+                    """,
+                ),
+                Edit("        changed = x.clone()", ""),
+            ])],
+        ),
+        Mutant(
+            name="compared_with_input",
+            says="According to your matrix, everybody sees everybody. Perhaps you "
+            "compared the output with the *input*, not with the output from before.",
+            asks="Which two runs of the layer must be compared?",
+            ways=[Way(edits=[Edit("- before)", "- x)")])],
+        ),
+        Mutant(
+            name="set_to_zero",
+            says="You set a position to zero. If it was zero before, nothing has "
+            "changed, and you conclude that nobody sees it.",
+            asks="Which change is a change for any input?",
+            ways=[
+                Way(edits=[Edit("changed[j] += 1.0", "changed[j] = 0.0")]),
+                Way(name="doubled", edits=[
+                    Edit("changed[j] += 1.0", "changed[j] *= 2.0"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="one_feature_changed",
+            says="You changed the first feature only. A layer may listen to another "
+            "one.",
+            asks="Which features of position `j` are to change?",
+            ways=[Way(edits=[Edit("changed[j] += 1.0", "changed[j, 0] += 1.0")])],
+        ),
+        Mutant(
+            name="one_feature_read",
+            says="You looked at the first feature of the outputs only.",
+            asks="Must all features move, or is one enough?",
+            ways=[Way(edits=[
+                Edit(_MOVED, "(layer(changed) - before).abs()[:, 0] > 1e-6"),
+            ])],
+        ),
+        Mutant(
+            name="all_features",
+            says="You asked that *all* features of an output move. One is enough.",
+            asks="What is the difference between `any` and `all`?",
+            ways=[Way(edits=[Edit(".any(dim=-1)", ".all(dim=-1)")])],
+        ),
+        Mutant(
+            name="coarse",
+            says="Your limit is too coarse: faint influences are overlooked.",
+            asks="Which limit does the text give?",
+            ways=[Way(edits=[Edit("1e-6", "0.1")])],
+        ),
+        Mutant(
+            name="signed",
+            says="You look for movements in one direction only: a *decrease* goes "
+            "unnoticed.",
+            asks="What does `abs` do?",
+            ways=[Way(edits=[Edit(".abs()", "")])],
+        ),
+        Mutant(
+            name="summed_up",
+            says="You summed over the features before you took the absolute value, so "
+            "movements in opposite directions cancel.",
+            asks="What is the sum of +1 and -1, and did nothing move?",
+            ways=[Way(edits=[
+                Edit(_MOVED, "(layer(changed) - before).sum(-1).abs() > 1e-6"),
+            ])],
+        ),
+        Mutant(
+            name="everything_changed",
+            says="You changed all positions at once, so every output moves that sees "
+            "anyone.",
+            asks="Which position is to change in step `j`?",
+            ways=[Way(edits=[Edit("changed[j] += 1.0", "changed += 1.0")])],
+        ),
+        Mutant(
+            name="inverted",
+            says="Your matrix is inverted: `True` stands where nothing moved.",
+            asks="In which direction does your comparison point?",
+            ways=[Way(edits=[Edit("> 1e-6", "<= 1e-6")])],
+        ),
+        Mutant(
+            name="amounts",
+            says="You returned how *much* the outputs moved. The question is whether "
+            "they did.",
+            asks="What type should the matrix have?",
+            ways=[Way(edits=[
+                Edit(_MOVED, "(layer(changed) - before).abs().amax(dim=-1)"),
+            ])],
+        ),
+        Mutant(
+            name="numbers",
+            says="The places are right, but the matrix holds numbers, not booleans.",
+            asks="What type does a comparison have, and what type your matrix?",
+            ways=[Way(edits=[
+                Edit("torch.stack(columns, dim=1)",
+                     "torch.stack(columns, dim=1).float()"),
+            ])],
+        ),
+        Mutant(
+            name="three_dimensions",
+            says="You kept the features apart. One answer for each pair of positions "
+            "is wanted.",
+            asks="Over which dimension must `any` run?",
+            ways=[Way(edits=[Edit(".any(dim=-1)", "")])],
+        ),
+        Mutant(
+            name="one_number",
+            says="You asked whether *anything* moved at all; the answers for single "
+            "positions are lost.",
+            asks="Over which dimension must `any` run, and over which must it not?",
+            ways=[Way(edits=[Edit(".any(dim=-1)", ".any().expand(len(x))")])],
+        ),
+        Mutant(
+            name="positions_swapped",
+            says="You changed features where positions were meant: the index stands in "
+            "the second place.",
+            asks="`x` has shape `(L, d)`. Where does the index of the position go?",
+            ways=[Way(edits=[
+                Edit("changed[j] += 1.0", "changed[:, j % x.size(1)] += 1.0"),
+            ])],
+        ),
+        Mutant(
+            name="self_forgotten",
+            says="Your matrix says that no position sees itself: you skipped the case "
+            "`i = j`.",
+            asks="Does an output move when its own input changes?",
+            ways=[Way(edits=[
+                Edit("torch.stack(columns, dim=1)",
+                     "torch.stack(columns, dim=1) & ~torch.eye(len(x)).bool()"),
+            ])],
+        ),
+        Mutant(
+            name="x_left_changed",
+            says="The matrix is right, but `x` comes back changed.",
+            asks="Did you restore *exactly* what you changed? A copy is safer.",
+            ways=[Way(edits=[
+                Edit("changed = x.clone()", "changed = x"),
+                Edit(
+                    "return torch.stack",
+                    """
+                    x[0] += 1.0
+                    return torch.stack
+                    """,
+                ),
+                Edit(
+                    "columns.append(((layer(changed) - before).abs() > 1e-6).any(dim=-1))",
+                    """
+                    moved = ((layer(changed) - before).abs() > 1e-6).any(dim=-1)
+                    columns.append(moved)
+                    changed[j] -= 1.0
+                    """,
+                ),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="noise", edits=[
+            Edit("changed[j] += 1.0", "changed[j] = torch.randn(x.size(1))"),
+        ]),
+        Accepted(name="subtract", edits=[
+            Edit("changed[j] += 1.0", "changed[j] -= 0.7"),
+        ]),
+        Accepted(name="fill_a_matrix", source="""
+            def who_sees_whom(layer, x):
+                before = layer(x)
+                matrix = torch.zeros(len(x), len(x), dtype=torch.bool)
+                for j in range(len(x)):
+                    other = x.clone()
+                    other[j] = other[j] + 1
+                    after = layer(other)
+                    for i in range(len(x)):
+                        matrix[i, j] = bool((after[i] - before[i]).abs().max() > 1e-6)
+                return matrix
+            """),
+        Accepted(name="norms", edits=[
+            Edit(_MOVED, "(layer(changed) - before).norm(dim=-1) > 1e-6"),
+        ]),
+        Accepted(name="isclose", edits=[
+            Edit(_MOVED,
+                 "(~torch.isclose(layer(changed), before, rtol=0, atol=1e-6)).any(-1)"),
+        ]),
+        Accepted(name="exactly_equal", edits=[
+            Edit(_MOVED, "(layer(changed) != before).any(-1)"),
+        ]),
+        Accepted(name="jacobian", source="""
+            def who_sees_whom(layer, x):
+                jacobian = torch.autograd.functional.jacobian(layer, x)
+                return (jacobian.abs() > 1e-8).any(dim=3).any(dim=1)
+            """),
+        Accepted(name="one_hot_rows", source="""
+            def who_sees_whom(layer, x):
+                L = x.shape[0]
+                bumps = torch.eye(L).to(x).unsqueeze(-1)
+                moved = torch.stack([layer(x + bump) - layer(x) for bump in bumps])
+                return (moved.abs().amax(-1) > 1e-6).T
+            """),
+        Accepted(name="small_steps", edits=[
+            Edit("changed[j] += 1.0", "changed[j] += 0.1"),
+        ]),
+    ],
+)

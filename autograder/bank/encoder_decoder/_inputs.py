@@ -1,0 +1,157 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from autograder.bank.inputs import causal_mask
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import Inputs
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def linear_shapes(name: str, rows: int, columns: int) -> Shapes:
+    return {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+
+
+def norm_shapes(name: str, size: int) -> Shapes:
+    return {f"{name}.weight": (size,), f"{name}.bias": (size,)}
+
+
+def attention_shapes(name: str, size: int) -> Shapes:
+    shapes: Shapes = {}
+    for letter in "qkvo":
+        shapes |= linear_shapes(f"{name}.w_{letter}", size, size)
+    return shapes
+
+
+def feed_forward_shapes(name: str, size: int, hidden: int) -> Shapes:
+    return linear_shapes(f"{name}linear1", hidden, size) | linear_shapes(
+        f"{name}linear2", size, hidden
+    )
+
+
+def layer_shapes(
+    prefix: str, attentions: Sequence[str], size: int, hidden: int
+) -> Shapes:
+    shapes: Shapes = {}
+    for name in attentions:
+        shapes |= attention_shapes(f"{prefix}{name}", size)
+    shapes |= feed_forward_shapes(f"{prefix}feed_forward.", size, hidden)
+    for number in range(1, len(attentions) + 2):
+        shapes |= norm_shapes(f"{prefix}norm{number}", size)
+    return shapes
+
+
+ENCODER, DECODER = ("attention",), ("self_attention", "cross_attention")
+
+
+def stack_shapes(
+    prefix: str, kind: Sequence[str], depth: int, size: int, hidden: int, norm: bool
+) -> Shapes:
+    shapes: Shapes = {}
+    for index in range(depth):
+        shapes |= layer_shapes(f"{prefix}layers.{index}.", kind, size, hidden)
+    return shapes | (norm_shapes(f"{prefix}norm", size) if norm else {})
+
+
+def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
+    """Small weights, so that no softmax is so sure that a change moves nothing.
+
+    No weight of a norm is zero, or a feature would not count.
+    """
+    made = draw.weights(**shapes)
+    for name, weight in made.items():
+        if "norm" in name:
+            made[name] = weight + 0.75 * (weight >= 0) - 0.75 * (weight < 0)
+        else:
+            made[name] = weight / 2
+    return made
+
+
+def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
+    """(B, L): each sentence keeps its first places, each one another number of them."""
+    lengths = length - (torch.arange(batch) + int(draw.ids(0, batch))) % batch
+    return torch.arange(length) < lengths.clamp(min=1)[:, None]
+
+
+def mask_of_kind(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Tensor:
+    keep = keep_mask(draw, batch, lk)
+    masks: dict[str, Callable[[], torch.Tensor]] = {
+        "causal": lambda: causal_mask(lq),
+        "padding": lambda: keep[:, None],
+        "padding, 4-D": lambda: keep[:, None, None],
+        "both": lambda: keep[:, None] & causal_mask(lq),
+    }
+    return masks[kind]()
+
+
+def layer_inputs(
+    kind: Sequence[str],
+    batch: int,
+    lt: int,
+    d_model: int,
+    heads: int,
+    d_ff: int,
+    ls: int = 0,
+    norm_first: bool | None = None,
+    activation: str = "relu",
+    rate: float | None = None,
+    masks: dict[str, str] | None = None,
+    pull: bool = False,
+):
+    def inputs(draw: Draw) -> Inputs:
+        made: Inputs = {"x": draw.tensor(batch, lt, d_model)}
+        made |= {"memory": draw.tensor(batch, ls, d_model)} if ls else {}
+        made |= small_weights(draw, layer_shapes("", kind, d_model, d_ff))
+        made["num_heads"] = torch.tensor(heads)
+        if norm_first is not None:
+            made |= {"norm_first": torch.tensor(norm_first), "activation": activation}
+        made |= {"rate": torch.tensor(rate)} if rate is not None else {}
+        for name, what in (masks or {}).items():
+            keys = ls if name == "memory_mask" else lt
+            made[name] = mask_of_kind(draw, what, batch, lt, keys)
+        return made | ({"pull": draw.tensor(batch, lt, d_model)} if pull else {})
+
+    return inputs
+
+
+def stack_inputs(
+    depth: int,
+    batch: int,
+    lt: int,
+    size: int,
+    ls: int = 0,
+    norm: bool = False,
+    masks: dict[str, str] | None = None,
+    pull: bool = False,
+):
+    def inputs(draw: Draw) -> Inputs:
+        made: Inputs = {"x": draw.tensor(batch, lt, size, scale=1.0)}
+        made |= {"memory": draw.tensor(batch, ls, size, scale=1.0)} if ls else {}
+        shapes: Shapes = {f"layers.{i}.matrix": (size, size) for i in range(depth)}
+        made |= draw.weights(**shapes | (norm_shapes("norm", size) if norm else {}))
+        for name, what in (masks or {}).items():
+            keys = ls if name == "memory_mask" else lt
+            made[name] = mask_of_kind(draw, what, batch, lt, keys)
+        return made | ({"pull": draw.tensor(batch, lt, size)} if pull else {})
+
+    return inputs
+
+
+def token_ids(
+    draw: Draw, batch: int, length: int, vocab: int, pad_id: int
+) -> torch.Tensor:
+    """Ids of sentences with different numbers of padding at the end."""
+    real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab  # anything but pad_id
+    return torch.where(keep_mask(draw, batch, length), real, pad_id)
+
+
+def as_options(options: dict) -> Inputs:
+    return {
+        f"option.{name}": value if isinstance(value, str) else torch.tensor(value)
+        for name, value in options.items()
+    }

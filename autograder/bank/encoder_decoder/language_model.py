@@ -1,0 +1,317 @@
+"""One class for two families."""
+
+from __future__ import annotations
+
+from autograder.bank.encoder_decoder._inputs import (
+    ENCODER,
+    Shapes,
+    as_options,
+    linear_shapes,
+    small_weights,
+    stack_shapes,
+    token_ids,
+)
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _language_model_inputs(
+    vocab: int,
+    d_model: int,
+    heads: int,
+    depth: int,
+    d_ff: int,
+    causal: bool,
+    batch: int,
+    length: int,
+    norm_first: bool = True,
+    activation: str = "gelu",
+    pad_id: int = 0,
+    second: bool = False,
+):
+    def inputs(draw: Draw) -> Inputs:
+        options = {
+            "vocab": vocab,
+            "d_model": d_model,
+            "num_heads": heads,
+            "num_layers": depth,
+            "d_ff": d_ff,
+            "causal": causal,
+        }
+        if not norm_first:
+            options |= {"norm_first": False, "activation": activation}
+        options |= {"pad_id": pad_id} if pad_id else {}
+        shapes: Shapes = {"input.embedding.weight": (vocab, d_model)}
+        shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
+        shapes |= linear_shapes("output", vocab, d_model)
+        made = as_options(options) | small_weights(draw, shapes)
+        made["ids"] = token_ids(draw, batch, length, vocab, pad_id)
+        if second:
+            made["second ids"] = token_ids(draw, batch + 1, length + 2, vocab, pad_id)
+        return made
+
+    return inputs
+
+
+EXERCISE = Specification(
+    name="encoder_decoder/language_model",
+    title="One class for two families",
+    target="LanguageModel",
+    cases=[
+        CaseKind(
+            name="both_sides",
+            title="encoder-only: both sides are seen",
+            inputs=_language_model_inputs(
+                9, 6, 2, 2, 5, False, batch=3, length=5, second=True
+            ),
+            hint="Which mask does the encoder get if the model is not causal?",
+        ),
+        CaseKind(
+            name="causal",
+            title="decoder-only: the left side is seen",
+            inputs=_language_model_inputs(
+                7, 4, 2, 2, 3, True, batch=2, length=6, second=True
+            ),
+            hint="Which mask does the encoder get if the model is causal?",
+        ),
+        CaseKind(
+            name="post",
+            title="causal, post-norm, ReLU, another pad_id",
+            inputs=_language_model_inputs(
+                8,
+                6,
+                3,
+                1,
+                7,
+                True,
+                batch=3,
+                length=5,
+                norm_first=False,
+                activation="relu",
+                pad_id=2,
+            ),
+            hint="Does each argument arrive where it belongs?",
+        ),
+        CaseKind(
+            name="deep",
+            title="three layers, another pad_id",
+            inputs=_language_model_inputs(
+                11, 4, 2, 3, 6, False, batch=2, length=7, pad_id=3
+            ),
+            hint="Does each argument arrive where it belongs?",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="never_causal",
+            says="The model sees the future, even if it is to be causal.",
+            asks="Where does your code look at `causal`?",
+            ways=[
+                Way(edits=[Edit("if self.causal:", "if False:")]),
+                Way(name="causal_in_training_only", edits=[
+                    Edit("if self.causal:", "if self.causal and self.training:"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="always_causal",
+            says="The model is causal in both cases.",
+            asks="Where does your code look at `causal`?",
+            ways=[Way(edits=[Edit("if self.causal:", "if True:")])],
+        ),
+        Mutant(
+            name="causal_inverted",
+            says="It is causal exactly when it should not be.",
+            asks="What does your `if` ask?",
+            ways=[Way(edits=[Edit("if self.causal:", "if not self.causal:")])],
+        ),
+        Mutant(
+            name="causal_without_padding",
+            says="With the causal mask, the padding mask is lost.",
+            asks="What is `combine_masks` for?",
+            ways=[Way(edits=[
+                Edit("mask = attention.combine_masks(mask, causal)", "mask = causal"),
+            ])],
+        ),
+        Mutant(
+            name="no_mask",
+            says="The encoder gets no mask at all.",
+            asks="What is the second argument of your encoder?",
+            ways=[Way(edits=[Edit("self.input(ids), mask)", "self.input(ids))")])],
+        ),
+        Mutant(
+            name="no_padding_mask",
+            says="Padding is listened to.",
+            asks="Which mask depends on the ids?",
+            ways=[Way(edits=[
+                Edit("mask = attention.padding_mask(ids, self.pad_id)", "mask = None"),
+            ])],
+        ),
+        Mutant(
+            name="or_for_and",
+            says='Padding and causal mask are joined by "or": each opens what the '
+            "other had closed.",
+            asks="Two guards must both say yes. Which logical word is that?",
+            ways=[Way(edits=[
+                Edit("attention.combine_masks(mask, causal)", "mask | causal"),
+            ])],
+        ),
+        Mutant(
+            name="pad_id_ignored",
+            says="The masks take 0 for padding, whatever `pad_id` says.",
+            asks="Who tells the mask function about `pad_id`?",
+            ways=[Way(edits=[Edit("self.pad_id = pad_id", "self.pad_id = 0")])],
+        ),
+        Mutant(
+            name="no_positions",
+            says="There are no positions.",
+            asks="Which module do you hand to `InputLayer`?",
+            ways=[Way(edits=[
+                Edit("positions = positional_encoding.PositionalEncoding(table)",
+                     "positions = nn.Identity()"),
+            ])],
+        ),
+        Mutant(
+            name="no_final_norm",
+            says="The pre-norm stack has no norm at the end.",
+            asks="What does a pre-norm stack need that a post-norm stack does not?",
+            ways=[Way(edits=[
+                Edit("nn.LayerNorm(d_model) if norm_first else None", "None"),
+            ])],
+        ),
+        Mutant(
+            name="always_final_norm",
+            says="The post-norm stack has a norm at the end, too.",
+            asks="What has a post-norm stack just done when its last layer is through?",
+            ways=[Way(edits=[
+                Edit("nn.LayerNorm(d_model) if norm_first else None",
+                     "nn.LayerNorm(d_model)"),
+            ])],
+        ),
+        Mutant(
+            name="norm_first_ignored",
+            says="The layers are post-norm, whatever `norm_first` says.",
+            asks="Which arguments do your layers get? (Their own default is another "
+            "one.)",
+            ways=[Way(edits=[
+                Edit("dropout, norm_first, activation)", "dropout, False, activation)"),
+            ])],
+        ),
+        Mutant(
+            name="activation_ignored",
+            says="The layers bend with ReLU, their own default, whatever `activation` "
+            "says.",
+            asks="Which arguments do your layers get?",
+            ways=[Way(edits=[
+                Edit("dropout, norm_first, activation)", "dropout, norm_first)"),
+            ])],
+        ),
+        Mutant(
+            name="softmax",
+            says="There is a softmax at the end. Logits were asked for.",
+            asks="Which loss will follow, and what does it do first?",
+            ways=[Way(edits=[
+                Edit("return self.output(self.encoder(self.input(ids), mask))",
+                     "return self.output(self.encoder(self.input(ids), mask)).softmax(-1)"),
+            ])],
+        ),
+        Mutant(
+            name="no_output",
+            says="The output layer is not applied.",
+            asks="How many scores should each position get?",
+            ways=[Way(edits=[
+                Edit("self.output(self.encoder(self.input(ids), mask))",
+                     "self.encoder(self.input(ids), mask)"),
+            ])],
+        ),
+        Mutant(
+            name="one_layer",
+            says="The stack has one layer, whatever `num_layers` says.",
+            asks="Where does `num_layers` go?",
+            ways=[Way(edits=[Edit("num_layers, norm)", "1, norm)")])],
+        ),
+        Mutant(
+            name="masks_of_first_batch",
+            says="The mask of the first batch is kept and used for later ones.",
+            asks="When is your mask made: once, or for each batch?",
+            ways=[Way(edits=[
+                Edit(
+                    "return self.output",
+                    """
+                    self.kept = mask = getattr(self, 'kept', mask)
+                    return self.output
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="decoder_used",
+            says="There are more weights than there should be: layers with a "
+            "cross-attention. Without a memory there is nothing to look at.",
+            asks="What is left of a decoder layer without cross-attention?",
+            ways=[Way(edits=[
+                Edit("Encoder(lambda: EncoderLayer(*sizes), num_layers, norm)",
+                     "Decoder(lambda: DecoderLayer(*sizes), num_layers, norm)"),
+                Edit("self.encoder(self.input(ids), mask)",
+                     "self.encoder(self.input(ids), self.input(ids), mask, mask)"),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="by_hand", source="""
+            class LanguageModel(nn.Module):
+                def __init__(self, vocab, d_model, num_heads, num_layers, d_ff, causal,
+                             dropout=0.0, norm_first=True, activation='gelu', pad_id=0,
+                             max_len=512):
+                    super().__init__()
+                    pe = positional_encoding
+                    self.output = nn.Linear(d_model, vocab)
+                    self.encoder = Encoder(
+                        lambda: EncoderLayer(d_model, num_heads, d_ff, dropout=dropout,
+                                             norm_first=norm_first, activation=activation),
+                        num_layers, norm=nn.LayerNorm(d_model) if norm_first else None)
+                    places = pe.PositionalEncoding(pe.sinusoid(torch.arange(max_len), d_model))
+                    self.input = pe.InputLayer(vocab, d_model, places, dropout, pad_id)
+                    self.is_causal, self.pad = causal, pad_id
+                def forward(self, ids):
+                    length = ids.shape[1]
+                    mask = (ids != self.pad)[:, None, None, :]
+                    if self.is_causal:
+                        mask = mask & torch.ones(length, length, dtype=torch.bool).tril()
+                    return self.output(self.encoder(self.input(ids), mask))
+            """),
+        Accepted(name="make_masks", edits=[
+            Edit("mask = attention.padding_mask(ids, self.pad_id)",
+                 "mask, both = make_masks(ids, ids, self.pad_id)"),
+            Edit(
+                """
+                causal = attention.causal_mask(ids.size(1)).to(ids.device)
+                mask = attention.combine_masks(mask, causal)
+                """,
+                "mask = both",
+            ),
+        ]),
+        Accepted(name="causal_or_none", edits=[
+            Edit(
+                """
+                if self.causal:
+                    causal = attention.causal_mask(ids.size(1)).to(ids.device)
+                    mask = attention.combine_masks(mask, causal)
+                """,
+                """
+                causal = attention.causal_mask(ids.size(1)) if self.causal else None
+                mask = attention.combine_masks(mask, causal)
+                """,
+            ),
+        ]),
+    ],
+)

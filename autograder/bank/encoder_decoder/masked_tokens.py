@@ -1,0 +1,250 @@
+"""Inputs and targets for hidden tokens."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.encoder_decoder._inputs import keep_mask
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _hidden(batch: int, length: int, *special: int):
+    """``special``: mask_id, then pad_id and ignore if they are given."""
+
+    def inputs(draw: Draw) -> Inputs:
+        pad_id = special[1] if len(special) > 1 else 0
+        keep = keep_mask(draw, batch, length)
+        ids = torch.where(keep, 30 + draw.ids(0, 40, batch, length), pad_id)
+        chosen = draw.flags(batch, length, chance=0.4)
+        # Each of the four kinds of places occurs, whatever is drawn.
+        chosen[:, 0] = torch.arange(batch) % 2 == 0
+        chosen[:, -1] |= ~keep[:, -1]
+        return {"ids": ids, "chosen": chosen, "special": torch.tensor(special)}
+
+    return inputs
+
+
+EXERCISE = Specification(
+    name="encoder_decoder/masked_tokens",
+    title="Inputs and targets for hidden tokens",
+    target="masked_tokens",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="default",
+            title="padding 0, ignored -100",
+            inputs=_hidden(3, 6, 4),
+            hint="Three kinds of places: chosen and real, real only, padding.",
+        ),
+        CaseKind(
+            name="other_pad",
+            title="another pad_id",
+            inputs=_hidden(4, 5, 4, 7),
+            hint="Is the id of padding always 0?",
+        ),
+        CaseKind(
+            name="other_ignore",
+            title="another ignored target",
+            inputs=_hidden(2, 7, 9, 3, -1),
+            hint="Does your code use all five arguments?",
+        ),
+        CaseKind(
+            name="long",
+            title="longer sentences",
+            inputs=_hidden(5, 11, 8, 1, -7),
+            hint="Does it depend on the sizes?",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="padding_hidden",
+            says="Padding is hidden and asked for where `chosen` falls on it.",
+            asks="When is a token really hidden? There are two conditions.",
+            ways=[Way(edits=[Edit("chosen & (ids != pad_id)", "chosen")])],
+        ),
+        Mutant(
+            name="padding_asked",
+            says="Padding is not hidden, but it is asked for.",
+            asks="Do inputs and targets use the same condition?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(~hidden, ignore)",
+                     "ids.masked_fill(~chosen, ignore)"),
+            ])],
+        ),
+        Mutant(
+            name="padding_replaced",
+            says="Padding is not asked for, but it is replaced by the mask token.",
+            asks="Do inputs and targets use the same condition?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(hidden, mask_id)",
+                     "ids.masked_fill(chosen, mask_id)"),
+            ])],
+        ),
+        Mutant(
+            name="all_targets",
+            says="Every place is asked for, also where the answer stands in the input.",
+            asks="Which places should count in the loss?",
+            ways=[Way(edits=[Edit("ids.masked_fill(~hidden, ignore)", "ids")])],
+        ),
+        Mutant(
+            name="all_but_padding",
+            says="All real tokens are asked for, also where the answer stands in the "
+            "input.",
+            asks="Which places should count in the loss?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(~hidden, ignore)",
+                     "ids.masked_fill(ids == pad_id, ignore)"),
+            ])],
+        ),
+        Mutant(
+            name="targets_inverted",
+            says="The targets ask for exactly the tokens that were *not* hidden.",
+            asks="Does `masked_fill` fill where its mask is True, or where it is "
+            "False?",
+            ways=[Way(edits=[Edit("~hidden", "hidden")])],
+        ),
+        Mutant(
+            name="inputs_inverted",
+            says="The inputs hide exactly the tokens that were not chosen.",
+            asks="Does `masked_fill` fill where its mask is True, or where it is "
+            "False?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(hidden, mask_id)",
+                     "ids.masked_fill(~hidden, mask_id)"),
+            ])],
+        ),
+        Mutant(
+            name="inputs_not_hidden",
+            says="Nothing is hidden: the inputs are the ids, so the model can copy.",
+            asks="What stands in the inputs where a token is asked for?",
+            ways=[Way(edits=[Edit("ids.masked_fill(hidden, mask_id)", "ids")])],
+        ),
+        Mutant(
+            name="targets_of_inputs",
+            says="The targets ask for the mask token itself, not for what it hides.",
+            asks="From which tensor do you take the targets?",
+            ways=[Way(edits=[
+                Edit(
+                    "return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+                    """
+                    inputs = ids.masked_fill(hidden, mask_id)
+                    return inputs, inputs.masked_fill(~hidden, ignore)
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="ignore_is_pad",
+            says="Places that do not count get the padding id as their target; "
+            "`ignore` was asked for.",
+            asks="Which target does `F.cross_entropy` leave out by default?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(~hidden, ignore)",
+                     "ids.masked_fill(~hidden, pad_id)"),
+            ])],
+        ),
+        Mutant(
+            name="ignore_fixed",
+            says="You wrote -100 by hand; `ignore` may be another number.",
+            asks="Which argument does not occur in your code?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(~hidden, ignore)",
+                     "ids.masked_fill(~hidden, -100)"),
+            ])],
+        ),
+        Mutant(
+            name="pad_fixed",
+            says="You take 0 for padding, whatever `pad_id` says.",
+            asks="Which argument does not occur in your code?",
+            ways=[Way(edits=[Edit("(ids != pad_id)", "(ids != 0)")])],
+        ),
+        Mutant(
+            name="swapped",
+            says="Inputs and targets are returned in the other order.",
+            asks="Which comes first, by the docstring?",
+            ways=[Way(edits=[
+                Edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+                     "return ids.masked_fill(~hidden, ignore), ids.masked_fill(hidden, mask_id)"),
+            ])],
+        ),
+        Mutant(
+            name="in_place",
+            says="`ids` are not what they were before, and the targets have lost the "
+            "hidden tokens.",
+            asks="Which operation ends with an underscore? What do your targets read?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(hidden, mask_id)",
+                     "ids.masked_fill_(hidden, mask_id)"),
+            ])],
+        ),
+        Mutant(
+            name="in_place_late",
+            says="The results are right, but the given `ids` were changed.",
+            asks="Did you work on a copy?",
+            ways=[Way(edits=[
+                Edit(
+                    "return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+                    """
+                    targets = ids.masked_fill(~hidden, ignore)
+                    ids[hidden] = mask_id
+                    return ids, targets
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="only_targets_asked",
+            says="The targets are a list of the hidden tokens only; they must have the "
+            "shape of the ids.",
+            asks="How would the loss know to which place a target belongs?",
+            ways=[Way(edits=[Edit("ids.masked_fill(~hidden, ignore)", "ids[hidden]")])],
+        ),
+        Mutant(
+            name="floats",
+            says="The results are floating-point numbers; ids are whole numbers.",
+            asks="Which operation turned them into floats?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+                     "ids.float().masked_fill(hidden, mask_id), ids.float().masked_fill(~hidden, ignore)"),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="where", source="""
+            def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+                real = ids.ne(pad_id)
+                hide = torch.logical_and(chosen, real)
+                return torch.where(hide, mask_id, ids), torch.where(hide, ids, ignore)
+            """),
+        Accepted(name="index", source="""
+            def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+                hide = chosen & ~(ids == pad_id)
+                inputs = ids.clone()
+                inputs[hide] = mask_id
+                targets = torch.full_like(ids, ignore)
+                targets[hide] = ids[hide]
+                return inputs, targets
+            """),
+        Accepted(name="loops", source="""
+            def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+                inputs, targets = ids.clone(), ids.clone()
+                for b in range(ids.shape[0]):
+                    for i in range(ids.shape[1]):
+                        if chosen[b, i] and ids[b, i] != pad_id:
+                            inputs[b, i] = mask_id
+                        else:
+                            targets[b, i] = ignore
+                return inputs, targets
+            """),
+    ],
+)

@@ -1,0 +1,325 @@
+"""Pack the heads."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.multi_head_attention._inputs import head_parameters
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _to_pack(h: int, d_model: int, d_k: int, d_v: int):
+    def inputs(draw: Draw) -> Inputs:
+        made = head_parameters(draw, h, d_model, d_k, d_v, scale=1.0)
+        return made | {"num_heads": torch.tensor(h)}
+
+    return inputs
+
+
+_CAT = "torch.cat([getattr(getattr(h, name), kind) for h in heads])"
+
+EXERCISE = Specification(
+    name="multi_head_attention/pack_heads",
+    title="Pack the heads",
+    target="pack_heads",
+    cases=[
+        CaseKind(
+            name="plain",
+            title="three heads",
+            inputs=_to_pack(h=3, d_model=7, d_k=4, d_v=4),
+            hint="Which rows of the large weight make the features of head 1?",
+        ),
+        CaseKind(
+            name="values_differ",
+            title="values of another size than keys",
+            inputs=_to_pack(h=2, d_model=5, d_k=3, d_v=6),
+            hint="Take all sizes from the heads' own tensors.",
+        ),
+        CaseKind(
+            name="many",
+            title="five heads",
+            inputs=_to_pack(h=5, d_model=4, d_k=2, d_v=3),
+            hint="The order of the heads must stay.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="side_by_side",
+            says="The weights stand side by side, along the inputs. The heads' "
+            "*outputs* are to be stacked.",
+            asks="`nn.Linear` stores its weight as `(d_out, d_in)`. Which of the two "
+            "grows?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads], dim=-1)"),
+            ])],
+        ),
+        Mutant(
+            name="side_by_side_raises",
+            says="You join along dimension 1. A bias has none, and for the weights "
+            "this would be the inputs.",
+            asks="`nn.Linear` stores its weight as `(d_out, d_in)`. Which of the two "
+            "grows?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads], dim=1)"),
+            ])],
+        ),
+        Mutant(
+            name="stacked",
+            says="There is a new dimension of heads; one large layer has a plain "
+            "matrix.",
+            asks="What is the difference between `cat` and `stack`?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.stack([getattr(getattr(h, name), kind) for h in heads])"),
+            ])],
+        ),
+        Mutant(
+            name="transposed",
+            says="The weights are transposed: `(d_model, h * d_k)`.",
+            asks="Which comes first in the weight of an `nn.Linear`: outputs or "
+            "inputs?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind).T for h in heads], dim=-1)"),
+            ])],
+        ),
+        Mutant(
+            name="heads_reversed",
+            says="The heads are in reverse order.",
+            asks="Whose rows come first?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads[::-1]])"),
+            ])],
+        ),
+        Mutant(
+            name="rows_interleaved",
+            says="The rows are dealt out in turn, one of each head. They should stand "
+            "block by block.",
+            asks="Which features does your `split_heads` give to head 0?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.stack([getattr(getattr(h, name), kind) for h in heads], 1).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="biases_summed",
+            says="The biases are summed; each head needs its own.",
+            asks="How many numbers does the bias of a layer with `h * d_k` outputs "
+            "hold?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads]) if kind == 'weight' else sum(getattr(h, name).bias for h in heads)"),
+            ])],
+        ),
+        Mutant(
+            name="bias_of_first_head",
+            says="The bias is that of head 0 alone.",
+            asks="How many numbers does the bias of a layer with `h * d_k` outputs "
+            "hold?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads]) if kind == 'weight' else heads[0].get_submodule(name).bias"),
+            ])],
+        ),
+        Mutant(
+            name="first_head_only",
+            says="Only head 0 is packed.",
+            asks="How many rows has the weight of a layer for all heads?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads[:1]])"),
+            ])],
+        ),
+        Mutant(
+            name="first_head_repeated",
+            says="Head 0 is packed again and again.",
+            asks="Does the variable of your loop appear inside the loop?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(heads[0], name), kind) for h in heads])"),
+            ])],
+        ),
+        Mutant(
+            name="averaged",
+            says="The heads are averaged. A mean head is none of them.",
+            asks="How many rows has the weight of a layer for all heads?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "sum(getattr(getattr(h, name), kind) for h in heads) / len(heads)"),
+            ])],
+        ),
+        Mutant(
+            name="biases_forgotten",
+            says="The biases are missing.",
+            asks="Which two tensors does an `nn.Linear` hold?",
+            ways=[Way(edits=[
+                Edit('for kind in ("weight", "bias")', 'for kind in ("weight",)'),
+            ])],
+        ),
+        Mutant(
+            name="biases_zero",
+            says="The biases are all zero.",
+            asks="Where do the biases of the heads go?",
+            ways=[Way(edits=[
+                Edit(_CAT,
+                     "torch.cat([getattr(getattr(h, name), kind) for h in heads]) * (kind == 'weight')"),
+            ])],
+        ),
+        Mutant(
+            name="names_without_kind",
+            says="The names lack the kind: `load_state_dict` looks for `w_q.weight` "
+            "and `w_q.bias`.",
+            asks="Which keys does `nn.Linear(2, 3).state_dict()` have?",
+            ways=[Way(source="""
+                def pack_heads(heads):
+                    return {name: torch.cat([getattr(h, name).weight for h in heads])
+                            for name in ("w_q", "w_k", "w_v")}
+                """)],
+        ),
+        Mutant(
+            name="names_of_heads",
+            says="Each head still has names of its own, like `0.w_q.weight`: nothing "
+            "is packed yet.",
+            asks="How many tensors shall the dict hold, whatever the number of heads?",
+            ways=[Way(source="""
+                def pack_heads(heads):
+                    return nn.ModuleList(heads).state_dict()
+                """)],
+        ),
+        Mutant(
+            name="a_list_of_tensors",
+            says="A list came back. A dict with names is asked for, so that "
+            "`load_state_dict` can use it.",
+            asks="How would `load_state_dict` know which tensor is which?",
+            ways=[Way(source="""
+                def pack_heads(heads):
+                    return [torch.cat([getattr(h, n).weight for h in heads]) for n in ("w_q", "w_k", "w_v")]
+                """)],
+        ),
+        Mutant(
+            name="a_tuple_of_tensors",
+            says="A tuple came back. A dict with names is asked for, so that "
+            "`load_state_dict` can use it.",
+            asks="How would `load_state_dict` know which tensor is which?",
+            ways=[Way(source="""
+                def pack_heads(heads):
+                    w_q, w_k, w_v = (torch.cat([getattr(h, n).weight for h in heads])
+                                     for n in ("w_q", "w_k", "w_v"))
+                    return w_q, w_k, w_v
+                """)],
+        ),
+        Mutant(
+            name="nothing_returned",
+            says="Nothing came back.",
+            asks="Is there a `return` in your function, and is it outside the loop?",
+            ways=[Way(edits=[Edit("return {", "packed = {")])],
+        ),
+        Mutant(
+            name="queries_and_keys_swapped",
+            says="The queries' weights are stored under the keys' name, and the other "
+            "way round.",
+            asks="Do the name that you read and the name that you write agree?",
+            ways=[Way(edits=[
+                Edit('f"{name}.{kind}"',
+                     "f\"{dict(w_q='w_k', w_k='w_q').get(name, name)}.{kind}\""),
+            ])],
+        ),
+        Mutant(
+            name="queries_everywhere",
+            says="Keys and values have the weights of the queries.",
+            asks="Where in your loop do you use the name?",
+            ways=[Way(edits=[Edit("getattr(h, name)", "h.w_q")])],
+        ),
+        Mutant(
+            name="keys_for_values",
+            says="The values have the weights of the keys.",
+            asks="Is the third line of a copied block still the same as the second?",
+            ways=[Way(edits=[
+                Edit("getattr(h, name)",
+                     'getattr(h, "w_k" if name == "w_v" else name)'),
+            ])],
+        ),
+        Mutant(
+            name="returned_too_early",
+            says="Only the first of the three layers is there; the `return` may stand "
+            "inside the loop.",
+            asks="How far is your `return` indented?",
+            ways=[Way(edits=[Edit('in ("w_q", "w_k", "w_v")', 'in ("w_q",)')])],
+        ),
+        Mutant(
+            name="packed_into_first_head",
+            says="The result is right, but the first head was changed on the way.",
+            asks="Which of your lines writes into a tensor that belongs to somebody "
+            "else?",
+            ways=[Way(edits=[
+                Edit("return {", "packed = {"),
+                Edit(
+                    """
+                        for kind in ("weight", "bias")
+                    }
+                    """,
+                    """
+                        for kind in ("weight", "bias")
+                    }
+                    heads[0].w_q.weight.data = packed["w_q.weight"]
+                    return packed
+                    """,
+                ),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="written_out", source="""
+            def pack_heads(heads):
+                return {
+                    "w_q.weight": torch.cat([h.w_q.weight for h in heads], dim=0),
+                    "w_k.weight": torch.cat([h.w_k.weight for h in heads], dim=0),
+                    "w_v.weight": torch.cat([h.w_v.weight for h in heads], dim=0),
+                    "w_q.bias": torch.cat([h.w_q.bias for h in heads], dim=0),
+                    "w_k.bias": torch.cat([h.w_k.bias for h in heads], dim=0),
+                    "w_v.bias": torch.cat([h.w_v.bias for h in heads], dim=0),
+                }
+            """),
+        Accepted(name="stack_and_flatten", edits=[
+            Edit(_CAT,
+                 "torch.stack([getattr(getattr(h, name), kind) for h in heads]).flatten(0, 1).detach()"),
+        ]),
+        Accepted(name="from_state_dicts", source="""
+            from collections import OrderedDict
+
+            def pack_heads(heads):
+                states = [head.state_dict() for head in heads]
+                packed = OrderedDict()
+                for name in states[0]:
+                    packed[name] = torch.cat([state[name] for state in states])
+                return packed
+            """),
+        Accepted(name="growing_tensor", source="""
+            def pack_heads(heads):
+                packed = {}
+                for name in ("w_q", "w_k", "w_v"):
+                    first = getattr(heads[0], name)
+                    weight, bias = first.weight, first.bias
+                    for head in list(heads)[1:]:
+                        layer = getattr(head, name)
+                        weight = torch.vstack((weight, layer.weight))
+                        bias = torch.hstack((bias, layer.bias))
+                    packed[name + ".weight"] = nn.Parameter(weight)
+                    packed[name + ".bias"] = nn.Parameter(bias)
+                return packed
+            """),
+    ],
+)

@@ -1,0 +1,277 @@
+"""A mask for PyTorch."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.inputs import open_mask
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _mask_for_pytorch(batch: int, h: int, lq: int, lk: int, mask: tuple[int, ...]):
+    def inputs(draw: Draw) -> Inputs:
+        return {
+            "mask": open_mask(draw, *mask),
+            "size": torch.tensor([batch, h, lq, lk]),
+            "query": draw.tensor(batch, lq, 2 * h, scale=1.0),
+            "key": draw.tensor(batch, lk, 2 * h, scale=1.0),
+        }
+
+    return inputs
+
+
+_TURN = "return (~mask).expand(size).flatten(0, 1)"
+
+EXERCISE = Specification(
+    name="multi_head_attention/pytorch_mask",
+    title="A mask for PyTorch",
+    target="pytorch_mask",
+    cases=[
+        CaseKind(
+            name="padding",
+            title="a padding mask (B, 1, 1, Lk)",
+            inputs=_mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5)),
+            hint="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
+            "sentence 1?",
+        ),
+        CaseKind(
+            name="full",
+            title="a mask for each head (B, h, Lq, Lk)",
+            inputs=_mask_for_pytorch(3, 2, 5, 4, mask=(3, 2, 5, 4)),
+            hint="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
+            "sentence 1?",
+        ),
+        CaseKind(
+            name="queries_and_keys",
+            title="a mask (1, 1, Lq, Lk)",
+            inputs=_mask_for_pytorch(2, 4, 3, 6, mask=(1, 1, 3, 6)),
+            hint="What does True mean on the other side?",
+        ),
+        CaseKind(
+            name="as_many_sentences_as_heads",
+            title="as many sentences as heads",
+            inputs=_mask_for_pytorch(3, 3, 2, 5, mask=(3, 1, 2, 5)),
+            hint="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
+            "sentence 1?",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="not_turned",
+            says="The mask has kept our meaning. PyTorch's layer will attend to all "
+            "that it should not.",
+            asks="What does `True` mean for `nn.MultiheadAttention`?",
+            ways=[
+                Way(edits=[Edit(_TURN, "return mask.expand(size).flatten(0, 1)")]),
+                Way(name="turned_twice", edits=[
+                    Edit(_TURN, "return (~~mask).expand(size).flatten(0, 1)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="heads_slow",
+            says="The heads change slowly and the sentences quickly; PyTorch wants it "
+            "the other way round.",
+            asks="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
+            "sentence 1?",
+            ways=[
+                Way(edits=[
+                    Edit(_TURN,
+                         "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)"),
+                ]),
+                Way(name="repeated_as_a_whole", edits=[
+                    Edit(_TURN,
+                         "return torch.cat([(~mask).expand(size)[:, i] for i in range(size[1])])"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="heads_slow_not_turned",
+            says="The mask has kept our meaning, and its heads change slowly where "
+            "they should change quickly.",
+            asks="What does `True` mean for `nn.MultiheadAttention`, and whose mask is "
+            "entry 1?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return mask.expand(size).transpose(0, 1).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="additive",
+            says="You made a mask of numbers to be added. PyTorch takes this, too, but "
+            "a boolean mask is asked for.",
+            asks="Which type has a mask that says only yes or no?",
+            ways=[Way(edits=[
+                Edit(_TURN,
+                     "return torch.zeros(size).masked_fill(~mask, float('-inf')).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="additive_large",
+            says="You made a mask of large numbers to be added; a boolean mask is "
+            "asked for.",
+            asks="Which type has a mask that says only yes or no?",
+            ways=[Way(edits=[
+                Edit(_TURN,
+                     "return torch.zeros(size).masked_fill(~mask, -1e9).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="zeros_and_ones",
+            says="The mask holds whole numbers; PyTorch's layer wants booleans.",
+            asks="Which operator turns a boolean tensor around and leaves it boolean?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (1 - mask.int()).expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="zeros_and_ones_as_floats",
+            says="The mask holds the numbers 0 and 1. PyTorch's layer would *add* them "
+            "to the scores: it runs, and hides nothing.",
+            asks="What does PyTorch do with a mask of floating-point numbers?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (1 - mask.float()).expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="minus_a_boolean",
+            says="PyTorch refuses to subtract booleans.",
+            asks="Which operator turns a boolean tensor around?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (1 - mask).expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="four_dimensions",
+            says="The mask still has four dimensions.",
+            asks="Into which one dimension does PyTorch want batch and heads?",
+            ways=[Way(edits=[Edit(_TURN, "return (~mask).expand(size)")])],
+        ),
+        Mutant(
+            name="not_expanded",
+            says="The mask still has its sizes of 1; `attn_mask` is not broadcast over "
+            "sentences and heads.",
+            asks="How many entries must the first dimension have?",
+            ways=[Way(edits=[Edit(_TURN, "return (~mask).flatten(0, 1)")])],
+        ),
+        Mutant(
+            name="batch_only",
+            says="There is one mask for each sentence; PyTorch wants one for each head "
+            "of each sentence.",
+            asks="How many entries must the first dimension have?",
+            ways=[Way(edits=[Edit(_TURN, "return (~mask).expand(size)[:, 0]")])],
+        ),
+        Mutant(
+            name="first_sentence_only",
+            says="All sentences got the mask of the first one.",
+            asks="Does an index `0` or `[:1]` stand in your code where it should not?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (~mask)[:1].expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="first_head_only",
+            says="All heads got the mask of head 0.",
+            asks="What if the mask says something else for each head?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (~mask)[:, :1].expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="first_query_only",
+            says="All queries got the mask of the first one.",
+            asks="What if the mask says something else for each query?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (~mask)[:, :, :1].expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="heads_joined",
+            says="The masks of the heads were joined to one.",
+            asks="What if the mask says something else for each head?",
+            ways=[Way(edits=[
+                Edit(_TURN,
+                     "return (~mask).any(1, keepdim=True).expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="queries_and_keys_swapped",
+            says="Queries and keys have changed places.",
+            asks="What are the rows of a mask, and what are its columns?",
+            ways=[
+                Way(edits=[
+                    Edit(_TURN,
+                         "return (~mask).expand(size).flatten(0, 1).transpose(1, 2)"),
+                ]),
+                Way(name="sizes_misread", edits=[
+                    Edit(_TURN,
+                         "b, h, lq, lk = size; return (~mask).expand(size).reshape(b * h, lk, lq)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="turned_in_place",
+            says="The result is right, but the caller's own mask was turned around, "
+            "too.",
+            asks="What does the underscore at the end of a method's name mean?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return mask.logical_not_().expand(size).flatten(0, 1)"),
+            ])],
+        ),
+        Mutant(
+            name="nothing_hidden",
+            says="The new mask hides nothing at all.",
+            asks="Where does the given mask enter your answer?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return torch.zeros(size, dtype=torch.bool).flatten(0, 1)"),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="expand_first", edits=[
+            Edit(_TURN, "return ~mask.expand(*size).flatten(0, 1)"),
+        ]),
+        Accepted(name="repeat_interleave", source="""
+            def pytorch_mask(mask, size):
+                b, h, lq, lk = size
+                if mask.size(1) == 1:
+                    m = mask[:, 0].expand(b, lq, lk).repeat_interleave(h, dim=0)
+                else:
+                    m = mask.expand(b, h, lq, lk).reshape(b * h, lq, lk)
+                return m.logical_not()
+            """),
+        Accepted(name="loops", source="""
+            def pytorch_mask(mask, size):
+                full = torch.broadcast_to(mask, size)
+                rows = []
+                for sentence in full:
+                    for head in sentence:
+                        rows.append(head == False)
+                return torch.stack(rows)
+            """),
+        Accepted(name="or_with_zeros", source="""
+            def pytorch_mask(mask, size):
+                blocked = torch.zeros(size, dtype=torch.bool) | ~mask
+                return blocked.view(-1, *size[2:])
+            """),
+        Accepted(name="xor_and_filled", source="""
+            def pytorch_mask(mask, size):
+                b, h, lq, lk = size
+                out = torch.ones(b * h, lq, lk).bool()
+                full = mask.expand(size)
+                for i in range(b):
+                    for j in range(h):
+                        out[i * h + j] = out[i * h + j] ^ full[i, j]
+                return out
+            """),
+    ],
+)

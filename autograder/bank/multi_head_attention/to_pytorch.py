@@ -1,0 +1,322 @@
+"""To PyTorch."""
+
+from __future__ import annotations
+
+from autograder.bank.multi_head_attention._inputs import multi_head_inputs
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int):
+    return multi_head_inputs(batch, h, d_k, lq, lk)
+
+
+_MADE = "theirs = nn.MultiheadAttention(d_model, mine.num_heads, batch_first=True)"
+_LAYERS_IN_ORDER = "layers = (mine.w_q, mine.w_k, mine.w_v)"
+_COPY_WEIGHTS = "theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))"
+_COPY_BIASES = "theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))"
+_COPY_OUT = "theirs.out_proj.load_state_dict(mine.w_o.state_dict())"
+
+EXERCISE = Specification(
+    name="multi_head_attention/to_pytorch",
+    title="To PyTorch",
+    target="to_pytorch",
+    cases=[
+        CaseKind(
+            name="plain",
+            title="three heads",
+            inputs=_for_pytorch(2, 3, 4, lq=5, lk=7),
+            hint="Compare `in_proj_weight` with your three weights, row by row.",
+        ),
+        CaseKind(
+            name="others",
+            title="other sizes",
+            inputs=_for_pytorch(3, 2, 3, lq=4, lk=5),
+            hint="Compare `in_proj_weight` with your three weights, row by row.",
+        ),
+        CaseKind(
+            name="many",
+            title="more heads than features in a head",
+            inputs=_for_pytorch(4, 5, 2, lq=3, lk=6),
+            hint="Does PyTorch's layer have as many heads as yours?",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="order_kqv",
+            says="The rows of `in_proj_weight` seem to be in the order k, q, v.",
+            asks="In which order does PyTorch expect queries, keys and values?",
+            ways=[Way(edits=[
+                Edit(_LAYERS_IN_ORDER, "layers = (mine.w_k, mine.w_q, mine.w_v)"),
+            ])],
+        ),
+        Mutant(
+            name="order_vkq",
+            says="The rows of `in_proj_weight` seem to be in the order v, k, q.",
+            asks="In which order does PyTorch expect queries, keys and values?",
+            ways=[Way(edits=[
+                Edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_k, mine.w_q)"),
+            ])],
+        ),
+        Mutant(
+            name="order_qvk",
+            says="The rows of `in_proj_weight` seem to be in the order q, v, k.",
+            asks="In which order does PyTorch expect queries, keys and values?",
+            ways=[Way(edits=[
+                Edit(_LAYERS_IN_ORDER, "layers = (mine.w_q, mine.w_v, mine.w_k)"),
+            ])],
+        ),
+        Mutant(
+            name="order_kvq",
+            says="The rows of `in_proj_weight` seem to be in the order k, v, q.",
+            asks="In which order does PyTorch expect queries, keys and values?",
+            ways=[Way(edits=[
+                Edit(_LAYERS_IN_ORDER, "layers = (mine.w_k, mine.w_v, mine.w_q)"),
+            ])],
+        ),
+        Mutant(
+            name="order_vqk",
+            says="The rows of `in_proj_weight` seem to be in the order v, q, k.",
+            asks="In which order does PyTorch expect queries, keys and values?",
+            ways=[Way(edits=[
+                Edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_q, mine.w_k)"),
+            ])],
+        ),
+        Mutant(
+            name="transposed",
+            says="The weights were transposed on the way.",
+            asks="Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the "
+            "same order?",
+            ways=[
+                Way(edits=[
+                    Edit(_COPY_WEIGHTS,
+                         "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))"),
+                ]),
+                Way(name="transposed_as_a_whole", edits=[
+                    Edit(_COPY_WEIGHTS,
+                         "theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers], dim=1).T)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="output_transposed",
+            says="The weight of `w_o` was transposed on the way.",
+            asks="Is `out_proj` not simply an `nn.Linear`, too?",
+            ways=[Way(edits=[
+                Edit(_COPY_OUT,
+                     "theirs.out_proj.weight.copy_(mine.w_o.weight.T); theirs.out_proj.bias.copy_(mine.w_o.bias)"),
+            ])],
+        ),
+        Mutant(
+            name="rows_interleaved",
+            says="The rows of q, k and v take turns; they should stand block by block.",
+            asks="Which rows of `in_proj_weight` are PyTorch's keys?",
+            ways=[Way(edits=[
+                Edit(_COPY_WEIGHTS,
+                     "theirs.in_proj_weight.copy_(torch.stack([layer.weight for layer in layers], 1).flatten(0, 1))"),
+            ])],
+        ),
+        Mutant(
+            name="queries_three_times",
+            says="Keys and values have the weights of the queries.",
+            asks="Which three layers belong into `in_proj_weight`?",
+            ways=[Way(edits=[Edit(_LAYERS_IN_ORDER, "layers = (mine.w_q,) * 3")])],
+        ),
+        Mutant(
+            name="biases_forgotten",
+            says="`in_proj_bias` is not copied.",
+            asks="Which parameters does `theirs.named_parameters()` list?",
+            ways=[Way(edits=[Edit(_COPY_BIASES, "pass")])],
+        ),
+        Mutant(
+            name="output_forgotten",
+            says="The last layer, `out_proj`, is not copied.",
+            asks="Which parameters does `theirs.named_parameters()` list?",
+            ways=[Way(edits=[Edit(_COPY_OUT, "pass")])],
+        ),
+        Mutant(
+            name="output_bias_forgotten",
+            says="The bias of `out_proj` is not copied.",
+            asks="Which parameters does `theirs.named_parameters()` list?",
+            ways=[Way(edits=[
+                Edit(_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)"),
+            ])],
+        ),
+        Mutant(
+            name="all_biases_forgotten",
+            says="No bias is copied, neither `in_proj_bias` nor that of `out_proj`.",
+            asks="Which parameters does `theirs.named_parameters()` list?",
+            ways=[Way(edits=[
+                Edit(_COPY_BIASES, "pass"),
+                Edit(_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)"),
+            ])],
+        ),
+        Mutant(
+            name="inputs_forgotten",
+            says="`in_proj_weight` is not copied.",
+            asks="Which parameters does `theirs.named_parameters()` list?",
+            ways=[Way(edits=[Edit(_COPY_WEIGHTS, "pass")])],
+        ),
+        Mutant(
+            name="nothing_copied",
+            says="The new layer has fresh, random weights: nothing is copied.",
+            asks="Do your lines change the new layer, or only names for it?",
+            ways=[
+                Way(edits=[
+                    Edit(_COPY_WEIGHTS, "pass"),
+                    Edit(_COPY_BIASES, "pass"),
+                    Edit(_COPY_OUT, "pass"),
+                ]),
+                Way(name="names_rebound", edits=[
+                    Edit(_COPY_WEIGHTS,
+                         "weight = theirs.in_proj_weight; weight = torch.cat([layer.weight for layer in layers])"),
+                    Edit(_COPY_BIASES,
+                         "bias = theirs.in_proj_bias; bias = torch.cat([layer.bias for layer in layers])"),
+                    Edit(_COPY_OUT, "out = theirs.out_proj; out = mine.w_o"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="positions_first",
+            says="The new layer expects positions before the batch, PyTorch's old "
+            "habit.",
+            asks="Which argument puts the batch first?",
+            ways=[Way(edits=[
+                Edit(_MADE, "theirs = nn.MultiheadAttention(d_model, mine.num_heads)"),
+            ])],
+        ),
+        Mutant(
+            name="one_head",
+            says="The new layer has a single head.",
+            asks="Where does the number of your heads go in?",
+            ways=[Way(edits=[
+                Edit(_MADE,
+                     "theirs = nn.MultiheadAttention(d_model, 1, batch_first=True)"),
+            ])],
+        ),
+        Mutant(
+            name="size_of_head_for_heads",
+            says="The new layer has `d_k` heads: their number and their size have "
+            "changed places.",
+            asks="What is the second argument of `nn.MultiheadAttention`?",
+            ways=[Way(edits=[
+                Edit(_MADE,
+                     "theirs = nn.MultiheadAttention(d_model, d_model // mine.num_heads, batch_first=True)"),
+            ])],
+        ),
+        Mutant(
+            name="output_tied",
+            says="`out_proj` *is* your `w_o`, not a copy: training one layer changes "
+            "the other.",
+            asks="Does `=` copy a layer, or give it a second name?",
+            ways=[
+                Way(edits=[Edit(_COPY_OUT, "theirs.out_proj = mine.w_o")]),
+                Way(name="output_memory_tied", edits=[
+                    Edit(_COPY_OUT,
+                         "theirs.out_proj.weight = nn.Parameter(mine.w_o.weight); theirs.out_proj.bias = nn.Parameter(mine.w_o.bias)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="output_weight_tied",
+            says="`out_proj.weight` shares its memory with your `w_o.weight`: training "
+            "one layer changes the other.",
+            asks="Does `.data = ...` copy numbers, or point to them?",
+            ways=[Way(edits=[
+                Edit(_COPY_OUT,
+                     "theirs.out_proj.weight.data = mine.w_o.weight.data; theirs.out_proj.bias.copy_(mine.w_o.bias)"),
+            ])],
+        ),
+        Mutant(
+            name="wrong_direction",
+            says="The copy runs in the wrong direction: *your* layer has changed.",
+            asks="In `a.copy_(b)`, which of the two is written to?",
+            ways=[Way(edits=[
+                Edit(_COPY_WEIGHTS,
+                     "[layer.weight.copy_(part) for layer, part in zip(layers, theirs.in_proj_weight.chunk(3))]"),
+                Edit(_COPY_BIASES,
+                     "[layer.bias.copy_(part) for layer, part in zip(layers, theirs.in_proj_bias.chunk(3))]"),
+                Edit(_COPY_OUT,
+                     "mine.w_o.load_state_dict(theirs.out_proj.state_dict())"),
+            ])],
+        ),
+        Mutant(
+            name="gradients_recorded",
+            says="PyTorch refuses to write into a parameter while it records "
+            "gradients.",
+            asks="How do you tell PyTorch that copying is nothing to differentiate?",
+            ways=[Way(edits=[Edit("with torch.no_grad():", "if True:")])],
+        ),
+        Mutant(
+            name="a_state_dict",
+            says="The weights came back; the layer itself is asked for.",
+            asks="What is the type after the arrow in the function's first line?",
+            ways=[Way(edits=[Edit("return theirs", "return theirs.state_dict()")])],
+        ),
+        Mutant(
+            name="nothing_returned",
+            says="Nothing came back.",
+            asks="Is there a `return` in your function?",
+            ways=[Way(edits=[Edit("return theirs", "pass")])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="slices", source="""
+            def to_pytorch(mine):
+                d = mine.w_q.weight.shape[0]
+                theirs = nn.MultiheadAttention(d, mine.num_heads, dropout=0.0, batch_first=True)
+                with torch.no_grad():
+                    theirs.in_proj_weight[:d] = mine.w_q.weight
+                    theirs.in_proj_weight[d : 2 * d] = mine.w_k.weight
+                    theirs.in_proj_weight[2 * d :] = mine.w_v.weight
+                    theirs.in_proj_bias[:d] = mine.w_q.bias
+                    theirs.in_proj_bias[d : 2 * d] = mine.w_k.bias
+                    theirs.in_proj_bias[2 * d :] = mine.w_v.bias
+                    theirs.out_proj.weight.copy_(mine.w_o.weight)
+                    theirs.out_proj.bias.copy_(mine.w_o.bias)
+                return theirs
+            """),
+        Accepted(name="load_state_dict", source="""
+            def to_pytorch(mine):
+                theirs = nn.MultiheadAttention(
+                    mine.w_o.in_features, num_heads=mine.num_heads, batch_first=True)
+                theirs.load_state_dict({
+                    "in_proj_weight": torch.cat((mine.w_q.weight, mine.w_k.weight, mine.w_v.weight)),
+                    "in_proj_bias": torch.cat((mine.w_q.bias, mine.w_k.bias, mine.w_v.bias)),
+                    "out_proj.weight": mine.w_o.weight,
+                    "out_proj.bias": mine.w_o.bias,
+                })
+                return theirs
+            """),
+        Accepted(name="data_and_clone", source="""
+            def to_pytorch(mine):
+                theirs = nn.MultiheadAttention(len(mine.w_o.bias), mine.num_heads, batch_first=True)
+                qkv = [mine.w_q, mine.w_k, mine.w_v]
+                theirs.in_proj_weight.data = torch.vstack([l.weight.data for l in qkv])
+                theirs.in_proj_bias.data = torch.hstack([l.bias.data for l in qkv])
+                theirs.out_proj.weight.data = mine.w_o.weight.data.clone()
+                theirs.out_proj.bias.data = mine.w_o.bias.data.clone()
+                return theirs
+            """),
+        Accepted(name="new_parameters", source="""
+            import copy
+
+            def to_pytorch(mine):
+                d = mine.w_q.in_features
+                theirs = nn.MultiheadAttention(d, mine.num_heads, batch_first=True).eval()
+                layers = mine.w_q, mine.w_k, mine.w_v
+                theirs.in_proj_weight = nn.Parameter(torch.cat([l.weight for l in layers]).detach())
+                theirs.in_proj_bias = nn.Parameter(torch.cat([l.bias for l in layers]).detach())
+                theirs.out_proj.weight = nn.Parameter(mine.w_o.weight.detach().clone())
+                theirs.out_proj.bias = copy.deepcopy(mine.w_o.bias)
+                return theirs
+            """),
+    ],
+)

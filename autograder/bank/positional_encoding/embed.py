@@ -1,0 +1,351 @@
+"""Embedding lookup with padding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> Inputs:
+    """Ids with padding in the middle and at the end, differently in each sentence."""
+    vocab_size, d_model = 9, 4
+    ids = draw.ids(0, vocab_size, b, length)
+    inputs = {"table": draw.tensor(vocab_size, d_model)}
+    if padding_idx is None:
+        ids[0, 1] = 0
+    else:
+        ids[ids == padding_idx] = (padding_idx + 1) % vocab_size
+        ids[0, -2:] = padding_idx
+        ids[1, 1] = padding_idx
+        ids[-1, -1] = (padding_idx + 4) % vocab_size
+        inputs["padding_idx"] = torch.tensor(padding_idx)
+    return {**inputs, "ids": ids, "pull": draw.tensor(b, length, d_model)}
+
+
+EXERCISE = Specification(
+    name="positional_encoding/embed",
+    title="Embedding lookup with padding",
+    target="embed",
+    cases=[
+        CaseKind(
+            name="no_padding",
+            title="no padding token",
+            inputs=lambda draw: _lookup(draw, 3, 5),
+            hint="Without a padding token every id is a plain row number, 0 as well.",
+        ),
+        CaseKind(
+            name="padding_is_0",
+            title="padding is token 0",
+            inputs=lambda draw: _lookup(draw, 3, 5, 0),
+            hint="Where `ids` equals `padding_idx`, the vector is zero and no gradient "
+            "flows into that row.",
+        ),
+        CaseKind(
+            name="padding_is_3",
+            title="padding is token 3",
+            inputs=lambda draw: _lookup(draw, 2, 6, 3),
+            hint="The padding token is the one named by `padding_idx`, not always 0.",
+        ),
+        CaseKind(
+            name="padding_is_last",
+            title="padding is the last token of the vocabulary",
+            inputs=lambda draw: _lookup(draw, 4, 7, 8),
+            hint="The padding token is the one named by `padding_idx`, whatever its "
+            "number.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="padding_ignored",
+            says="Padding is looked up like any other token: its vector is not zero.",
+            asks="What does your function do with `padding_idx`?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    return table[ids]
+                """)],
+        ),
+        Mutant(
+            name="padding_only_frozen",
+            says="No gradient reaches the padding row, but its vector is still what "
+            "stands in the table. That is all `F.embedding` does with `padding_idx`.",
+            asks="Here the row of the padding token is not zero. Which vector comes "
+            "out?",
+            ways=[Way(source="""
+                import torch.nn.functional as F
+                def embed(ids, table, padding_idx=None):
+                    return F.embedding(ids, table, padding_idx)
+                """)],
+        ),
+        Mutant(
+            name="zero_is_false",
+            says='Token 0 is taken for "no padding", because Python holds 0 to be '
+            "false.",
+            asks="What is `bool(0)`, and what should decide whether there is a padding "
+            "token?",
+            ways=[
+                Way(edits=[Edit("if padding_idx is None:", "if not padding_idx:")]),
+                Way(name="zero_is_false_inline", source="""
+                    def embed(ids, table, padding_idx=None):
+                        padding_idx = padding_idx or -1
+                        return table[ids] * (ids != padding_idx).unsqueeze(-1)
+                    """),
+            ],
+        ),
+        Mutant(
+            name="padding_always_0",
+            says="Token 0 is taken for padding, whatever `padding_idx` says.",
+            asks="Where does your code use the value of `padding_idx`?",
+            ways=[Way(edits=[Edit("ids == padding_idx", "ids == 0")])],
+        ),
+        Mutant(
+            name="zero_without_padding",
+            says="Token 0 becomes a zero vector even where there is no padding token.",
+            asks="What should happen to token 0 when `padding_idx` is None?",
+            ways=[Way(edits=[
+                Edit(
+                    """
+                    if padding_idx is None:
+                        return vectors
+                    """,
+                    """
+                    if padding_idx is None:
+                        padding_idx = 0
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="mask_inverted",
+            says="Only padding keeps its vector; all real words became zero.",
+            asks="Is your mask True where the padding is, or where the words are?",
+            ways=[
+                Way(edits=[Edit("ids == padding_idx", "ids != padding_idx")]),
+                Way(name="mask_multiplied_inverted", edits=[
+                    Edit("vectors.masked_fill(is_padding, 0.0)",
+                         "vectors * is_padding"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="mask_without_dimension",
+            says="The mask `(B, L)` does not fit the vectors `(B, L, d_model)`: it "
+            "lacks a last dimension.",
+            asks="Which shape spreads one flag over all numbers of a vector?",
+            ways=[Way(edits=[Edit(".unsqueeze(-1)", "")])],
+        ),
+        Mutant(
+            name="mask_multiplied_without_dimension",
+            says="The mask `(B, L)` does not fit the vectors `(B, L, d_model)`: it "
+            "lacks a last dimension.",
+            asks="Which shape spreads one flag over all numbers of a vector?",
+            ways=[Way(edits=[
+                Edit(".unsqueeze(-1)", ""),
+                Edit("vectors.masked_fill(is_padding, 0.0)", "vectors * ~is_padding"),
+            ])],
+        ),
+        Mutant(
+            name="row_overwritten",
+            says="Your function writes zeros into the table that it was given.",
+            asks="Who else uses this table after your function returns?",
+            ways=[
+                Way(source="""
+                    def embed(ids, table, padding_idx=None):
+                        if padding_idx is not None:
+                            table.data[padding_idx] = 0
+                        return table[ids]
+                    """),
+                Way(name="row_overwritten_no_grad", source="""
+                    def embed(ids, table, padding_idx=None):
+                        if padding_idx is not None:
+                            with torch.no_grad():
+                                table[padding_idx] = 0
+                        return table[ids]
+                    """),
+            ],
+        ),
+        Mutant(
+            name="leaf_overwritten",
+            says="Your function writes into the table itself; autograd refuses that.",
+            asks="How could you zero the vectors that come out, and not the table?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    if padding_idx is not None:
+                        table[padding_idx] = 0
+                    return table[ids]
+                """)],
+        ),
+        Mutant(
+            name="smaller_ids_too",
+            says="All ids up to `padding_idx` became zero, not only the padding token.",
+            asks="Is a smaller id padding as well?",
+            ways=[Way(edits=[Edit("ids == padding_idx", "ids <= padding_idx")])],
+        ),
+        Mutant(
+            name="first_sentence_decides",
+            says="All sentences are padded where the first one is.",
+            asks="Does each sentence of the batch have its own length?",
+            ways=[Way(edits=[Edit("ids == padding_idx", "ids[:1] == padding_idx")])],
+        ),
+        Mutant(
+            name="only_trailing_padding",
+            says="Only the end of each sentence is treated as padding, but here "
+            "padding also stands in the middle.",
+            asks="Does your code ask each id whether it is padding?",
+            ways=[Way(edits=[
+                Edit("ids == padding_idx",
+                     "(ids == padding_idx).flip(1).cumprod(1).flip(1).bool()"),
+            ])],
+        ),
+        Mutant(
+            name="detached",
+            says="No gradient flows into the table, so it could never be trained.",
+            asks="Does `.detach()`, `.data`, numpy or `no_grad` cut the graph "
+            "somewhere?",
+            ways=[
+                Way(edits=[
+                    Edit("vectors = table[ids]", "vectors = table.detach()[ids]"),
+                ]),
+                Way(name="through_numpy", edits=[
+                    Edit("vectors = table[ids]",
+                         "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="nan_for_padding",
+            says="Padding became NaN. One NaN spreads through a whole network.",
+            asks="Which vector adds nothing?",
+            ways=[Way(edits=[Edit("(is_padding, 0.0)", "(is_padding, float('nan'))")])],
+        ),
+        Mutant(
+            name="ones_for_padding",
+            says="Padding became a vector of ones.",
+            asks="Which vector adds nothing?",
+            ways=[Way(edits=[Edit("(is_padding, 0.0)", "(is_padding, 1.0)")])],
+        ),
+        Mutant(
+            name="gradient_kept",
+            says="The vectors are right, but padding still sends a gradient into its "
+            "row.",
+            asks="Does your zero depend on the table, as far as autograd can tell?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    vectors = table[ids]
+                    if padding_idx is None:
+                        return vectors
+                    out = vectors.clone()
+                    out.data[ids == padding_idx] = 0
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="sentences_as_columns",
+            says="Batch and position are swapped: the result is `(L, B, d_model)`.",
+            asks="Which dimension of `ids` is the batch?",
+            ways=[Way(edits=[
+                Edit("vectors = table[ids]", "vectors = table[ids.T]"),
+                Edit("ids == padding_idx", "ids.T == padding_idx"),
+            ])],
+        ),
+        Mutant(
+            name="features_before_positions",
+            says="The last two dimensions are swapped: the result is `(B, d_model, "
+            "L)`.",
+            asks="Which shape does the docstring promise?",
+            ways=[Way(edits=[
+                Edit("        return vectors", "        return vectors.mT"),
+                Edit("return vectors.masked_fill(is_padding, 0.0)",
+                     "return vectors.masked_fill(is_padding, 0.0).mT"),
+            ])],
+        ),
+        Mutant(
+            name="positions_averaged",
+            says="The vectors of a sentence were averaged into one.",
+            asks="How many vectors should come out for a sentence of `L` tokens?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    return table[ids].mean(1)
+                """)],
+        ),
+        Mutant(
+            name="batch_flattened",
+            says="The sentences of the batch were joined into one long list.",
+            asks="How does the shape `(B, L)` come back after a flat lookup?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    vectors = table.index_select(0, ids.flatten())
+                    if padding_idx is None:
+                        return vectors
+                    return vectors * (ids.flatten() != padding_idx).unsqueeze(-1)
+                """)],
+        ),
+        Mutant(
+            name="ids_for_vectors",
+            says="The vectors are multiplied by the ids themselves.",
+            asks="Is an id a number to calculate with, or a name?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    return table[ids] * ids.unsqueeze(-1)
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="where", edits=[
+            Edit("vectors.masked_fill(is_padding, 0.0)",
+                 "torch.where(is_padding, torch.zeros(()).to(vectors), vectors)"),
+        ]),
+        Accepted(name="keep_mask", edits=[
+            Edit("vectors.masked_fill(is_padding, 0.0)", "vectors * ~is_padding"),
+        ]),
+        Accepted(name="float_mask", source="""
+            def embed(ids, table, padding_idx=None):
+                keep = torch.ones(len(table), 1)
+                if padding_idx is not None:
+                    keep[padding_idx] = 0
+                return table[ids] * keep[ids]
+            """),
+        Accepted(name="zeroed_copy", source="""
+            def embed(ids, table, padding_idx=None):
+                if padding_idx is not None:
+                    table = table.clone()
+                    table[padding_idx] = 0
+                return nn.functional.embedding(ids, table)
+            """),
+        Accepted(name="one_hot", source="""
+            import torch.nn.functional as F
+            def embed(ids, table, padding_idx=None):
+                hot = F.one_hot(ids, len(table)).to(table.dtype)
+                if padding_idx is not None:
+                    hot[..., padding_idx] = 0
+                return torch.einsum('blv,vd->bld', hot, table)
+            """),
+        Accepted(name="index_select", source="""
+            def embed(ids, table, padding_idx=None):
+                rows = table.index_select(0, ids.reshape(-1))
+                out = rows.reshape(*ids.shape, table.shape[1]).clone()
+                if padding_idx is not None:
+                    out[ids == padding_idx] = 0.0
+                return out
+            """),
+        Accepted(name="loops", source="""
+            def embed(ids, table, padding_idx=None):
+                sentences = []
+                for sentence in ids.tolist():
+                    rows = [table[t] if t != padding_idx else torch.zeros_like(table[0])
+                            for t in sentence]
+                    sentences.append(torch.stack(rows))
+                return torch.stack(sentences)
+            """),
+    ],
+)

@@ -1,0 +1,337 @@
+"""The shuffle gap."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+from autograder.student.probes.positional_encoding import MIXERS, Mixer
+
+_SEE_ORDER = {"the running sum", "the step from the neighbour", "the last vector"}
+
+
+def _shuffle(draw: Draw, mixers: str, b: int, length: int, d_model: int) -> Inputs:
+    while True:
+        order = draw.tensor(length).argsort(stable=True)
+        x = draw.tensor(b, length, d_model)
+        names = _SEE_ORDER.intersection(mixers.split(", "))
+        if all(_tells(MIXERS[name], x, order) for name in names):
+            return {"mixers": mixers, "x": x, "order": order}
+
+
+def _tells(mix: Mixer, x: torch.Tensor, order: torch.Tensor) -> bool:
+    """Whether every shortcut gives another gap, so that none passes by luck.
+
+    The order moves every position to another one than its inverse does, and no first
+    part of the sentence onto itself. The gap's largest difference is negative, in the
+    last sentence, neither first nor last in it, and no other shuffle leads to its size.
+    """
+    places, back = torch.arange(len(order)), order.argsort()
+    mixed = order.cummax(0).values[:-1] > places[:-1]
+    if (order == back).any() or (order == places).any() or not mixed.all():
+        return False
+    gap = mix(x[:, order]) - mix(x)[:, order]
+    largest = -gap[-1, 1:-1].amin()
+    below = [gap.amax(), *gap[:-1].abs().amax((1, 2))]
+    if largest < 1 or largest < gap.abs().max() or max(below) > 0.95 * largest:
+        return False
+    if mix is MIXERS["the last vector"]:  # the same at every position
+        return True
+    after = mix(x)[:, order]
+    shortcuts = (
+        gap[:, :1],
+        gap[:, -1:],
+        mix(x) - after,
+        mix(x[:, order]) - mix(x),
+        mix(x[:, back]) - after,
+        mix(x[:, order]) - mix(x)[:, back],
+        mix(x[:, back]) - mix(x)[:, back],
+        mix(x.flip(1)) - mix(x).flip(1),
+    )
+    return all((s.abs().max() - largest).abs() > 0.05 * largest for s in shortcuts)
+
+
+EXERCISE = Specification(
+    name="positional_encoding/shuffle_gap",
+    title="The shuffle gap",
+    target="shuffle_gap",
+    cases=[
+        CaseKind(
+            name="average_and_sum",
+            title="an average, and a running sum",
+            inputs=lambda draw: _shuffle(draw, "the average, the running sum", 3, 5, 7),
+            hint="The average does not see order, so its gap is 0; the running sum "
+            "does.",
+        ),
+        CaseKind(
+            name="similarity_and_step",
+            title="a mix by similarity, and a step from the neighbour",
+            inputs=lambda draw: _shuffle(
+                draw, "a mix by similarity, the step from the neighbour", 2, 6, 8
+            ),
+            hint="Every position gets another vector here. Are both results in one "
+            "order when you compare them?",
+        ),
+        CaseKind(
+            name="alone_and_last",
+            title="each vector by itself, and the last vector for all",
+            inputs=lambda draw: _shuffle(
+                draw, "each vector by itself, the last vector", 4, 5, 6
+            ),
+            hint="A function that treats each vector by itself has no gap.",
+        ),
+        CaseKind(
+            name="one_sentence",
+            title="a single long sentence",
+            inputs=lambda draw: _shuffle(
+                draw, "the running sum, the average", 1, 9, 11
+            ),
+            hint="Does it work for a batch of one?",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="not_shuffled_after",
+            says="The mixed sentence is compared with the mixed shuffle as it is, so a "
+            "vector that only moved counts as a change.",
+            asks="Which position of `mix(x)` belongs to position 0 of the shuffled "
+            "sentence?",
+            ways=[Way(edits=[
+                Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+                     "shuffled_after = mix(x)"),
+            ])],
+        ),
+        Mutant(
+            name="not_shuffled_before",
+            says="The sentence is mixed twice without a shuffle first.",
+            asks="Which of the two ways shuffles *before* it mixes?",
+            ways=[Way(edits=[
+                Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
+                     "shuffled_before = mix(x)"),
+            ])],
+        ),
+        Mutant(
+            name="never_shuffled",
+            says="Both ways are the same, so the gap is always 0.",
+            asks="Where does `order` come in?",
+            ways=[
+                Way(edits=[
+                    Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
+                         "shuffled_before = mix(x)"),
+                    Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+                         "shuffled_after = mix(x)"),
+                ]),
+                Way(name="shuffled_before_both", edits=[
+                    Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+                         "shuffled_after = mix(x[:, order])"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="inverse_after",
+            says="The second way shuffles back instead of shuffling alike.",
+            asks="Do both ways put the vector of place `order[n]` at place `n`?",
+            ways=[Way(edits=[
+                Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+                     "shuffled_after = mix(x)[:, order.argsort()]"),
+            ])],
+        ),
+        Mutant(
+            name="inverse_before",
+            says="The first way shuffles back instead of shuffling alike.",
+            asks="Do both ways put the vector of place `order[n]` at place `n`?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    shuffled_before = mix(x[:, order.argsort()])
+                    return (shuffled_before - mix(x)[:, order]).abs().max()
+                """)],
+        ),
+        Mutant(
+            name="inverse_order",
+            says="Your shuffle is the inverse of `order`: it sends place n *to* "
+            "`order[n]`.",
+            asks="Which vector should stand at place 0 of the shuffled sentence?",
+            ways=[
+                Way(source="""
+                    def shuffle_gap(mix, x, order):
+                        back = order.argsort()
+                        return (mix(x[:, back]) - mix(x)[:, back]).abs().max()
+                    """),
+                Way(name="scattered", source="""
+                    def shuffle_gap(mix, x, order):
+                        shuffled, after = torch.empty_like(x), torch.empty_like(x)
+                        shuffled[:, order] = x
+                        after[:, order] = mix(x)
+                        return (mix(shuffled) - after).abs().max()
+                    """),
+            ],
+        ),
+        Mutant(
+            name="features_shuffled",
+            says="The numbers inside the vectors are shuffled, not the positions.",
+            asks="Which of the three dimensions of `x` is the position?",
+            ways=[Way(edits=[
+                Edit("mix(x[:, order])", "mix(x[..., order])"),
+                Edit("mix(x)[:, order]", "mix(x)[..., order]"),
+            ])],
+        ),
+        Mutant(
+            name="batch_shuffled",
+            says="The sentences of the batch are shuffled, not their positions.",
+            asks="Which of the three dimensions of `x` is the position?",
+            ways=[Way(edits=[
+                Edit("mix(x[:, order])", "mix(x[order])"),
+                Edit("mix(x)[:, order]", "mix(x)[order]"),
+            ])],
+        ),
+        Mutant(
+            name="flipped",
+            says="The sentence is reversed, whatever `order` says.",
+            asks="Where does `order` come in?",
+            ways=[Way(edits=[
+                Edit("mix(x[:, order])", "mix(x.flip(1))"),
+                Edit("mix(x)[:, order]", "mix(x).flip(1)"),
+            ])],
+        ),
+        Mutant(
+            name="average_gap",
+            says="You return the average of the differences, not the largest.",
+            asks="Could one wrong position hide in an average?",
+            ways=[Way(edits=[Edit(".abs().max()", ".abs().mean()")])],
+        ),
+        Mutant(
+            name="summed_gap",
+            says="You return the sum of the differences, not the largest.",
+            asks="What does the docstring say the result is?",
+            ways=[Way(edits=[Edit(".abs().max()", ".abs().sum()")])],
+        ),
+        Mutant(
+            name="distance",
+            says="You return the length of the difference (its norm), not its largest "
+            "number.",
+            asks="What does the docstring say the result is?",
+            ways=[Way(edits=[Edit(".abs().max()", ".norm()")])],
+        ),
+        Mutant(
+            name="squared",
+            says="You return the largest *squared* difference.",
+            asks="In which unit should a gap be: that of `x`, or its square?",
+            ways=[Way(edits=[Edit(".abs().max()", ".square().max()")])],
+        ),
+        Mutant(
+            name="signed",
+            says="Signs are kept, so a large negative difference goes unseen.",
+            asks="Is a difference of -3 smaller than one of 1?",
+            ways=[
+                Way(edits=[Edit(".abs().max()", ".max()")]),
+                Way(name="abs_too_late", edits=[Edit(".abs().max()", ".max().abs()")]),
+            ],
+        ),
+        Mutant(
+            name="smallest",
+            says="You return the smallest difference, which is nearly always about 0.",
+            asks="Could a large gap hide behind one number that happens to agree?",
+            ways=[Way(edits=[Edit(".abs().max()", ".abs().min()")])],
+        ),
+        Mutant(
+            name="first_sentence",
+            says="Only the first sentence of the batch is compared.",
+            asks="What if only the second sentence has a gap?",
+            ways=[Way(edits=[
+                Edit("(shuffled_before - shuffled_after)",
+                     "(shuffled_before - shuffled_after)[0]"),
+            ])],
+        ),
+        Mutant(
+            name="first_position",
+            says="Only the first position is compared.",
+            asks="What if only the second position has a gap?",
+            ways=[Way(edits=[
+                Edit("(shuffled_before - shuffled_after)",
+                     "(shuffled_before - shuffled_after)[:, 0]"),
+            ])],
+        ),
+        Mutant(
+            name="gap_per_sentence",
+            says="You return one gap for each sentence instead of one for all.",
+            asks="Which shape does the docstring promise?",
+            ways=[Way(edits=[Edit(".abs().max()", ".abs().amax((1, 2))")])],
+        ),
+        Mutant(
+            name="yes_or_no",
+            says="You return whether there is a gap. Asked for is how large it is.",
+            asks="What does a yes say about a gap of 0.0000001?",
+            ways=[Way(edits=[Edit(".abs().max()", ".abs().max() > 1e-6")])],
+        ),
+        Mutant(
+            name="relative",
+            says="The gap is divided by the size of the vectors.",
+            asks="What does the docstring say the result is?",
+            ways=[Way(edits=[Edit(".abs().max()", ".abs().max() / x.abs().max()")])],
+        ),
+        Mutant(
+            name="without_the_mixer",
+            says="The sentence is compared with its own shuffle, and the mixer is "
+            "never used.",
+            asks="Whose behaviour do you want to measure?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    return (x[:, order] - x).abs().max()
+                """)],
+        ),
+        Mutant(
+            name="shuffled_in_place",
+            says="Your function shuffles the `x` that it was given, so the caller's "
+            "sentence is changed and both ways see it shuffled.",
+            asks="Does `x[:] = ...` make a new tensor?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    x[:] = x[:, order]
+                    return (mix(x) - mix(x)[:, order]).abs().max()
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="index_select", edits=[
+            Edit("mix(x[:, order])", "mix(x.index_select(1, order))"),
+            Edit("mix(x)[:, order]", "mix(x).index_select(1, order)"),
+        ]),
+        Accepted(name="shuffle_back", source="""
+            def shuffle_gap(mix, x, order):
+                back = mix(x[:, order])[:, torch.argsort(order)]
+                return torch.max(torch.abs(back - mix(x)))
+            """),
+        Accepted(name="infinity_norm", edits=[
+            Edit(".abs().max()", ".flatten().norm(p=float('inf'))"),
+        ]),
+        Accepted(name="python_float", source="""
+            def shuffle_gap(mix, x, order):
+                return (mix(x[:, order]) - mix(x)[:, order]).abs().max().item()
+            """),
+        Accepted(name="permutation_matrix", source="""
+            def shuffle_gap(mix, x, order):
+                shuffle = torch.eye(len(order))[order].to(x.dtype)
+                gap = mix(shuffle @ x) - shuffle @ mix(x)
+                return gap.abs().amax()
+            """),
+        Accepted(name="loops", source="""
+            def shuffle_gap(mix, x, order):
+                shuffled = torch.stack([x[:, int(n)] for n in order], dim=1)
+                before, after = mix(shuffled), mix(x)
+                gap = torch.zeros(())
+                for n, m in enumerate(order.tolist()):
+                    gap = torch.maximum(gap, (before[:, n] - after[:, m]).abs().max())
+                return gap
+            """),
+    ],
+)

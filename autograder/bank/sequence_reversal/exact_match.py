@@ -1,0 +1,237 @@
+"""Exact match."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.sequence_reversal._inputs import EOS, FIRST, padded
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+_KINDS = ("right", "one token wrong", "swapped", "too short", "too long", "unfinished")
+
+
+def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0):
+    """Labels 9 wide, and rows of all kinds decoded in fewer or more columns.
+
+    The share of right rows is not that of right columns.
+    """
+    width = 9 - narrow + wide
+
+    def inputs(draw: Draw) -> Inputs:
+        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 8)]
+        labels, decoded = [], []
+        for kind in [*_KINDS, "right", "unfinished", *kinds]:
+            size = 8 if kind == "unfinished" else 3 + int(draw.ids(0, 3 - narrow))
+            row = draw.ids(FIRST, 14, size).tolist()
+            row[1] = FIRST + (row[0] - FIRST + 1) % 10  # so that swapping tells
+            labels.append([*row, EOS])
+            decoded.append(_written(kind, row, width))
+        order = torch.argsort(draw.tensor(rows, scale=500.0))
+        whole = max(width, 9)
+        same = (padded(decoded, whole) == padded(labels, whole)).double()
+        if same.amin(0).mean() == same.amin(1).mean():
+            return inputs(draw)
+        return {
+            "decoded": padded(decoded, width)[order],
+            "labels": padded(labels, 9)[order],
+        }
+
+    return inputs
+
+
+def _written(kind: str, row: list[int], width: int) -> list[int]:
+    """A decoded row of one kind; only "right" is right."""
+    other = FIRST + (row[-1] - FIRST + 3) % 10
+    return {
+        "right": [*row, EOS],
+        "one token wrong": [*row[:-1], other, EOS],
+        "swapped": [row[1], row[0], *row[2:], EOS],
+        "too short": [*row[:-1], EOS],
+        "too long": [*row, other, EOS],
+        "unfinished": [*row, *[other] * width][:width],
+    }[kind]
+
+
+EXERCISE = Specification(
+    name="sequence_reversal/exact_match",
+    title="Exact match",
+    target="exact_match",
+    cases=[
+        CaseKind(
+            name="equal_widths",
+            title="13 rows, tensors of equal width",
+            inputs=_rows_to_judge(13),
+            hint="A row is right if all its places agree, and wrong if a single one "
+            "does not.",
+        ),
+        CaseKind(
+            name="narrow",
+            title="decoded rows are narrower than the labels",
+            inputs=_rows_to_judge(17, narrow=2),
+            hint="What a narrower tensor lacks is padding.",
+        ),
+        CaseKind(
+            name="wide",
+            title="decoded rows are wider than the labels",
+            inputs=_rows_to_judge(15, wide=3),
+            hint="A row that goes on and on is wrong, however well it began.",
+        ),
+        CaseKind(
+            name="many",
+            title="60 rows",
+            inputs=_rows_to_judge(60, wide=1),
+            hint="As above.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="token_accuracy",
+            says="You count tokens, not sequences.",
+            asks="A row of ten has one wrong token. Is it right as a whole?",
+            ways=[Way(edits=[Edit(".all(dim=1).double()", ".double()")])],
+        ),
+        Mutant(
+            name="real_token_accuracy",
+            says="You count real tokens, not sequences.",
+            asks="Is a sequence with one wrong token a match?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels).all(dim=1)",
+                     "(decoded == labels)[labels != PAD]"),
+            ])],
+        ),
+        Mutant(
+            name="any",
+            says="One right token is enough for your function.",
+            asks="`any` or `all`: when is a row right?",
+            ways=[Way(edits=[Edit(".all(dim=1)", ".any(dim=1)")])],
+        ),
+        Mutant(
+            name="all_rows",
+            says="You ask whether *everything* is right: the result is 0 or 1.",
+            asks="Over which dimension should `all` run?",
+            ways=[
+                Way(edits=[Edit(".all(dim=1)", ".all()")]),
+                Way(name="torch_equal", source="""
+                    def exact_match(decoded, labels):
+                        width = max(decoded.size(1), labels.size(1))
+                        decoded, labels = (F.pad(r, (0, width - r.size(1))) for r in (decoded, labels))
+                        return float(torch.equal(decoded, labels))
+                    """),
+            ],
+        ),
+        Mutant(
+            name="all_columns",
+            says="You count columns that are right in all rows.",
+            asks="Which dimension of `(B, L)` holds the places of one row?",
+            ways=[Way(edits=[Edit(".all(dim=1)", ".all(dim=0)")])],
+        ),
+        Mutant(
+            name="cut_to_shorter",
+            says="You cut both tensors to the narrower one. A row that was never "
+            "finished, or that goes on too long, passes as right.",
+            asks="What may stand in the columns that you cut off?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    width = min(decoded.size(1), labels.size(1))
+                    same = decoded[:, :width] == labels[:, :width]
+                    return same.all(dim=1).double().mean().item()
+                """)],
+        ),
+        Mutant(
+            name="eos_ignored",
+            says="EOS is not compared: a row that never ends passes as right.",
+            asks="Is a model done that does not say so?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels)", "((decoded == labels) | (labels == EOS))"),
+            ])],
+        ),
+        Mutant(
+            name="without_order",
+            says="You compare which tokens occur, not where.",
+            asks="Is `1 2 3` a reversal of `1 2 3`?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels)",
+                     "(decoded.sort(dim=1).values == labels.sort(dim=1).values)"),
+            ])],
+        ),
+        Mutant(
+            name="length_only",
+            says="You compare lengths only.",
+            asks="Which tokens would you have to change to make your function notice?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels)", "((decoded != PAD) == (labels != PAD))"),
+            ])],
+        ),
+        Mutant(
+            name="percent",
+            says="Your result is in percent; a share between 0 and 1 is asked for.",
+            asks="What is the result if all rows are right?",
+            ways=[Way(edits=[Edit(".mean().item()", ".mean().item() * 100")])],
+        ),
+        Mutant(
+            name="count",
+            says="You return how many rows are right, not which share of them.",
+            asks="By what must you divide?",
+            ways=[Way(edits=[Edit(".double().mean()", ".double().sum()")])],
+        ),
+        Mutant(
+            name="errors",
+            says="You return the share of wrong rows.",
+            asks="What is the result if all rows are right?",
+            ways=[Way(edits=[Edit("return (decoded", "return 1 - (decoded")])],
+        ),
+        Mutant(
+            name="one_width",
+            says="Your function needs tensors of equal width.",
+            asks="What does a row lack that was decoded in a batch of shorter rows?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    return (decoded == labels).all(dim=1).double().mean().item()
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="lists", source="""
+            def exact_match(decoded, labels):
+                def cut(row):
+                    row = row.tolist()
+                    return row[:row.index(EOS) + 1] if EOS in row else row + [None]
+                pairs = [cut(a) == cut(b) for a, b in zip(decoded, labels)]
+                return sum(pairs) / len(pairs)
+            """),
+        Accepted(name="real_places", edits=[
+            Edit("(decoded == labels)", "((decoded == labels) | (labels == PAD))"),
+        ]),
+        Accepted(name="columns_of_labels", source="""
+            def exact_match(decoded, labels):
+                width = labels.size(1)
+                decoded = F.pad(decoded, (0, max(0, width - decoded.size(1))))
+                return (decoded[:, :width] == labels).all(1).double().mean().item()
+            """),
+        Accepted(name="cut_and_rest", source="""
+            def exact_match(decoded, labels):
+                w = min(decoded.size(1), labels.size(1))
+                right = (decoded[:, :w] == labels[:, :w]).all(1)
+                right &= (decoded[:, w:] == PAD).all(1) & (labels[:, w:] == PAD).all(1)
+                return right.float().mean()
+            """),
+        Accepted(name="differences", source="""
+            def exact_match(decoded, labels):
+                w = max(decoded.size(1), labels.size(1))
+                gap = labels.new_zeros(len(labels), w)
+                gap[:, :labels.size(1)] += labels
+                gap[:, :decoded.size(1)] -= decoded
+                return 1 - (gap != 0).any(dim=1).sum().item() / len(labels)
+            """),
+    ],
+)

@@ -1,0 +1,288 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.sequence_reversal._inputs import random_batches, random_tables
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...]):
+    def inputs(draw: Draw) -> Inputs:
+        made = random_tables(draw, 9, 1.0) | random_batches(draw, steps + 3, lengths, 9)
+        numbers = {"steps": steps, "warmup": warmup, "rate": rate}
+        return made | {name: torch.tensor(number) for name, number in numbers.items()}
+
+    return inputs
+
+
+_TAKE = "losses.append(training_step(model, optimizer, *next_batch()))"
+_SET = """
+for group in optimizer.param_groups:
+    group["lr"] = peak * rate_factor(step, warmup, steps)
+"""
+
+EXERCISE = Specification(
+    name="sequence_reversal/fit",
+    title="The training loop",
+    target="fit",
+    cases=[
+        CaseKind(
+            name="twelve",
+            title="12 steps, 4 of them warm-up",
+            inputs=_training(12, 4, 0.5, (2, 4, 1)),
+            hint="Write down the rates of the first six steps and compare.",
+            picture="curves",
+        ),
+        CaseKind(
+            name="seven",
+            title="7 steps, 2 of them warm-up",
+            inputs=_training(7, 2, 0.25, (3, 1)),
+            hint="The peak is the rate that the optimizer came with.",
+            picture="curves",
+        ),
+        CaseKind(
+            name="more",
+            title="15 steps, one of them warm-up",
+            inputs=_training(15, 1, 0.75, (1, 5, 2, 3)),
+            hint="As above.",
+            picture="curves",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="one_batch",
+            says="All steps use one and the same batch: it was drawn once, before the "
+            "loop. The model would learn it by heart.",
+            asks="How often is `next_batch()` called in your code?",
+            ways=[Way(edits=[
+                Edit(
+                    "losses = []",
+                    """
+                    losses = []
+                    batch = next_batch()
+                    """,
+                ),
+                Edit("*next_batch()", "*batch"),
+            ])],
+        ),
+        Mutant(
+            name="two_draws",
+            says="`next_batch` is called twice in each step: source and target come "
+            "from different batches.",
+            asks="What do two calls of `next_batch` have in common?",
+            ways=[Way(edits=[
+                Edit("*next_batch()", "next_batch()[0], next_batch()[1]"),
+            ])],
+        ),
+        Mutant(
+            name="constant_rate",
+            says="The learning rate stays at its peak: nobody sets it.",
+            asks="Where does your loop use `rate_factor`?",
+            ways=[
+                Way(edits=[Edit(_SET, "")]),
+                Way(name="optimizer_attribute", edits=[
+                    Edit(_SET,
+                         "optimizer.lr = peak * rate_factor(step, warmup, steps)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="rate_too_late",
+            says="The rate is set after the step, so each step uses the rate of the "
+            "one before, and the first one the full peak.",
+            asks="Which rate does the optimizer have when it takes step 0?",
+            ways=[Way(edits=[
+                Edit(_SET, ""),
+                Edit(
+                    _TAKE,
+                    """
+                    losses.append(training_step(model, optimizer, *next_batch()))
+                    for group in optimizer.param_groups:
+                        group["lr"] = peak * rate_factor(step, warmup, steps)
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="rate_of_next_step",
+            says="Your rates are one step ahead.",
+            asks="Do your steps count from 0 or from 1?",
+            ways=[
+                Way(edits=[Edit("rate_factor(step,", "rate_factor(step + 1,")]),
+                Way(name="scheduler_first", edits=[
+                    Edit(_SET, "scheduler.step()"),
+                    Edit(
+                        "losses = []",
+                        """
+                        losses = []
+                        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: rate_factor(s, warmup, steps))
+                        """,
+                    ),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="compounding",
+            says="You multiply the rate that was left from the last step, so the "
+            "factors pile up and the rate collapses.",
+            asks="Where is the peak after you have overwritten it?",
+            ways=[Way(edits=[
+                Edit('group["lr"] = peak *', 'group["lr"] = group["lr"] *'),
+            ])],
+        ),
+        Mutant(
+            name="factor_as_rate",
+            says="You use the factor itself as the learning rate; the peak is missing.",
+            asks="What is the factor a share of?",
+            ways=[Way(edits=[Edit("peak * rate_factor", "1.0 * rate_factor")])],
+        ),
+        Mutant(
+            name="first_group_only",
+            says="Only the first group of parameters gets the new rate.",
+            asks="How many dictionaries can `optimizer.param_groups` hold?",
+            ways=[Way(edits=[
+                Edit(_SET,
+                     'optimizer.param_groups[0]["lr"] = peak * rate_factor(step, warmup, steps)'),
+            ])],
+        ),
+        Mutant(
+            name="swapped_arguments",
+            says="Warm-up and number of steps have changed places in the call of your "
+            "schedule.",
+            asks="In which order does `rate_factor` take its arguments?",
+            ways=[Way(edits=[
+                Edit("rate_factor(step, warmup, steps)",
+                     "rate_factor(step, steps, steps + warmup)"),
+            ])],
+        ),
+        Mutant(
+            name="one_step_short",
+            says="Your loop takes one step too few.",
+            asks="How many numbers does `range(1, steps)` give?",
+            ways=[Way(edits=[Edit("range(steps)", "range(steps - 1)")])],
+        ),
+        Mutant(
+            name="one_step_more",
+            says="Your loop takes one step too many.",
+            asks="Where does `range(steps + 1)` end?",
+            ways=[Way(edits=[Edit("range(steps)", "range(steps + 1)")])],
+        ),
+        Mutant(
+            name="counts_from_one",
+            says="Your loop counts from 1, so the rates are one step ahead and a step "
+            "is missing.",
+            asks="What is the number of the first step?",
+            ways=[Way(edits=[Edit("range(steps)", "range(1, steps)")])],
+        ),
+        Mutant(
+            name="last_loss_only",
+            says="You return the last loss only; the curve needs all of them.",
+            asks="What does a list of one number look like in a plot?",
+            ways=[Way(edits=[Edit("return losses", "return losses[-1:]")])],
+        ),
+        Mutant(
+            name="mean_loss",
+            says="You return a single number; a list with the loss of each step is "
+            "asked for.",
+            asks="What does the docstring return?",
+            ways=[Way(edits=[
+                Edit("return losses", "return sum(losses) / len(losses)"),
+            ])],
+        ),
+        Mutant(
+            name="running_mean",
+            says="Your list holds running means; the loss of each single step is asked "
+            "for.",
+            asks="Which number belongs to step 3: its own loss, or an average?",
+            ways=[Way(edits=[
+                Edit("return losses",
+                     "return [sum(losses[:i + 1]) / (i + 1) for i in range(len(losses))]"),
+            ])],
+        ),
+        Mutant(
+            name="nothing_returned",
+            says="Your function trains, but returns nothing.",
+            asks="What should the caller get to draw a curve?",
+            ways=[Way(edits=[Edit("return losses", "")])],
+        ),
+        Mutant(
+            name="scheduler_never_steps",
+            says="Your scheduler never steps, so all steps use the rate of step 0.",
+            asks="Who tells the scheduler that a step is over?",
+            ways=[Way(edits=[
+                Edit(_SET, ""),
+                Edit(
+                    "losses = []",
+                    """
+                    losses = []
+                    torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: rate_factor(s, warmup, steps))
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="own_optimizer",
+            says="You made an optimizer of your own. The one that was given never "
+            "takes a step.",
+            asks="Which optimizer does the caller expect to be used?",
+            ways=[Way(edits=[
+                Edit(
+                    "losses = []",
+                    """
+                    losses = []
+                    optimizer = torch.optim.SGD(model.parameters(), lr=peak)
+                    """,
+                ),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="scheduler", source="""
+            def fit(model, optimizer, next_batch, steps, warmup):
+                schedule = torch.optim.lr_scheduler.LambdaLR(
+                    optimizer, lambda s: rate_factor(s, warmup, steps))
+                losses = []
+                for _ in tqdm(range(steps), disable=True):
+                    source, target = next_batch()
+                    losses.append(training_step(model, optimizer, source, target))
+                    schedule.step()
+                return losses
+            """),
+        Accepted(name="while_loop", source="""
+            def fit(model, optimizer, next_batch, steps, warmup):
+                peaks = [g['lr'] for g in optimizer.param_groups]
+                bar, losses = tqdm(total=steps, disable=not watched(steps)), []
+                while len(losses) < steps:
+                    share = rate_factor(len(losses), warmup, steps)
+                    for g, peak in zip(optimizer.param_groups, peaks):
+                        g.update(lr=share * peak)
+                    batch = next_batch()
+                    losses += [training_step(model, optimizer, batch[0], batch[1])]
+                    bar.update()
+                bar.close()
+                return losses
+            """),
+        Accepted(name="factors_first", source="""
+            def fit(model, optimizer, next_batch, steps, warmup):
+                peak = optimizer.defaults['lr']
+                rates = [peak * rate_factor(s, warmup, steps) for s in range(steps)]
+                def one(rate):
+                    for group in optimizer.param_groups:
+                        group['lr'] = rate
+                    return training_step(model, optimizer, *next_batch())
+                return [one(rate) for rate in rates]
+            """),
+    ],
+)

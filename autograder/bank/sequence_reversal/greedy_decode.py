@@ -1,0 +1,371 @@
+"""Greedy decoding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.sequence_reversal._inputs import EOS, FIRST
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _lines(
+    ends: tuple[int, ...], max_len: int, vocabulary: int, training: bool, extra: int = 3
+):
+    """A model's lines, with EOS at the given places (or none); after it, more tokens."""
+
+    def inputs(draw: Draw) -> Inputs:
+        rows, width = len(ends), max_len + extra
+        source = draw.ids(FIRST, vocabulary - 1, rows, 4)
+        source[:, 0] = FIRST + torch.arange(rows)  # all rows differ
+        lines = draw.ids(FIRST, vocabulary - 1, rows, width)
+        for row, end in zip(lines, ends, strict=True):
+            if end < width:
+                row[end] = EOS
+                row[end + 2 :: 3] = EOS
+        return {
+            "source": source,
+            "lines": lines,
+            "max_len": torch.tensor(max_len),
+            "noise": draw.tensor(width + 2, vocabulary, scale=1.0),
+            "training": torch.tensor(training),
+        }
+
+    return inputs
+
+
+_CHOSEN = "model(source, tokens)[:, -1].argmax(dim=-1)"
+_MASKED = "chosen = chosen.masked_fill(done, PAD)"
+_DONE = "done |= chosen == EOS"
+_STOP = """
+if done.all():
+    break
+"""
+
+EXERCISE = Specification(
+    name="sequence_reversal/greedy_decode",
+    title="Greedy decoding",
+    target="greedy_decode",
+    cases=[
+        CaseKind(
+            name="different_ends",
+            title="rows that end after 4, 1, 6 and 3 tokens",
+            inputs=_lines((3, 0, 5, 2), 9, 13, training=True),
+            hint="Follow the shortest row: what does it get after its EOS?",
+        ),
+        CaseKind(
+            name="bounded",
+            title="rows that never end, in evaluation mode",
+            inputs=_lines((99, 99, 2), 5, 11, training=False),
+            hint="A row that never says EOS gets `max_len` tokens, not one more or "
+            "fewer.",
+        ),
+        CaseKind(
+            name="one_row",
+            title="a single row",
+            inputs=_lines((6,), 8, 12, training=True),
+            hint="Compare with the model's lines: a wrong input makes it say its last "
+            "id.",
+        ),
+        CaseKind(
+            name="ends_in_time",
+            title="the last EOS comes with the last token that is allowed",
+            inputs=_lines((1, 6, 3, 6, 0), 7, 15, training=False),
+            hint="EOS itself counts as a token.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="bos_kept",
+            says="Your result begins with BOS. It is to hold what was *written*.",
+            asks="Who put BOS there: the model or you?",
+            ways=[Way(edits=[Edit("return tokens[:, 1:]", "return tokens")])],
+        ),
+        Mutant(
+            name="eos_cut",
+            says="The last column is missing: EOS belongs to the result.",
+            asks="How does the caller see that a row has ended by itself?",
+            ways=[Way(edits=[Edit("return tokens[:, 1:]", "return tokens[:, 1:-1]")])],
+        ),
+        Mutant(
+            name="eos_erased",
+            says="EOS was replaced by PAD: a row is marked as done one step too early.",
+            asks="From which token on does a row get PAD: EOS, or the one after it?",
+            ways=[Way(edits=[
+                Edit(_DONE, ""),
+                Edit(
+                    _MASKED,
+                    """
+                    done |= chosen == EOS
+                    chosen = chosen.masked_fill(done, PAD)
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="no_padding",
+            says="Rows that have said EOS go on writing.",
+            asks="What should stand in a row behind its EOS?",
+            ways=[Way(edits=[Edit(_MASKED, "")])],
+        ),
+        Mutant(
+            name="eos_repeated",
+            says="Finished rows get EOS again and again instead of PAD.",
+            asks='Which id means "nothing" here?',
+            ways=[Way(edits=[
+                Edit("masked_fill(done, PAD)", "masked_fill(done, EOS)"),
+            ])],
+        ),
+        Mutant(
+            name="stops_for_all",
+            says="All rows stop as soon as the first one has said EOS.",
+            asks="`any` or `all`: when may the loop end?",
+            ways=[Way(edits=[Edit("done.all()", "done.any()")])],
+        ),
+        Mutant(
+            name="this_step_only",
+            says="You stop only if all rows say EOS in the *same* step; earlier ends "
+            "are forgotten.",
+            asks="What must a row remember about its past?",
+            ways=[Way(edits=[Edit(_DONE, "done = chosen == EOS")])],
+        ),
+        Mutant(
+            name="never_stops",
+            says="You always take `max_len` steps. When all rows are done, the loop "
+            "may end.",
+            asks="What do the last columns of your result hold?",
+            ways=[Way(edits=[Edit(_STOP, "")])],
+        ),
+        Mutant(
+            name="first_position",
+            says="You read the logits of the first position. It always knows the first "
+            "token only.",
+            asks="Which position of `(B, T, V)` speaks about the token that is not "
+            "there yet?",
+            ways=[Way(edits=[Edit("[:, -1].argmax", "[:, 0].argmax")])],
+        ),
+        Mutant(
+            name="position_before",
+            says="You read the logits of the last but one position.",
+            asks="Position t speaks about the token after position t. Which one do you "
+            "want?",
+            ways=[Way(edits=[
+                Edit("[:, -1].argmax", "[:, max(tokens.size(1) - 2, 0)].argmax"),
+            ])],
+        ),
+        Mutant(
+            name="batch_index",
+            says="You took the last row of the batch where the last position is "
+            "wanted, so all rows get the same token.",
+            asks="Which dimension of `(B, T, V)` does `[-1]` look into?",
+            ways=[Way(edits=[
+                Edit(_CHOSEN,
+                     "model(source, tokens)[-1][-1:].argmax(dim=-1).expand(len(source))"),
+            ])],
+        ),
+        Mutant(
+            name="argmax_over_rows",
+            says="Your argmax runs over the batch instead of over the vocabulary.",
+            asks="Which dimension of `(B, V)` holds the vocabulary?",
+            ways=[Way(edits=[Edit("argmax(dim=-1)", "argmax(dim=0)[: len(source)]")])],
+        ),
+        Mutant(
+            name="argmin",
+            says="You take the least probable token.",
+            asks="What does `argmin` find?",
+            ways=[Way(edits=[Edit("argmax", "argmin")])],
+        ),
+        Mutant(
+            name="sampled",
+            says="You draw the next token at random. Greedy decoding takes the most "
+            "probable one.",
+            asks="Would two runs of your function agree?",
+            ways=[Way(edits=[
+                Edit(_CHOSEN,
+                     "torch.multinomial((model(source, tokens)[:, -1] / 3).softmax(-1), 1)[:, 0]"),
+            ])],
+        ),
+        Mutant(
+            name="last_token_only",
+            says="You feed only the newest token. Without a cache, the model has "
+            "forgotten all others.",
+            asks="What does the model know about the tokens before, if it is not shown "
+            "them?",
+            ways=[Way(edits=[
+                Edit("= model(source, tokens)", "= model(source, tokens[:, -1:])"),
+            ])],
+        ),
+        Mutant(
+            name="starts_with_eos",
+            says="You start with another token than BOS.",
+            asks="What did the decoder's input begin with in training?",
+            ways=[
+                Way(edits=[
+                    Edit("(source.size(0), 1), BOS)", "(source.size(0), 1), EOS)"),
+                ]),
+                Way(name="starts_with_pad", edits=[
+                    Edit("(source.size(0), 1), BOS)", "(source.size(0), 1), PAD)"),
+                ]),
+                Way(name="starts_with_source", edits=[
+                    Edit("tokens = torch.full((source.size(0), 1), BOS)",
+                         "tokens = source[:, :1].clone()"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="one_step_less",
+            says="You write one token less than `max_len`.",
+            asks="How many tokens may a row have, with EOS and without BOS?",
+            ways=[Way(edits=[Edit("range(max_len)", "range(max_len - 1)")])],
+        ),
+        Mutant(
+            name="one_step_more",
+            says="You write one token more than `max_len`.",
+            asks="Does BOS count among the `max_len` tokens?",
+            ways=[Way(edits=[Edit("range(max_len)", "range(max_len + 1)")])],
+        ),
+        Mutant(
+            name="source_as_bound",
+            says="You write as many tokens as the source has, instead of up to "
+            "`max_len`.",
+            asks="Where does your code use `max_len`?",
+            ways=[Way(edits=[Edit("range(max_len)", "range(source.size(1))")])],
+        ),
+        Mutant(
+            name="training_mode",
+            says="You decode in the mode in which the model came. In training mode, "
+            "dropout would roll dice.",
+            asks="Which call switches dropout off?",
+            ways=[Way(edits=[Edit("model.eval()", "")])],
+        ),
+        Mutant(
+            name="left_in_eval",
+            says="You leave the model in evaluation mode. A training around your "
+            "function would go on without dropout, and nobody would notice.",
+            asks="In which mode did you find the model?",
+            ways=[Way(edits=[Edit("model.train(was_training)", "")])],
+        ),
+        Mutant(
+            name="left_in_train",
+            says="You always leave the model in training mode, even if it came in "
+            "evaluation mode.",
+            asks="How can you know at the end what was the mode at the start?",
+            ways=[Way(edits=[Edit("model.train(was_training)", "model.train()")])],
+        ),
+        Mutant(
+            name="gradients",
+            says="You decode with gradients on. Every step keeps its whole graph in "
+            "memory, for nothing.",
+            asks="Who will ever call `backward` on a decoded token?",
+            ways=[Way(edits=[
+                Edit("with torch.no_grad():", "with torch.enable_grad():"),
+            ])],
+        ),
+        Mutant(
+            name="row_by_row_mixed",
+            says="Only the first row of the batch decides when all others get PAD.",
+            asks="Is `done` one flag, or one per row?",
+            ways=[Way(edits=[Edit(_DONE, "done |= chosen[0] == EOS")])],
+        ),
+        Mutant(
+            name="all_positions",
+            says="You replace all tokens by the newest opinions. What has been written "
+            "stays written.",
+            asks="How many new tokens does one step give to each row?",
+            ways=[Way(edits=[
+                Edit("tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)  # (B, T + 1)",
+                     "tokens = torch.cat((chosen.unsqueeze(1), tokens), dim=1)"),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="inference_mode", source="""
+            @torch.inference_mode()
+            def greedy_decode(model, source, max_len):
+                mode = model.training
+                model.eval()
+                rows = source.new_full((len(source), max_len + 1), PAD)
+                rows[:, 0] = BOS
+                alive = torch.ones(len(source), dtype=torch.bool)
+                width = 0
+                for t in range(max_len):
+                    if not alive.any():
+                        break
+                    best = model(source, rows[:, :t + 1]).argmax(-1)[:, t]
+                    rows[alive, t + 1] = best[alive]
+                    alive &= best != EOS
+                    width = t + 1
+                if mode:
+                    model.train()
+                return rows[:, 1:width + 1].clone()
+            """),
+        Accepted(name="living_rows_only", source="""
+            def greedy_decode(model, source, max_len):
+                was = model.training
+                model.eval()
+                said = [[] for _ in source]
+                with torch.no_grad():
+                    for _ in range(max_len):
+                        live = [i for i, r in enumerate(said) if EOS not in r]
+                        if not live:
+                            break
+                        given = torch.tensor([[BOS] + said[i] for i in live])
+                        best = model(source[live], given)[:, -1].argmax(-1).tolist()
+                        for i, token in zip(live, best):
+                            said[i].append(token)
+                model.train(was)
+                width = max(map(len, said))
+                return torch.tensor([r + [PAD] * (width - len(r)) for r in said])
+            """),
+        Accepted(name="one_by_one", source="""
+            def greedy_decode(model, source, max_len):
+                was = model.training
+                model.eval()
+                rows = []
+                for one in source:
+                    tokens = [BOS]
+                    while len(tokens) <= max_len and tokens[-1] != EOS:
+                        with torch.no_grad():
+                            logits = model(one[None], torch.tensor([tokens]))
+                        tokens.append(int(logits[0, -1].argmax()))
+                    rows.append(torch.tensor(tokens[1:]))
+                model.train(was)
+                return nn.utils.rnn.pad_sequence(rows, batch_first=True)
+            """),
+        Accepted(name="encoded_once", edits=[
+            Edit(
+                "for _ in",
+                """
+                memory = model.encode(source)
+                for _ in
+                """,
+            ),
+            Edit("= model(source, tokens)", "= model.decode(tokens, memory, source)"),
+        ]),
+        Accepted(name="padded_afterwards", source="""
+            def greedy_decode(model, source, max_len):
+                was = model.training
+                model.eval()
+                tokens = torch.full((len(source), 1), BOS)
+                with torch.no_grad():
+                    for _ in range(max_len):
+                        best = model(source, tokens)[:, -1:].log_softmax(-1).argmax(-1)
+                        tokens = torch.cat([tokens, best], 1)
+                        if (tokens == EOS).any(1).all():
+                            break
+                model.train(was)
+                tokens = tokens[:, 1:]
+                ends = (tokens == EOS).int()
+                return tokens.masked_fill(ends.cumsum(1) - ends > 0, PAD)
+            """),
+    ],
+)

@@ -1,0 +1,72 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import Inputs
+from autograder.student.recovery import corpora
+
+PAD, BOS, EOS, UNK = range(4)
+
+
+WORDS = tuple(
+    re.findall(
+        r"\w+",
+        "low lower lowest slow slower new newer newest wide wider widest bake baker baked "
+        "bakes anna banana bandana cocoa mississippi aaaa aaa abab ababab noon",
+    )
+)
+
+
+def natural_sentences(draw: Draw, count: int) -> list[str]:
+    """Natural sentences, others in every drawing."""
+    return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
+
+
+def some_of(draw: Draw, options: Sequence[str], count: int) -> list[str]:
+    """A drawing without repetition."""
+    left = list(options)
+    return [left.pop(int(draw.ids(0, len(left), 1))) for _ in range(count)]
+
+
+def words_of(texts: list[str]) -> list[str]:
+    return re.findall(r"[A-Za-z]+", " ".join(texts))
+
+
+def normal_text(text: str) -> str:
+    return " ".join(re.findall(r"\w+(?:['-]\w+)*", text.lower()))
+
+
+@functools.cache
+def closed_class() -> frozenset[str]:
+    return frozenset(w for words in corpora.function_words().values() for w in words)
+
+
+def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> Inputs:
+    """Batches of different sizes, with different shares of padding."""
+    inputs: Inputs = {
+        "table": draw.tensor(vocab, vocab),
+        "batches": torch.tensor(len(sizes)),
+    }
+    for i, (b, length) in enumerate(sizes):
+        out = draw.ids(3, vocab, b, length)
+        for row in range(b):
+            out[row, length - row % length :] = PAD
+        into = torch.cat([torch.full((b, 1), BOS), out[:, :-1]], dim=1)
+        inputs |= {
+            f"source {i}": draw.ids(3, vocab, b, 4),
+            f"target_in {i}": into,
+            f"target_out {i}": out,
+        }
+    return inputs
+
+
+def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:
+    """Numbers on a grid so fine that two of them hardly ever tie."""
+    return draw.tensor(*shape, scale=scale) + draw.tensor(*shape, scale=0.5) / 64

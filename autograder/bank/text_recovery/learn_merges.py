@@ -1,0 +1,268 @@
+"""Byte-pair encoding: learn the merges."""
+
+from __future__ import annotations
+
+import json
+
+import torch
+
+from autograder.bank.text_recovery._inputs import (
+    WORDS,
+    natural_sentences,
+    some_of,
+    words_of,
+)
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _counts(draw: Draw, count: int, top: int, merges: int) -> Inputs:
+    words = some_of(draw, WORDS, count)
+    numbers = draw.ids(1, top, count).tolist()
+    return {
+        "counts": json.dumps(dict(zip(words, numbers, strict=True))),
+        "num_merges": torch.tensor(merges),
+    }
+
+
+def _real_counts(draw: Draw, merges: int) -> Inputs:
+    counts: dict[str, int] = {}
+    for word in words_of(natural_sentences(draw, 60)):
+        counts["▁" + word] = counts.get("▁" + word, 0) + 1
+    return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
+
+
+def _ties(draw: Draw) -> Inputs:
+    """Many pairs with the same count, and few merges among them."""
+    letters = some_of(draw, "abcdefghij", 8)
+    words = ["".join(letters[i : i + 2]) for i in range(0, 8, 2)]
+    counts = dict.fromkeys(words, 5) | {words[0] + words[1]: 3, letters[6] * 3: 4}
+    return {"counts": json.dumps(counts), "num_merges": torch.tensor(6)}
+
+
+EXERCISE = Specification(
+    name="text_recovery/learn_merges",
+    title="Byte-pair encoding: learn the merges",
+    target="learn_merges",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="few",
+            title="twelve words",
+            inputs=lambda draw: _counts(draw, 12, 9, 10),
+            hint="Count pairs within words, weighted with the words' counts.",
+        ),
+        CaseKind(
+            name="ties",
+            title="pairs with equal counts",
+            inputs=_ties,
+            hint="Of equally frequent pairs the alphabetically first one is merged.",
+        ),
+        CaseKind(
+            name="stop",
+            title="more merges than there are pairs",
+            inputs=lambda draw: _counts(draw, 6, 3, 99),
+            hint="Stop when no pair occurs at least twice any more.",
+        ),
+        CaseKind(
+            name="real",
+            title="the words of 60 sentences",
+            inputs=lambda draw: _real_counts(draw, 60),
+            hint="After each merge the pairs are counted anew.",
+        ),
+        CaseKind(
+            name="more",
+            title="other words",
+            inputs=lambda draw: _counts(draw, 19, 30, 25),
+            hint="The same for other words.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="counts_ignored",
+            says="Every word counts once, however often it occurs.",
+            asks="A pair stands in a word that occurs 6 times. How often does the pair "
+            "occur?",
+            ways=[Way(edits=[Edit("sign * counts[word]", "sign")])],
+        ),
+        Mutant(
+            name="ties_last",
+            says="Of several pairs with the same count the alphabetically last one is "
+            "merged.",
+            asks="What does `max` prefer when the first part of the key is equal?",
+            ways=[Way(edits=[
+                Edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair))",
+                     "best = max(pairs, key=lambda pair: (pairs[pair], pair))"),
+            ])],
+        ),
+        Mutant(
+            name="ties_first_met",
+            says="Of several pairs with the same count the one that was met first is "
+            "merged.",
+            asks="Does `most_common` or `max` know the alphabet?",
+            ways=[Way(source="""
+                def learn_merges(counts, num_merges):
+                    words, merges = {w: list(w) for w in counts}, []
+                    for _ in range(num_merges):
+                        pairs = Counter()
+                        for w, s in words.items():
+                            for p in zip(s, s[1:]):
+                                pairs[p] += counts[w]
+                        if not pairs or pairs.most_common(1)[0][1] < 2:
+                            break
+                        best = pairs.most_common(1)[0][0]
+                        merges.append(best)
+                        words = {w: merge_pair(s, best) for w, s in words.items()}
+                    return merges
+                """)],
+        ),
+        Mutant(
+            name="rarest",
+            says="The rarest pair is merged.",
+            asks="Which pair deserves a symbol of its own?",
+            ways=[Way(edits=[
+                Edit("(-pairs[pair], pair)", "(pairs[pair] < 2, pairs[pair], pair)"),
+            ])],
+        ),
+        Mutant(
+            name="never_stops",
+            says="Pairs that occur once are merged, too.",
+            asks="When should learning stop early?",
+            ways=[Way(edits=[Edit("if pairs[best] < 2:", "if pairs[best] < 1:")])],
+        ),
+        Mutant(
+            name="stops_early",
+            says="Learning stops too early: a pair that occurs twice may still be "
+            "merged.",
+            asks='Is it "less than twice" or "twice or less"?',
+            ways=[Way(edits=[Edit("if pairs[best] < 2:", "if pairs[best] <= 2:")])],
+        ),
+        Mutant(
+            name="counted_once",
+            says="The pairs are counted only once, at the beginning.",
+            asks="Which pairs exist after the first merge that did not exist before?",
+            ways=[Way(source="""
+                def learn_merges(counts, num_merges):
+                    pairs = Counter()
+                    for w in counts:
+                        for p in zip(w, w[1:]):
+                            pairs[p] += counts[w]
+                    kept = [p for p in pairs if pairs[p] >= 2]
+                    return sorted(kept, key=lambda p: (-pairs[p], p))[:num_merges]
+                """)],
+        ),
+        Mutant(
+            name="one_too_many",
+            says="One merge too many is learnt.",
+            asks="How long may the list be?",
+            ways=[Way(edits=[
+                Edit("while len(merges) < num_merges",
+                     "while len(merges) <= num_merges"),
+            ])],
+        ),
+        Mutant(
+            name="one_too_few",
+            says="One merge too few is learnt.",
+            asks="How long should the list be?",
+            ways=[Way(edits=[
+                Edit("while len(merges) < num_merges",
+                     "while len(merges) < num_merges - 1"),
+            ])],
+        ),
+        Mutant(
+            name="across_words",
+            says="Pairs are counted across the borders of words.",
+            asks="Are the last letter of one word and the first of the next a pair?",
+            ways=[Way(source="""
+                def learn_merges(counts, num_merges):
+                    symbols, merges = [c for w in counts for _ in range(counts[w]) for c in w], []
+                    for _ in range(num_merges):
+                        pairs = Counter(zip(symbols, symbols[1:]))
+                        if not pairs:
+                            break
+                        best = min(pairs, key=lambda p: (-pairs[p], p))
+                        if pairs[best] < 2:
+                            break
+                        merges.append(best)
+                        symbols = merge_pair(symbols, best)
+                    return merges
+                """)],
+        ),
+        Mutant(
+            name="joined",
+            says="The merged symbols come back instead of the pairs: `es`, not `(e, "
+            "s)`.",
+            asks="Can you tell from `ab` alone which two symbols it was made of?",
+            ways=[Way(edits=[
+                Edit("    return merges", "    return [a + b for a, b in merges]"),
+            ])],
+        ),
+        Mutant(
+            name="each_pair_once",
+            says="A pair counts once in a word, even where it stands there several "
+            "times.",
+            asks="How often does `(n, a)` stand in banana?",
+            ways=[Way(source="""
+                def learn_merges(counts, num_merges):
+                    words, merges = {w: list(w) for w in counts}, []
+                    for _ in range(num_merges):
+                        pairs = Counter()
+                        for w, s in words.items():
+                            for p in set(zip(s, s[1:])):
+                                pairs[p] += counts[w]
+                        if not pairs:
+                            break
+                        best = min(pairs, key=lambda p: (-pairs[p], p))
+                        if pairs[best] < 2:
+                            break
+                        merges.append(best)
+                        words = {w: merge_pair(s, best) for w, s in words.items()}
+                    return merges
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="plain", source="""
+            def learn_merges(counts, num_merges):
+                words, merges = {w: list(w) for w in counts}, []
+                for _ in range(num_merges):
+                    pairs = Counter()
+                    for w, s in words.items():
+                        for p in zip(s, s[1:]):
+                            pairs[p] += counts[w]
+                    if not pairs:
+                        break
+                    best = min(pairs, key=lambda p: (-pairs[p], p))
+                    if pairs[best] < 2:
+                        break
+                    merges.append(best)
+                    words = {w: merge_pair(s, best) for w, s in words.items()}
+                return merges
+            """),
+        Accepted(name="sorted_keys", source="""
+            def learn_merges(counts, num_merges):
+                rows, found = [[list(w), n] for w, n in counts.items()], []
+                while len(found) < num_merges:
+                    table = {}
+                    for s, n in rows:
+                        for i in range(len(s) - 1):
+                            table[s[i], s[i + 1]] = table.get((s[i], s[i + 1]), 0) + n
+                    best = max(sorted(table), key=table.get, default=None)
+                    if best is None or table[best] == 1:
+                        return found
+                    found += [best]
+                    for row in rows:
+                        row[0] = merge_pair(row[0], best)
+                return found
+            """),
+    ],
+)

@@ -1,0 +1,230 @@
+"""Merge one pair."""
+
+from __future__ import annotations
+
+import json
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _rows(draw: Draw, longest: int) -> Inputs:
+    rows = []
+    for length in (*range(1, 4), longest, longest + 2):
+        letters = ["ab"[int(i)] for i in draw.ids(0, 2, length)]
+        rows += [[letters, ["a", "b"]], [letters, ["a", "a"]], [letters, ["b", "a"]]]
+    rows.append([["ab", "a", "b", "ab"], ["ab", "ab"]])
+    rows.append([list("x" + "ab" * 3), ["a", "b"]])
+    rows.append([list("aaaaa"), ["a", "a"]])
+    rows.append([["a", "b", "ab", "abc"], ["a", "bc"]])
+    return {"rows": json.dumps(rows)}
+
+
+EXERCISE = Specification(
+    name="text_recovery/merge_pair",
+    title="Merge one pair",
+    target="merge_pair",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="short",
+            title="up to six symbols",
+            inputs=lambda draw: _rows(draw, 4),
+            hint="Wherever the two symbols stand side by side, they become one.",
+        ),
+        CaseKind(
+            name="long",
+            title="up to fourteen symbols",
+            inputs=lambda draw: _rows(draw, 12),
+            hint="From left to right; a symbol that was used is used up.",
+        ),
+        CaseKind(
+            name="longer",
+            title="longer lists",
+            inputs=lambda draw: _rows(draw, 19),
+            hint="The same for longer lists.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="first_only",
+            says="Only the first occurrence is merged.",
+            asks="How often may the pair occur in a word?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    for i in range(len(symbols) - 1):
+                        if (symbols[i], symbols[i + 1]) == pair:
+                            return symbols[:i] + [pair[0] + pair[1]] + symbols[i + 2:]
+                    return list(symbols)
+                """)],
+        ),
+        Mutant(
+            name="overlapping",
+            says="A symbol is used twice: in `a a a` both places are merged.",
+            asks="By how many places must you move on after a merge?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    out, i = [], 0
+                    while i < len(symbols):
+                        if tuple(symbols[i:i + 2]) == pair:
+                            out.append(pair[0] + pair[1])
+                            if i + 2 == len(symbols):
+                                break
+                        elif not (i and tuple(symbols[i - 1:i + 1]) == pair):
+                            out.append(symbols[i])
+                        i += 1
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="last_lost",
+            says="The last symbol is lost when it is not merged.",
+            asks="Where does the walk along the list end?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    out, i = [], 0
+                    while i < len(symbols) - 1:
+                        hit = (symbols[i], symbols[i + 1]) == pair
+                        out.append(symbols[i] + symbols[i + 1] if hit else symbols[i])
+                        i += 2 if hit else 1
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="second_kept",
+            says="The merged symbol is there, but its second half is kept, too.",
+            asks="By how many places must you move on after a merge?",
+            ways=[Way(edits=[Edit("i += width", "i += 1")])],
+        ),
+        Mutant(
+            name="from_the_right",
+            says="The pair is merged from right to left: `a a a` gives `a aa`.",
+            asks="From which end should the walk begin?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    out, i = [], len(symbols)
+                    while i > 0:
+                        width = 2 if tuple(symbols[max(i - 2, 0):i]) == pair else 1
+                        out.insert(0, ''.join(symbols[i - width:i]))
+                        i -= width
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="by_text",
+            says="The symbols are joined and cut anew: their own borders are lost, and "
+            "letters merge that did not stand in two symbols.",
+            asks="Are the symbols `ab`, `c` and the symbols `a`, `bc` the same word? "
+            "Are they the same pair?",
+            ways=[
+                Way(source="""
+                    def merge_pair(symbols, pair):
+                        text, new = ''.join(symbols), pair[0] + pair[1]
+                        out = []
+                        while text:
+                            cut = len(new) if text.startswith(new) else 1
+                            out.append(text[:cut])
+                            text = text[cut:]
+                        return out
+                    """),
+                Way(name="joined_text", source="""
+                    def merge_pair(symbols, pair):
+                        new, text, out = ''.join(pair), ''.join(symbols), []
+                        i = 0
+                        while i < len(text):
+                            step = len(new) if text[i:i + len(new)] == new else 1
+                            out.append(text[i:i + step])
+                            i += step
+                        return out
+                    """),
+            ],
+        ),
+        Mutant(
+            name="unchanged",
+            says="Nothing is merged: a list is compared with a tuple, perhaps.",
+            asks="What is `['a', 'b'] == ('a', 'b')`?",
+            ways=[Way(edits=[
+                Edit("tuple(symbols[i : i + 2]) == pair", "symbols[i : i + 2] == pair"),
+            ])],
+        ),
+        Mutant(
+            name="again_and_again",
+            says="The merged symbol is merged again with what follows: `a a a a` has "
+            "become one.",
+            asks="May a symbol that is new take part in the same round?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    out = []
+                    for s in symbols:
+                        if out and out[-1].endswith(pair[0]) and s == pair[1]:
+                            out[-1] += s
+                        else:
+                            out.append(s)
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="in_place",
+            says="The result is right, but the list that you were given has changed.",
+            asks="Who else may hold that list?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    i = 0
+                    while i < len(symbols) - 1:
+                        if (symbols[i], symbols[i + 1]) == pair:
+                            symbols[i:i + 2] = [pair[0] + pair[1]]
+                        i += 1
+                    return symbols
+                """)],
+        ),
+        Mutant(
+            name="either_order",
+            says="The pair is merged in both orders.",
+            asks="Is `b a` the pair `(a, b)`?",
+            ways=[Way(edits=[
+                Edit("tuple(symbols[i : i + 2]) == pair",
+                     "tuple(symbols[i : i + 2]) in (pair, pair[::-1])"),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="while_loop", source="""
+            def merge_pair(symbols, pair):
+                out, i = [], 0
+                while i < len(symbols):
+                    if i + 1 < len(symbols) and symbols[i] == pair[0] and symbols[i + 1] == pair[1]:
+                        out.append(pair[0] + pair[1]); i += 2
+                    else:
+                        out.append(symbols[i]); i += 1
+                return out
+            """),
+        Accepted(name="copy_in_place", source="""
+            def merge_pair(symbols, pair):
+                symbols, i = list(symbols), 0
+                while i < len(symbols) - 1:
+                    if (symbols[i], symbols[i + 1]) == pair:
+                        symbols[i:i + 2] = [''.join(pair)]
+                    i += 1
+                return symbols
+            """),
+        Accepted(name="iterator", source="""
+            def merge_pair(symbols, pair):
+                out, fresh = [], False
+                for s in symbols:
+                    if out and not fresh and (out[-1], s) == pair:
+                        out[-1] += s; fresh = True
+                    else:
+                        out.append(s); fresh = False
+                return out
+            """),
+    ],
+)

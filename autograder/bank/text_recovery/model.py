@@ -1,0 +1,143 @@
+"""The model that you hand in."""
+
+from __future__ import annotations
+
+import json
+
+import torch
+
+from autograder.bank.text_recovery._inputs import closed_class, normal_text
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+from autograder.student.exercise import Answers
+from autograder.student.recovery import corpora
+
+_GRADED = 1000
+_COMPARED = 600  # sentences on which the shipped checkpoint is recognised
+
+
+# BLEU and share of the points: see docs/recovery_grade.md for how they were measured.
+# Above the reference, 97, there is a bonus of up to one of the twelve points.
+SCALE = ((14.0, 0.0), (62.0, 0.5), (91.0, 1.0), (97.0, 1.0), (100.0, 13 / 12))
+
+
+def _originals(draw: Draw) -> list[str]:
+    return corpora.generate(f"grade {int(draw.ids(0, 2**31, 1))}", _GRADED, "test")
+
+
+def _left(sentences: list[str]) -> list[str]:
+    return [
+        " ".join(w for w in normal_text(s).split() if w not in closed_class())
+        for s in sentences
+    ]
+
+
+def _sources(draw: Draw) -> Inputs:
+    return {"sources": json.dumps(_left(_originals(draw)))}
+
+
+def _known(draw: Draw) -> Answers:
+    """The originals, and what the checkpoint that ships makes of the first sources."""
+    originals = _originals(draw)
+    copied = shipped_outputs(_left(originals[:_COMPARED]))
+    return {"bleu": json.dumps(originals), "copied": json.dumps(copied)}
+
+
+def shipped_outputs(sources: list[str]) -> list[str]:
+    """What the checkpoint in assets/ answers; in float64, alike on all processors."""
+    from autograder.solutions import encoder_decoder
+    from autograder.solutions.text_recovery import greedy_decode, segment
+    from autograder.student.recovery.checkpoint import load, shipped
+    from autograder.student.recovery.decoding import recover
+
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.float64)
+        model, tokenizer = load(shipped(), encoder_decoder, segment)
+        return recover(model, tokenizer, sources, greedy_decode)
+    finally:
+        torch.set_default_dtype(before)
+
+
+EXERCISE = Specification(
+    name="text_recovery/model",
+    title="The model that you hand in",
+    target="restore",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="fresh",
+            title="1,000 fresh sentences",
+            inputs=_sources,
+            hint="Points grow with BLEU: train longer, or look at what goes wrong.",
+            measure="bleu",
+            scale=SCALE,
+            known=_known,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="copy",
+            says="The sources come back as they were.",
+            asks="Who calls the model?",
+            ways=[Way(source="""
+                def restore(sources):
+                    return list(sources)
+                """)],
+        ),
+        Mutant(
+            name="rule",
+            says="Only a capital letter and a full stop were added.",
+            asks="Is there a model in your function?",
+            ways=[Way(source="""
+                def restore(sources):
+                    return [f'{s[:1].upper()}{s[1:]}.' for s in sources]
+                """)],
+        ),
+        Mutant(
+            name="empty",
+            says="The texts are empty.",
+            asks="Does `decode` see EOS first?",
+            ways=[Way(source="""
+                def restore(sources):
+                    return ['' for _ in sources]
+                """)],
+        ),
+        Mutant(
+            name="shipped",
+            says="These are the answers of the checkpoint that ships with the course. "
+            "The grade is for a model that you trained.",
+            asks="Which file did you load?",
+            ways=[Way(source="""
+                def restore(sources):
+                    from autograder.student.recovery.checkpoint import shipped
+                    model, tokenizer = load(shipped(), encoder_decoder, segment)
+                    return recover(model, tokenizer, sources, greedy_decode)
+                """)],
+        ),
+        Mutant(
+            name="ids",
+            says="Ids come back, not texts.",
+            asks="What does the tokenizer's `decode` do?",
+            ways=[Way(source="""
+                def restore(sources):
+                    return [[1, 2] for _ in sources]
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="beam", source="""
+            from functools import partial
+            def restore(sources):
+                model, tokenizer = load(handed_in(), encoder_decoder, segment)
+                return recover(model, tokenizer, sources, partial(beam_search, beam_size=2))
+            """),
+    ],
+)

@@ -1,0 +1,200 @@
+"""Byte-pair encoding: use the merges."""
+
+from __future__ import annotations
+
+import json
+
+from autograder.bank.text_recovery._inputs import WORDS, some_of
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
+    from autograder.solutions.text_recovery import learn_merges
+
+    words = some_of(draw, WORDS, count)
+    counts = dict(zip(words, draw.ids(1, 9, count).tolist(), strict=True))
+    unseen = [w for w in WORDS if w not in words][:6]
+    return {
+        "merges": json.dumps(learn_merges(counts, merges)),
+        "words": json.dumps([*words, *unseen, "zxq", "a", "aaaaa"]),
+    }
+
+
+def _order_matters(draw: Draw) -> Inputs:
+    a, b, c, d = some_of(draw, "abcdefgh", 4)
+    merges = [(b, c), (a, b), (a, b + c), (c, d), (b + c, d), (d, a)]
+    words = [
+        a + b + c,
+        a + b + c + d,
+        b + c + d,
+        a + b + d + a + b + c,
+        c + d + a,
+        d + d,
+    ]
+    words += ["".join(some_of(draw, [a, b, c, d, a, b, c], 7)) for _ in range(5)]
+    return {"merges": json.dumps(merges), "words": json.dumps(words)}
+
+
+EXERCISE = Specification(
+    name="text_recovery/segment",
+    title="Byte-pair encoding: use the merges",
+    target="segment",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="known",
+            title="words old and new",
+            inputs=lambda draw: _segment_inputs(draw, 14, 12),
+            hint="Start with characters; apply every merge wherever it fits.",
+        ),
+        CaseKind(
+            name="order",
+            title="merges that compete",
+            inputs=_order_matters,
+            hint="The merges apply in the order in which they were learnt.",
+        ),
+        CaseKind(
+            name="many",
+            title="many merges",
+            inputs=lambda draw: _segment_inputs(draw, 18, 40),
+            hint="Frequent words become whole; new ones fall into known parts.",
+        ),
+        CaseKind(
+            name="others",
+            title="other words",
+            inputs=lambda draw: _segment_inputs(draw, 10, 20),
+            hint="The same for other words.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="longest_first",
+            says="The word is cut into the longest known symbols. Merging in order can "
+            "give others.",
+            asks="Do you use the *order* of the merges?",
+            ways=[Way(source="""
+                def segment(word, merges):
+                    known, out = {a + b for a, b in merges}, []
+                    while word:
+                        for n in range(len(word), 0, -1):
+                            if n == 1 or word[:n] in known:
+                                break
+                        out.append(word[:n]); word = word[n:]
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="reversed",
+            says="The merges are applied from the last to the first.",
+            asks="Which merge was learnt first, and why does it come first?",
+            ways=[Way(edits=[
+                Edit("for pair in merges:", "for pair in reversed(merges):"),
+            ])],
+        ),
+        Mutant(
+            name="characters",
+            says="The word stays cut into characters.",
+            asks="What does `merge_pair` return, and who keeps it?",
+            ways=[Way(edits=[
+                Edit("symbols = merge_pair(symbols, pair)",
+                     "merge_pair(symbols, pair)"),
+            ])],
+        ),
+        Mutant(
+            name="whole_word",
+            says="The word comes back whole, in a list.",
+            asks="What is `list(word)`, and what is `[word]`?",
+            ways=[Way(edits=[Edit("symbols = list(word)", "symbols = [word]")])],
+        ),
+        Mutant(
+            name="first_merge_only",
+            says="Only one merge is applied.",
+            asks="What happens after the first merge that fits?",
+            ways=[Way(edits=[
+                Edit(
+                    "symbols = merge_pair(symbols, pair)",
+                    """
+                    before, symbols = symbols, merge_pair(symbols, pair)
+                    if symbols != before:
+                        break
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="leftmost_first",
+            says="The leftmost pair that is known is merged first, whichever merge it "
+            "is.",
+            asks="Two merges fit. Which goes first: the one further left, or the one "
+            "learnt earlier?",
+            ways=[Way(source="""
+                def segment(word, merges):
+                    symbols, known = list(word), set(merges)
+                    while True:
+                        fits = [i for i in range(len(symbols) - 1)
+                                if (symbols[i], symbols[i + 1]) in known]
+                        if not fits:
+                            return symbols
+                        i = fits[0]
+                        symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
+                """)],
+        ),
+        Mutant(
+            name="sorted_merges",
+            says="The merges are applied in alphabetical order.",
+            asks="Does `sorted` or `set` keep the order in which they were learnt?",
+            ways=[Way(edits=[
+                Edit("for pair in merges:", "for pair in sorted(merges):"),
+            ])],
+        ),
+        Mutant(
+            name="unknown_characters_lost",
+            says="Characters that no merge knows are lost.",
+            asks="What should become of a letter that the corpus never had?",
+            ways=[Way(edits=[
+                Edit("symbols = list(word)",
+                     "symbols = [c for c in word if any(c in a + b for a, b in merges)]"),
+            ])],
+        ),
+        Mutant(
+            name="last_merge_left_out",
+            says="The last merge is never applied.",
+            asks="Where does your walk through the merges end?",
+            ways=[Way(edits=[Edit("for pair in merges:", "for pair in merges[:-1]:")])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="by_rank", source="""
+            def segment(word, merges):
+                ranks, symbols = {tuple(m): i for i, m in enumerate(merges)}, list(word)
+                while len(symbols) > 1:
+                    best = min(zip(symbols, symbols[1:]), key=lambda p: ranks.get(p, math.inf))
+                    if best not in ranks:
+                        break
+                    symbols = merge_pair(symbols, best)
+                return symbols
+            """),
+        Accepted(name="reduce", source="""
+            from functools import reduce
+            def segment(word, merges):
+                return reduce(merge_pair, merges, [*word])
+            """),
+        Accepted(name="all_merges", source="""
+            def segment(word, merges):
+                parts = [c for c in word]
+                for first, second in merges:
+                    parts = merge_pair(parts, (first, second))
+                return parts
+            """),
+    ],
+)

@@ -1,0 +1,300 @@
+"""A word tokenizer."""
+
+from __future__ import annotations
+
+import json
+
+import torch
+
+from autograder.bank.text_recovery._inputs import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    natural_sentences,
+    some_of,
+)
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _word_texts(draw: Draw, count: int, min_freq: int | None) -> Inputs:
+    texts = natural_sentences(draw, count)
+    # Ties in number, both ways round, so that their order shows.
+    rare = some_of(draw, ("zebra", "yak", "walrus", "llama", "emu", "gnu"), 4)
+    texts += [f"{rare[0]}, {rare[1]} {rare[2]}", f"{rare[1]} {rare[0]} {rare[3]}"]
+    new = [*natural_sentences(draw, 2), f'"{rare[0]} wombat," {texts[0]}', ""]
+    row = [BOS, 7, PAD, 9, UNK, BOS, 5, EOS, 8, PAD, EOS, 6]
+    inputs = {
+        "texts": json.dumps(texts),
+        "new": json.dumps(new),
+        "row": torch.tensor(row) + (torch.tensor(row) > 3) * draw.ids(0, 9, 1),
+    }
+    return inputs if min_freq is None else inputs | {"min_freq": torch.tensor(min_freq)}
+
+
+EXERCISE = Specification(
+    name="text_recovery/word_tokenizer",
+    title="A word tokenizer",
+    target="WordTokenizer",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="default",
+            title="min_freq as it comes",
+            inputs=lambda draw: _word_texts(draw, 30, None),
+            hint="By default a piece must occur twice.",
+        ),
+        CaseKind(
+            name="three",
+            title="min_freq = 3",
+            inputs=lambda draw: _word_texts(draw, 40, 3),
+            hint="A piece belongs to the vocabulary from `min_freq` occurrences on.",
+        ),
+        CaseKind(
+            name="one",
+            title="min_freq = 1",
+            inputs=lambda draw: _word_texts(draw, 12, 1),
+            hint="With min_freq = 1 every piece of the texts is known.",
+        ),
+        CaseKind(
+            name="four",
+            title="min_freq = 4",
+            inputs=lambda draw: _word_texts(draw, 60, 4),
+            hint="The same with other numbers.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="more_than",
+            says="Pieces that occur exactly `min_freq` times are missing.",
+            asks="Is it `>` or `>=`?",
+            ways=[Way(edits=[Edit("count >= min_freq", "count > min_freq")])],
+        ),
+        Mutant(
+            name="min_freq_ignored",
+            says="Every piece is in the vocabulary, however rare.",
+            asks="Where is `min_freq` used?",
+            ways=[Way(edits=[Edit("count >= min_freq", "count >= 1")])],
+        ),
+        Mutant(
+            name="no_specials",
+            says="The vocabulary does not begin with the four SPECIALS, so real words "
+            "have the ids of PAD, BOS, EOS and UNK.",
+            asks="Which word has id 0?",
+            ways=[Way(edits=[Edit("[*SPECIALS, *ordered]", "[*ordered]")])],
+        ),
+        Mutant(
+            name="specials_last",
+            says="The SPECIALS stand at the end of the vocabulary.",
+            asks="Which id should PAD have?",
+            ways=[Way(edits=[Edit("[*SPECIALS, *ordered]", "[*ordered, *SPECIALS]")])],
+        ),
+        Mutant(
+            name="alphabetical",
+            says="The vocabulary is in alphabetical order only.",
+            asks="Which piece has id 4?",
+            ways=[Way(edits=[Edit("(-counts[piece], piece)", "piece")])],
+        ),
+        Mutant(
+            name="rarest_first",
+            says="The rarest pieces come first.",
+            asks="Which sign turns an order around?",
+            ways=[Way(edits=[
+                Edit("(-counts[piece], piece)", "(counts[piece], piece)"),
+            ])],
+        ),
+        Mutant(
+            name="ties_by_place",
+            says="Pieces of equal frequency stand in the order in which they were met, "
+            "not in alphabetical order.",
+            asks="What does the key say about two pieces with the same count?",
+            ways=[Way(edits=[Edit("(-counts[piece], piece)", "-counts[piece]")])],
+        ),
+        Mutant(
+            name="split_at_spaces",
+            says="The text is cut at spaces only: signs stick to words, and `key` and "
+            "`key.` are two.",
+            asks="Which given function knows what a piece is?",
+            ways=[Way(source="""
+                class WordTokenizer:
+                    def __init__(self, texts, min_freq=2):
+                        counts = Counter(p for t in texts for p in t.split())
+                        known = [p for p, c in counts.items() if c >= min_freq]
+                        self.vocab = [*SPECIALS, *sorted(known, key=lambda p: (-counts[p], p))]
+                        self._ids = {t: i for i, t in enumerate(self.vocab)}
+                    def encode(self, text):
+                        return [self._ids.get(p, UNK) for p in text.split()]
+                    def decode(self, ids):
+                        out = []
+                        for i in ids:
+                            if i == EOS: break
+                            if i not in (PAD, BOS): out.append(self.vocab[i])
+                        return ' '.join(out)
+                """)],
+        ),
+        Mutant(
+            name="lower_cased",
+            says="The text is lower-cased on the way: capitals can never come back.",
+            asks="Which half of the task is to recover case?",
+            ways=[Way(edits=[
+                Edit("for piece in pieces(text))",
+                     "for piece in pieces(text.lower()))"),
+                Edit("for piece in pieces(text)]",
+                     "for piece in pieces(text.lower())]"),
+            ])],
+        ),
+        Mutant(
+            name="unknown_skipped",
+            says="Unknown pieces disappear instead of becoming UNK.",
+            asks="How would the model know that something stood there?",
+            ways=[Way(edits=[
+                Edit("[self._ids.get(piece, UNK) for piece in pieces(text)]",
+                     "[self._ids[piece] for piece in pieces(text) if piece in self._ids]"),
+            ])],
+        ),
+        Mutant(
+            name="unknown_crashes",
+            says="An unknown piece raises a KeyError.",
+            asks="What does `dict.get` do that `[...]` does not?",
+            ways=[Way(edits=[Edit("self._ids.get(piece, UNK)", "self._ids[piece]")])],
+        ),
+        Mutant(
+            name="unknown_is_pad",
+            says="Unknown pieces become PAD.",
+            asks="What will the model do with padding?",
+            ways=[Way(edits=[
+                Edit("self._ids.get(piece, UNK)", "self._ids.get(piece, PAD)"),
+            ])],
+        ),
+        Mutant(
+            name="bos_and_eos_added",
+            says="`encode` adds BOS and EOS. The batches do that later, so each would "
+            "stand there twice.",
+            asks="Who adds the special tokens in this course?",
+            ways=[Way(edits=[
+                Edit("return [self._ids.get(piece, UNK) for piece in pieces(text)]",
+                     "return [BOS] + [self._ids.get(piece, UNK) for piece in pieces(text)] + [EOS]"),
+            ])],
+        ),
+        Mutant(
+            name="runs_past_eos",
+            says="`decode` goes on behind the first EOS.",
+            asks="What may follow EOS in a batch, and should anybody read it?",
+            ways=[Way(edits=[Edit("break", "continue")])],
+        ),
+        Mutant(
+            name="eos_shown",
+            says="EOS is written into the text.",
+            asks="Should a reader see `<eos>`?",
+            ways=[Way(edits=[
+                Edit(
+                    """
+                    if i == EOS:
+                        break
+                    if i not in (PAD, BOS):
+                        tokens.append(self.vocab[i])
+                    """,
+                    """
+                    if i not in (PAD, BOS):
+                        tokens.append(self.vocab[i])
+                    if i == EOS:
+                        break
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="padding_shown",
+            says="PAD is written into the text.",
+            asks="Which special tokens must leave no trace?",
+            ways=[Way(edits=[Edit("if i not in (PAD, BOS):", "if i != BOS:")])],
+        ),
+        Mutant(
+            name="bos_shown",
+            says="BOS is written into the text.",
+            asks="Which special tokens must leave no trace?",
+            ways=[Way(edits=[Edit("if i not in (PAD, BOS):", "if i not in (PAD,):")])],
+        ),
+        Mutant(
+            name="unknown_hidden",
+            says="`decode` drops UNK: the reader does not see that a word is missing.",
+            asks="Which special tokens have to disappear, and which one says "
+            "something?",
+            ways=[Way(edits=[
+                Edit("if i not in (PAD, BOS):", "if i not in (PAD, BOS, UNK):"),
+            ])],
+        ),
+        Mutant(
+            name="stops_at_padding",
+            says="`decode` stops at PAD.",
+            asks="At which token does a text end?",
+            ways=[Way(edits=[Edit("if i == EOS:", "if i in (EOS, PAD):")])],
+        ),
+        Mutant(
+            name="spaces_between",
+            says="The pieces are joined with spaces: `Go , she said .` Every sign "
+            "costs BLEU.",
+            asks="What does `glue` do with `▁`?",
+            ways=[Way(edits=[
+                Edit("return glue(tokens)", 'return " ".join(tokens).replace("▁", "")'),
+            ])],
+        ),
+        Mutant(
+            name="marks_left",
+            says="The marks `▁` are still in the text.",
+            asks="Which given function turns pieces into a text?",
+            ways=[Way(edits=[Edit("return glue(tokens)", 'return "".join(tokens)')])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="loops", source="""
+            class WordTokenizer:
+                def __init__(self, texts, min_freq=2):
+                    counts = {}
+                    for text in texts:
+                        for p in pieces(text):
+                            counts[p] = counts.get(p, 0) + 1
+                    self.vocab = list(SPECIALS)
+                    for p in sorted(sorted(counts), key=counts.get, reverse=True):
+                        if not counts[p] < min_freq:
+                            self.vocab.append(p)
+                def __len__(self):
+                    return len(self.vocab)
+                def encode(self, text):
+                    return [self.vocab.index(p) if p in self.vocab else UNK for p in pieces(text)]
+                def decode(self, ids):
+                    ids = list(ids)
+                    if EOS in ids:
+                        ids = ids[:ids.index(EOS)]
+                    return glue(self.vocab[i] for i in ids if i != PAD and i != BOS)
+            """),
+        Accepted(name="takewhile", edits=[
+            Edit(
+                """
+                tokens = []
+                for i in ids:
+                    if i == EOS:
+                        break
+                    if i not in (PAD, BOS):
+                        tokens.append(self.vocab[i])
+                return glue(tokens)
+                """,
+                """
+                from itertools import takewhile
+                before = takewhile(lambda i: i != EOS, ids)
+                return glue([self.vocab[i] for i in before if i > EOS])
+                """,
+            ),
+        ]),
+    ],
+)

@@ -1,0 +1,81 @@
+"""What solution and mutants answer to inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import torch
+
+from autograder.errors import CourseError
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import build_object
+from autograder.student.exercise import RAISED, Answers, Value
+from autograder.student.observe import observe
+from autograder.student.probes import find
+
+# Expected values are rounded to this grid, so that the last digits of another
+# processor's float64 arithmetic cannot change a stored reference.
+GRID = 2.0**20
+
+
+def expected_answers(
+    specification: Specification, reference: object, inputs: Answers
+) -> Answers:
+    """What the reference answers, computed in float64 and given in float32.
+
+    Raises:
+        CourseError: it raises an error.
+    """
+    before = torch.get_default_dtype()
+    try:
+        if specification.precise:
+            torch.set_default_dtype(torch.float64)
+            inputs = {name: _double(value) for name, value in inputs.items()}
+        answers = observe(find(specification.name), reference, inputs)
+    finally:
+        torch.set_default_dtype(before)
+    if RAISED in answers:
+        raise CourseError(
+            f"{specification.name}: the solution fails: {answers[RAISED]}"
+        )
+    return {name: _stored(value) for name, value in answers.items()}
+
+
+def mistaken_objects(
+    specification: Specification, names: Collection[str] | None = None
+) -> dict[str, object]:
+    """What each mutant makes in its first way, or each of those with ``names``."""
+    return {
+        mutant.name: build_object(specification, mutant.ways[0])
+        for mutant in specification.mutants
+        if names is None or mutant.name in names
+    }
+
+
+def mistaken_answers(
+    specification: Specification, objects: Mapping[str, object], inputs: Answers
+) -> dict[str, Answers]:
+    """What each mutant answers, in float32 as a student's code would.
+
+    Of errors only the first line is kept: the second one is a line of the solution.
+    """
+    probe = find(specification.name)
+    found = {name: observe(probe, o, inputs) for name, o in objects.items()}
+    return {
+        name: {RAISED: str(answers[RAISED]).split("\n")[0]}
+        if RAISED in answers
+        else answers
+        for name, answers in found.items()
+    }
+
+
+def _double(value: Value) -> Value:
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.double()
+    return value
+
+
+def _stored(value: Value) -> Value:
+    if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
+        return ((value * GRID).round() / GRID).float()
+    return value

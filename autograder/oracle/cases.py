@@ -1,0 +1,120 @@
+"""Draw an exercise's cases, with right and wrong answers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from autograder.oracle.answers import (
+    expected_answers,
+    mistaken_answers,
+    mistaken_objects,
+)
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import CaseKind, Specification
+from autograder.oracle.variants import build_object, solution_source
+from autograder.student.exercise import Answers, Case, Exercise, Mistake
+
+
+def drawings(
+    specification: Specification, seed: str, hidden: bool
+) -> Iterable[tuple[CaseKind, Answers]]:
+    """The kinds of cases that a seed draws, with their inputs."""
+    for kind in specification.cases:
+        if hidden or not kind.hidden_only:
+            yield kind, dict(kind.inputs(_draw(specification, kind, seed)))
+
+
+def exercise(
+    specification: Specification,
+    points: float,
+    seed: str,
+    hidden: bool,
+    unit: Sequence[Specification] = (),
+) -> Exercise:
+    """One drawing of all cases of an exercise, with right and wrong answers.
+
+    A hidden drawing knows the mistakes where no visible one can: mistakes are named by
+    the visible cases, which every check runs, too. ``unit`` are the exercises among
+    which this one may build on others.
+
+    Raises:
+        CourseError: the reference solution fails on its own cases.
+    """
+    objects = mistaken_objects(specification)
+    reference = build_object(specification)
+    cases = tuple(
+        _case(
+            specification, kind, seed, reference, inputs,
+            mistaken_answers(specification, objects, inputs)
+            if kind.hidden_only or not hidden
+            else {},
+            hidden,
+        )
+        for kind, inputs in drawings(specification, seed, hidden)
+    )  # fmt: skip
+    mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in specification.mutants}
+    return Exercise(
+        specification.name,
+        specification.title,
+        points,
+        cases,
+        mistakes,
+        builds_on(specification, unit),
+    )
+
+
+def fresh_cases(specification: Specification, seed: str) -> list[Case]:
+    """A drawing that nobody has seen, with the right answers only."""
+    reference = build_object(specification)
+    return [
+        _case(specification, kind, seed, reference, inputs, {}, True)
+        for kind, inputs in drawings(specification, seed, hidden=True)
+    ]
+
+
+def builds_on(
+    specification: Specification, unit: Sequence[Specification]
+) -> tuple[str, ...]:
+    """The exercises of a unit whose objects an exercise's solution uses."""
+    if not unit:
+        return ()
+    used = {
+        node.id
+        for node in ast.walk(ast.parse(solution_source(specification)))
+        if isinstance(node, ast.Name)
+    }
+    return tuple(
+        other.name
+        for other in unit
+        if other.target in used and other.name != specification.name
+    )
+
+
+def _case(
+    specification: Specification,
+    kind: CaseKind,
+    seed: str,
+    reference: object,
+    inputs: Answers,
+    mistakes: dict[str, Answers],
+    hidden: bool,
+) -> Case:
+    if kind.known:
+        expected = kind.known(_draw(specification, kind, seed))
+    else:
+        expected = expected_answers(specification, reference, inputs)
+    return Case(
+        kind.name, kind.title, kind.hint, inputs, expected, mistakes, hidden,
+        **_like(kind),
+    )  # fmt: skip
+
+
+def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
+    return Draw(f"{specification.name}/{kind.name}/{seed}")
+
+
+def _like(kind: CaseKind) -> dict[str, Any]:
+    names = ("atol", "rtol", "picture", "measure", "scale")
+    return {name: getattr(kind, name) for name in names}

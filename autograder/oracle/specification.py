@@ -1,0 +1,124 @@
+"""How an exercise is written down: its cases, its mutants, its accepted solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from autograder.oracle.draw import Draw
+from autograder.student.exercise import Answers, Value
+
+Inputs = dict[str, Value]  # named tensors, or named text
+Maker = Callable[[Draw], Inputs]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseKind:
+    """A kind of inputs; each drawing of it gives one Case.
+
+    Args:
+        name: identifier, unique in the exercise.
+        title: what is tried, as the student reads it ("a causal mask").
+        inputs: from a Draw to named inputs (tensors or text).
+        hint: what it usually means when this fails, shown if no mistake is recognised.
+        hidden_only: never shown to students, not even its drawing.
+        picture: "auto", or "curves" for quantities that run along rows.
+        measure, scale: for answers that are better or worse (see measures/): the
+            measure's name, and (value, share of the points) in rising order.
+        known: from an equal Draw to the expected answers, where the inputs were made
+            from them, so that no solution has to find them.
+    """
+
+    name: str
+    title: str
+    inputs: Maker
+    hint: str
+    hidden_only: bool = False
+    atol: float = 1e-5
+    rtol: float = 1e-4
+    picture: str = "auto"
+    measure: str = ""
+    scale: tuple[tuple[float, float], ...] = ()
+    known: Callable[[Draw], Answers] | None = None
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of the solution's text; ``old`` must occur exactly once in it.
+
+    A text of several lines is written between triple quotes, indented like code at any
+    depth: it is found, and put, at the depth of the solution.
+    """
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way to write a mistake: the solution with edits, or code of its own.
+
+    Args:
+        name: identifier; the first way of a mutant may do with the mutant's.
+        edits: changes of the solution, one after the other.
+        source: full code in place of edits; sees the unit's imports and names.
+    """
+
+    name: str = ""
+    edits: Sequence[Edit] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """A named mistake: what happened, a question that helps, and ways to make it.
+
+    The first way is the one whose answers name the mistake in a student's check; the
+    others must be caught, too, and given this name.
+    """
+
+    name: str
+    says: str
+    asks: str
+    ways: Sequence[Way]
+
+    def __post_init__(self) -> None:
+        named = (way if way.name else replace(way, name=self.name) for way in self.ways)
+        object.__setattr__(self, "ways", tuple(named))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """A correct solution in another style; it must get every point."""
+
+    name: str
+    edits: Sequence[Edit] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specification:
+    """An exercise as its author writes it; points stand in the notebook's check cell.
+
+    Args:
+        name: "unit/exercise", also the grade id and the key of its references.
+        title: what is built, in a few words.
+        target: the name that the student's cell defines and the check is given.
+        precise: compute the reference in float64 (off where inputs are not numbers).
+        reference: the object that gives the expected answers, if it is not the
+            notebook's solution (a trained model is neither exact nor portable).
+    """
+
+    name: str
+    title: str
+    target: str
+    cases: Sequence[CaseKind]
+    mutants: Sequence[Mutant]
+    accepted: Sequence[Accepted]
+    precise: bool = True
+    reference: object = None
+
+    @property
+    def unit(self) -> str:
+        """The unit's name, the part before the stroke."""
+        return self.name.split("/")[0]

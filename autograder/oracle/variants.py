@@ -1,0 +1,104 @@
+"""Solutions and variants of them, as text and as objects."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import linecache
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from autograder.errors import CourseError
+from autograder.oracle.specification import Accepted, Edit, Specification, Way
+
+
+def solution_source(specification: Specification) -> str:
+    """The source text of an exercise's reference solution."""
+    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    return inspect.getsource(getattr(module, specification.target))
+
+
+def build_object(
+    specification: Specification, variant: Way | Accepted | None = None
+) -> object:
+    """The reference object of an exercise, or a variant of it.
+
+    Raises:
+        CourseError: an edit's old text does not occur exactly once in the solution.
+    """
+    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    if variant is None:
+        return specification.reference or getattr(module, specification.target)
+    code = variant_source(specification, variant)
+    names = run_source(code, dict(vars(module)), f"<{variant.name}>")
+    return names[specification.target]
+
+
+def variant_source(specification: Specification, variant: Way | Accepted) -> str:
+    """The text of a variant: its own, or the solution's with its edits.
+
+    Raises:
+        CourseError: an edit's old text does not occur exactly once in the solution.
+    """
+    if variant.source:
+        return f"{clean(variant.source)}\n"
+    source = solution_source(specification)
+    for edit in variant.edits:
+        try:
+            source = edited(source, edit)
+        except CourseError as error:
+            message = f"{specification.name}, variant {variant.name}: {error}"
+            raise CourseError(message) from None
+    return source
+
+
+def edited(source: str, edit: Edit) -> str:
+    """The source with one edit.
+
+    Raises:
+        CourseError: the edit's old text does not occur exactly once.
+    """
+    places = list(_places(source, clean(edit.old), clean(edit.new)))
+    if len(places) != 1:
+        raise CourseError(
+            f"{edit.old!r} occurs {len(places)} times in the solution, not once"
+        )
+    start, old, new = places[0]
+    return source[:start] + new + source[start + len(old) :]
+
+
+def clean(text: str) -> str:
+    """Code of several lines without the margin and the line breaks around it."""
+    return textwrap.dedent(text).strip("\n") if "\n" in text else text
+
+
+def _places(source: str, old: str, new: str) -> Iterator[tuple[int, str, str]]:
+    """Where old stands, and both texts at the depth of the line it begins in."""
+    if "\n" not in old + new:
+        for match in re.finditer(re.escape(old), source):
+            yield match.start(), old, new
+        return
+    first = old.split("\n")[0]
+    for match in re.finditer(re.escape(first.lstrip()), source):
+        line = source[source.rfind("\n", 0, match.start()) + 1 :]
+        margin = " " * (_depth(line) - _depth(first))
+        here = textwrap.indent(old, margin).lstrip()
+        if source.startswith(here, match.start()):
+            yield match.start(), here, textwrap.indent(new, margin).lstrip()
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[str, Any]:
+    """Execute code in a namespace, with its lines known to tracebacks."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    with warnings.catch_warnings():  # of code that is wrong on purpose
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(source, filename, "exec")
+    exec(code, namespace)
+    return namespace

@@ -1,0 +1,113 @@
+"""Mutation testing of the checks: mutants caught, accepted solutions accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import build_object
+from autograder.student.compare import compare, judge
+from autograder.student.exercise import Case, Exercise, Verdict
+from autograder.student.observe import observe
+from autograder.student.panel import as_text
+from autograder.student.probes import Probe, find
+
+
+@dataclass
+class Row:
+    """What the checks of one exercise make of its mutants and accepted solutions."""
+
+    name: str
+    mutants: int = 0
+    caught: int = 0
+    named: int = 0
+    solutions: int = 0
+    accepted: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:<44} mutants caught {self.caught:>3}/{self.mutants:<3} · "
+            f"named {self.named:>3}/{self.mutants:<3} · "
+            f"solutions accepted {self.accepted:>3}/{self.solutions}"
+        )
+
+
+def measure(
+    specifications: Iterable[Specification],
+    drawings: Sequence[Mapping[str, Exercise]],
+) -> Iterator[Row]:
+    """One row an exercise, on the cases of several drawings, each by exercise."""
+    for specification in specifications:
+        yield _measure(specification, [each[specification.name] for each in drawings])
+
+
+def _measure(specification: Specification, drawn: list[Exercise]) -> Row:
+    row = Row(specification.name)
+    for mutant in specification.mutants:
+        for way in mutant.ways:
+            row.mutants += 1
+            found = verdict(specification, build_object(specification, way), drawn)
+            name = found.mistake.name if found.mistake else None
+            row.caught += not found.passed
+            row.named += name == mutant.name
+            if found.passed:
+                row.failures.append(f"mutant {way.name} gets full points")
+            elif name != mutant.name:
+                row.failures.append(f"mutant {way.name} is named {name}")
+    for accepted in specification.accepted:
+        row.solutions += 1
+        made = build_object(specification, accepted)
+        found = verdict(specification, made, drawn)
+        row.accepted += found.passed
+        if not found.passed:
+            row.failures.append(
+                f"solution {accepted.name} is refused: {as_text(found)}"
+            )
+    return row
+
+
+def total(rows: Iterable[Row]) -> Row:
+    """The sum of rows."""
+    rows = list(rows)
+    names = ("mutants", "caught", "named", "solutions", "accepted")
+    sums = {name: sum(getattr(row, name) for row in rows) for name in names}
+    return Row("total", **sums)
+
+
+def uneven(
+    specification: Specification, visible: Exercise, draws: int
+) -> Iterable[str]:
+    """Mutants that some fresh drawings let pass and others do not, by case.
+
+    Two students with the same mistake should lose the same points. A case that the
+    visible drawing catches is lost anyway; shares of measured cases always differ.
+    """
+    probe = find(specification.name)
+    drawn = [fresh_cases(specification, f"draw {n}") for n in range(draws)]
+    cases = [[c for c in fresh if not c.measure] for fresh in drawn]
+    shown = {case.name: case for case in visible.cases}
+    for mutant in specification.mutants:
+        for way in mutant.ways:
+            made = build_object(specification, way)
+            for same in zip(*cases, strict=True):
+                passed = {_passes(probe, made, case) for case in same}
+                seen = shown.get(same[0].name)
+                if len(passed) > 1 and (seen is None or _passes(probe, made, seen)):
+                    yield f"{specification.name}, {way.name}: {same[0].name}"
+
+
+def verdict(
+    specification: Specification, answer: object, exercises: Iterable[Exercise]
+) -> Verdict:
+    """The verdict on an object over the cases of several drawings of one exercise."""
+    exercises = list(exercises)
+    cases = [case for exercise in exercises for case in exercise.cases]
+    probe = find(specification.name)
+    return judge(exercises[0], cases, lambda case: observe(probe, answer, case.inputs))
+
+
+def _passes(probe: Probe, made: object, case: Case) -> bool:
+    return compare(case, observe(probe, made, dict(case.inputs))).passed

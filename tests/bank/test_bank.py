@@ -1,0 +1,27 @@
+"""What is true of every exercise in the bank."""
+
+import pytest
+
+from autograder.bank import specification, specifications
+from autograder.course import ROOT, units
+
+ALL = [exercise for unit in units() for exercise in specifications(unit.name)]
+
+
+@pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.name)
+def test_names_are_distinct_and_mistakes_have_something_to_say(exercise):
+    ways = [way.name for mutant in exercise.mutants for way in mutant.ways]
+    names = [*ways, *(solution.name for solution in exercise.accepted)]
+    assert len(set(names)) == len(names)
+    for mutant in exercise.mutants:
+        assert mutant.says and mutant.asks and mutant.ways[0].name == mutant.name
+
+
+def test_every_file_is_listed_and_named_like_its_exercise():
+    files = (ROOT / "autograder" / "bank").glob("*/[!_]*.py")
+    named = {f"{path.parent.name}/{path.stem}" for path in files}
+    assert named == {exercise.name for exercise in ALL}
+
+
+def test_an_exercise_is_found_by_its_name():
+    assert specification("attention/scores") is specifications("attention")[0]

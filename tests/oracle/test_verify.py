@@ -1,0 +1,47 @@
+"""Mutation testing of the checks, as ``autograder validity`` reports it."""
+
+import pytest
+
+from autograder.bank import specifications
+from autograder.cli import main
+from autograder.course import units
+from autograder.oracle.verify import measure, total, uneven
+from autograder.student.references import load
+from tests.conftest import by_cost
+
+LEAST = {"01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
+         "05": (45, 15), "06": (50, 20)}  # mutants and accepted solutions  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", by_cost(first_slow="05"))
+def test_mutants_are_caught_and_named_and_accepted_solutions_accepted(unit):
+    drawings = [load(unit.name), load(unit.name, "hidden")]
+    rows = list(measure(specifications(unit.name), drawings))
+    whole, (mutants, solutions) = total(rows), LEAST[unit.number]
+    failures = [line for row in rows for line in row.failures]
+    assert whole.mutants >= mutants and whole.solutions >= solutions
+    assert whole.caught == whole.mutants, failures
+    assert whole.accepted == whole.solutions, failures
+    assert whole.named >= 0.95 * whole.mutants, failures
+    for row in rows:
+        assert row.mutants >= 3 and row.solutions >= 1, f"{row.name} is hardly tested"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units()[:5], ids=lambda unit: unit.label)
+def test_a_mistake_costs_the_same_whatever_is_drawn(unit):
+    visible = load(unit.name)
+    for exercise in specifications(unit.name):
+        assert list(uneven(exercise, visible[exercise.name], draws=6)) == []
+
+
+def test_the_command_prints_a_row_an_exercise_and_a_total(capsys):
+    assert main(["validity", units()[0].name]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "mutants caught" in lines[0] and lines[-1].startswith("total")
+
+
+def test_an_unknown_unit_is_a_plain_error(capsys):
+    assert main(["validity", "no_such_unit"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "there are 01_positional_encoding" in error
