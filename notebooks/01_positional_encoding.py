@@ -14,8 +14,11 @@
 # - explain its hidden gift: moving along the sentence is a rotation;
 # - write a test that finds the bugs of two tables that were really published.
 #
-# **Time** about 150 minutes · **Points** 100, in nine exercises · **You need** Python
-# and a little PyTorch (indexing, broadcasting, `nn.Module`).
+# *About 3 hours · short path about 1½: exercises 1.2, 1.4, 1.5, 1.6*
+#
+# *9 exercises and one question in words · 100 points.* **You need** Python and a little PyTorch
+# (indexing, broadcasting, `nn.Module`). The short path carries the story: read the rest, and come
+# back to it.
 #
 # **How it works.** Each exercise has a stub. Replace the line that raises
 # `NotImplementedError`, then run the check below it. The check tells at once what is
@@ -74,8 +77,12 @@ print(words(sentences).detach().round(decimals=2))
 # ### Exercise 1.1 - Look it up
 # *time ~10 min · difficulty 1/5 · 10 points*
 #
-# Write the lookup yourself, on a table that you are given. Your version is a little
-# stricter than PyTorch's: padding gives the zero vector whatever its row happens to hold.
+# **Why it matters.** Every model of language begins with this line. And a padding vector that is
+# not zero leaks into each sum and mean that comes after it.
+#
+# **What to do.** Write the lookup yourself, on a table that you are given. Your version is a
+# little stricter than PyTorch's: padding gives the zero vector whatever its row happens to hold,
+# and no gradient reaches that row.
 #
 # | | shape |
 # |---|---|
@@ -154,8 +161,11 @@ check.hidden("positional_encoding/embed", embed)
 # ### Exercise 1.2 - The shuffle gap
 # *time ~10 min · difficulty 2/5 · 10 points*
 #
-# Measure how far the two ways are apart. Zero means: order is lost. This is your first
-# *property test*. It needs no expected values, only two ways that ought to agree.
+# **Why it matters.** It turns "this network cannot see order" from a saying into a number. This
+# is your first *property test*: it needs no expected values, only two ways that ought to agree.
+#
+# **What to do.** Measure how far the two ways are apart, as the largest difference (without sign)
+# between any two numbers. Zero means: order is lost.
 #
 # | | shape |
 # |---|---|
@@ -288,9 +298,11 @@ def gaps_of_four_mixers():
 # ### Exercise 1.3 - The table, by loops
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
-# Write the table as you would fill it in by hand: for every position, for every pair,
-# two numbers. Slow is fine. Clear is the aim. You will trust this version later, when
-# you make it fast.
+# **Why it matters.** Clear beats fast, the first time. This version is the one that you will
+# trust later, when you make it fast.
+#
+# **What to do.** Write the table as you would fill it in by hand: for every position, for every
+# pair, two numbers. Slow is fine.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -364,11 +376,13 @@ def the_first_rows():
 # positions of 512 numbers has 2.5 million. Tensor operations do the same in a moment.
 #
 # ### Exercise 1.4 - All positions at once
-# *time ~15 min · difficulty 3/5 · 14 points*
+# *time ~15 min · difficulty 3/5 · 12 points*
 #
-# No loops this time. And be more general: take *any tensor of positions*, of any shape,
-# and put `d_model` new numbers behind each. Positions may be fractions, or negative.
-# That costs nothing, and you will use it soon.
+# **Why it matters.** Broadcasting in place of loops is the skill that all later units live on.
+#
+# **What to do.** No loops this time. And be more general: take *any tensor of positions*, of any
+# shape, and put `d_model` new numbers behind each. Positions may be fractions, or negative. That
+# costs nothing, and you will use it soon. An odd `d_model` is a `ValueError`.
 #
 # | | shape |
 # |---|---|
@@ -429,7 +443,7 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/sinusoid" points=14
+# %% check="positional_encoding/sinusoid" points=12
 # Rows, batches, fractions and negative positions; odd sizes are refused.
 check("positional_encoding/sinusoid", sinusoid)
 ### BEGIN HIDDEN TESTS
@@ -554,11 +568,19 @@ def similarity_of_positions():
 #
 # Published courses keep the table as a plain attribute. On their own machine it works.
 #
-# ### Exercise 1.5 - PositionalEncoding
-# *time ~15 min · difficulty 3/5 · 14 points*
+# One more choice: a buffer is *saved* with the weights. A table that can be computed again need not
+# be: `register_buffer(name, tensor, persistent=False)` makes a buffer that moves with the model and
+# does not stand in its `state_dict()`. Both kinds are right here.
 #
-# The module is *given* its table. Then it knows nothing of sines, and you can test the
-# two apart. Add positions, and nothing else: no scaling, no dropout. They come next.
+# ### Exercise 1.5 - PositionalEncoding
+# *time ~15 min · difficulty 3/5 · 12 points*
+#
+# **Why it matters.** Code that works until somebody calls `.to("cuda")` is the most common bug
+# of this kind of module.
+#
+# **What to do.** The module is *given* its table. Then it knows nothing of sines, and you can
+# test the two apart. Keep the table as a buffer called `pe`. Add positions, and nothing else: no
+# scaling, no dropout. They come next.
 #
 # | | shape |
 # |---|---|
@@ -615,12 +637,27 @@ class PositionalEncoding(nn.Module):
         ### END SOLUTION
 
 
-# %% check="positional_encoding/module" points=14
+# %% check="positional_encoding/module" points=12
 # Short and full length, two calls, nothing to train, other dtypes and devices.
 check("positional_encoding/module", PositionalEncoding)
 ### BEGIN HIDDEN TESTS
 check.hidden("positional_encoding/module", PositionalEncoding)
 ### END HIDDEN TESTS
+
+# %% [markdown]
+# Saved or not saved: what stands in the file of a model, and what moves with it?
+
+
+# %%
+@demo
+def saved_or_not():
+    table = sinusoid(torch.arange(5), 4)
+    for persistent in (True, False):
+        module = nn.Module()
+        module.register_buffer("pe", table, persistent=persistent)
+        saved = list(module.state_dict())
+        print(f"persistent={persistent!s:<6} saved: {saved!s:<8} after .half(): {module.half().pe.dtype}")
+
 
 # %% [markdown]
 # Does it give order back? Take the mixer of unit 2, *similarity*, which cannot see
@@ -684,9 +721,11 @@ def who_is_louder():
 # ### Exercise 1.6 - The input layer
 # *time ~15 min · difficulty 2/5 · 12 points*
 #
-# Build the layer. The paper ends it with dropout, applied to the *sum* of embedding and
-# position (section 5.4). The module that adds positions is given to you as an argument,
-# so this exercise does not depend on your last one. And later you can pass another.
+# **Why it matters.** All models of units 4, 5 and 6 begin with this layer.
+#
+# **What to do.** Build the layer. The paper ends it with dropout, applied to the *sum* of
+# embedding and position (section 5.4). The module that adds positions is given to you as an
+# argument, so this exercise does not depend on your last one. And later you can pass another.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -764,6 +803,57 @@ check.hidden("positional_encoding/input_layer", InputLayer)
 ### END HIDDEN TESTS
 
 # %% [markdown]
+# ### Another view: two one-hot vectors
+#
+# Papers often write an embedding as a *product*: a vector that is 1 at the token's number and 0
+# elsewhere (*one-hot*), times the table. Positions can be written in the same way. So the input of
+# a Transformer is one matrix product of each kind, $E^\top e_\text{token} + P^\top e_\text{pos}$.
+#
+# **Predict first.** With `vocab_size` 30,000 and `d_model` 512: how many multiplications does the
+# product take for one token? And how many does the lookup take?
+
+
+# %%
+@demo
+def one_hot_view():
+    torch.manual_seed(0)
+    vocab_size, d_model, length = 9, 6, 5
+    E, P = torch.randn(vocab_size, d_model), sinusoid(torch.arange(length), d_model)
+    ids = torch.tensor([4, 7, 4, 5, 8])  # (L,)
+    tokens = nn.functional.one_hot(ids, vocab_size).float().T  # (vocab_size, L)
+    places = nn.functional.one_hot(torch.arange(length), length).float().T  # (L, L)
+    product = E.T @ tokens + P.T @ places  # (d_model, L): a column for each position
+    lookup = E[ids] + P  # (L, d_model): a row for each position
+    print(f"largest difference: {float((product.T - lookup).abs().max()):.1e}")
+
+
+# %% [markdown]
+# The product takes 15 million multiplications, all but 512 of them by zero. The lookup takes none.
+# The view is still worth having: it shows that an embedding is a linear layer without bias, which
+# is why it can be trained like one, and why unit 4 can use the same table again as the last layer.
+#
+# *Question in words (4 points).* A friend wants to save parameters: "I add the position to the
+# embedding, so the model gets a sum of two vectors. From a sum nobody can tell the parts. I had
+# better put them side by side, `(B, L, 2 * d_model)`." Say in three to five sentences: when can a
+# model tell the parts of a sum, what would side by side cost, and what does the next linear layer
+# make of the two ways?
+#
+# *What a full answer has: parts can be told if they use different directions, which training can
+# arrange (2), the cost (1), the linear layer's view: a sum of two products either way (1).*
+
+# %% [markdown] written="positional_encoding/sum_or_pair" points=4
+# *Your answer here*
+#
+# ### BEGIN SOLUTION
+# In many dimensions two vectors can be told from their sum if they lie in different directions:
+# sines fill mostly the first columns with quick changes, and training can move the words to where
+# the positions say little. Side by side doubles the width of everything that comes after, about
+# four times the weights of each layer. A linear layer makes W1 e + W2 p of the pair, and
+# W (e + p) = W e + W p of the sum: the same form, only that the sum must share one W. So side by
+# side can do all that the sum can, and more, at a price; the paper's sum turned out to be enough.
+# ### END SOLUTION
+
+# %% [markdown]
 # ## 1.7 A step is a rotation
 #
 # Why sine *and* cosine? One of them would do to tell positions apart. The paper gives
@@ -784,8 +874,11 @@ check.hidden("positional_encoding/input_layer", InputLayer)
 # ### Exercise 1.7 - The shift matrix
 # *time ~25 min · difficulty 4/5 · 12 points*
 #
-# Build $M_k$. Take paper and pencil first: write $\sin(a + b)$ and $\cos(a + b)$ in terms
-# of $\sin a$, $\cos a$, $\sin b$ and $\cos b$, and read the four numbers of $R_i$ off.
+# **Why it matters.** It is the reason for sines *and* cosines, and the seed of the positions
+# (RoPE) that today's large models use.
+#
+# **What to do.** Build $M_k$. Take paper and pencil first: write $\sin(a + b)$ and
+# $\cos(a + b)$ in terms of $\sin a$, $\cos a$, $\sin b$ and $\cos b$, and read the four numbers of $R_i$ off.
 # Careful: our pairs are (sine, cosine), in this order. The rotation in your textbook
 # is for (cosine, sine).
 #
@@ -906,8 +999,12 @@ def rotations_add_up():
 # ### Exercise 1.8 - LearnedPositions
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# Build it. A learned table has nothing to say about a position that it never had, so
-# refuse longer sentences, clearly. (An error that says what happened saves an hour.)
+# **Why it matters.** An error that says what happened saves an hour; a table that silently wraps
+# around costs a week.
+#
+# **What to do.** Build it. The table starts as small random numbers, some hundredths in size. It
+# has nothing to say about a position that it never had, so refuse longer sentences with a
+# `ValueError`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1109,10 +1206,12 @@ def three_tables():
 # ### Exercise 1.9 - Write the test
 # *time ~25 min · difficulty 4/5 · 10 points*
 #
-# Eyes miss bugs. Tests do not. Write the test that these authors did not have. It gets a
-# table and raises `AssertionError` if the table is not the sinusoid table. We grade it as
-# one grades a test: we run it on right tables and on wrong ones, A and B and others.
-# It must accept the right ones and reject all others.
+# **Why it matters.** Eyes miss bugs. Tests do not.
+#
+# **What to do.** Write the test that these authors did not have. It gets a table and raises
+# `AssertionError` if the table is not the sinusoid table. We grade it as one grades a test: we
+# run it on right tables and on wrong ones, A and B and others. It must accept the right ones and
+# reject all others.
 #
 # - Accept what is right to about four decimals: a right table may have been computed in
 #   another way, or rounded. Its numbers are off by less than 0.0001.

@@ -16,7 +16,9 @@
 # - to wrap it all up as self-attention and as cross-attention;
 # - to *test* a layer: who can see whom, and does the order matter?
 #
-# *About 3 hours · 11 exercises and one question in words · 100 points*
+# *About 3 hours · short path about 2: exercises 2.2, 2.5, 2.6, 2.7, 2.8, 2.10*
+#
+# *11 exercises and one question in words · 100 points.* The short path carries the story: read the rest, and come back to it.
 #
 # **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences, `L`
 # positions, and for each position a vector that knows its word and its place. It knows

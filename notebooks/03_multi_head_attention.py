@@ -20,7 +20,9 @@
 # - what it costs: the number of parameters;
 # - to prove that *your* layer is PyTorch's `nn.MultiheadAttention`.
 #
-# *About 3 hours · 10 exercises and one question in words · 100 points*
+# *About 3 hours · short path about 2: exercises 3.1, 3.2, 3.3, 3.5, 3.6*
+#
+# *10 exercises and one question in words · 100 points.* The short path carries the story: read the rest, and come back to it.
 #
 # **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`. It returns
 # the output and the weights, treats any number of leading dimensions, and takes masks in

@@ -14,7 +14,9 @@
 #   in seconds;
 # - to write a test that exposes a published decoder with three bugs.
 #
-# *About 5 hours · 13 exercises and one question in words · 100 points*
+# *About 4½ hours · short path about 3: exercises 4.2, 4.3, 4.5, 4.7, 4.8, 4.10, 4.12*
+#
+# *13 exercises and one question in words · 100 points.* The short path carries the story: read the rest, and come back to it.
 #
 # **Recap.** Unit 1 gave `InputLayer`: scaled embeddings plus positions. Unit 2 gave
 # `padding_mask`, `causal_mask` and `combine_masks`. Unit 3 gave `MultiHeadAttention`:
