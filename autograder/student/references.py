@@ -135,6 +135,16 @@ def _read_answer(
     return text if how == "text" else Other(text)
 
 
+def titles(unit: str) -> dict[str, str]:
+    """The titles of a unit's exercises by name, none for a unit that is not here."""
+    path = FOLDER / "public" / f"{unit}.safetensors"
+    if not path.is_file():
+        return {}
+    with safe_open(path, framework="pt") as file:
+        index = json.loads(file.metadata()["exercises"])
+    return {entry["name"]: entry["title"] for entry in index}
+
+
 def units(visibility: str = "public") -> list[str]:
     """The units that have a reference file here, in alphabetical order."""
     return sorted(p.stem for p in (FOLDER / visibility).glob("*.safetensors"))

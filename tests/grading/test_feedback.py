@@ -15,8 +15,10 @@ from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
 from autograder.grading import feedback
+from autograder.grading.titles import title
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
+from autograder.student.references import load
 from tests.grading import tiny_course as tiny
 from tests.grading.test_rendering import HOSTILE, dangers
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
@@ -117,7 +119,7 @@ def test_repairs_and_lateness_stand_at_the_top(course):
     folder = hand_in(course, "ada", b"")
     (folder / "timestamp.txt").write_text("2020-01-01 02:05:00 UTC")
     html = page(course, submission)
-    top = html[: html.index("<table>")]
+    top = html[: html.index("<table")]
     assert "Handed in 2 hours 5 minutes late" in top
     assert "Your copied cell of numbers-double was ignored." in top
 
@@ -256,3 +258,22 @@ def test_nothing_but_the_page_is_in_the_feedback_folder(course):
     page(course, solved(course))
     found = sorted(p.name for p in (course / "feedback/ada" / UNIT).iterdir())
     assert found == [f"{UNIT}.html", "timestamp.txt"]
+
+
+def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(course):
+    html = page(course, solved(course, triple="def triple(x):\n    return x"))
+    top = html[: html.index("</table>")]
+    assert '<a href="#numbers-triple">numbers-triple</a>' in top
+    assert top.index("✓") < top.index("numbers-double") < top.index("✗")
+    assert '<details class="cell graded" id="numbers-double">' in html
+    assert '<details class="cell graded" open id="numbers-triple">' in html
+    assert html.count("<details") == html.count("</details>")
+    text = html.index("We double, then we triple.")
+    assert html.rindex("<details", 0, text) == html.index('<details class="course">')
+
+
+def test_exercises_of_the_course_are_called_by_their_titles():
+    known = load("attention")["attention/softmax"].title
+    assert title("02_attention", "attention-softmax") == known
+    assert title("02_attention", "attention-empty_row") == "empty row (in words)"
+    assert title("01_numbers", "numbers-double") == "numbers-double"

@@ -17,6 +17,7 @@ from traitlets.config import Config
 
 from autograder.grading.feedback.summary import nbgrader_of
 from autograder.grading.rendering import Page
+from autograder.student.panel import inline
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -47,6 +48,7 @@ class FeedbackExporter(HTMLExporter):
         yield "draw_terminal", lambda text: self._page.terminal(text)
         yield "draw_comment", self._comment
         yield "name_of", lambda cell: nbgrader_of(cell)["grade_id"]
+        yield "inline", inline
         yield "number", lambda value: f"{round(float(value), 2):g}"
 
     def from_notebook_node(

@@ -10,6 +10,7 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import GetGrades
 
 from autograder.grading.feedback.outputs import KEY
+from autograder.grading.titles import title
 
 
 class Scores(GetGrades):  # type: ignore[misc]
@@ -23,7 +24,7 @@ class Scores(GetGrades):  # type: ignore[misc]
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
             )
-            resources[KEY] = _summary(nb, notebook)
+            resources[KEY] = _summary(nb, notebook, self.assignment_id)
         return nb, resources
 
     def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
@@ -37,19 +38,52 @@ class Scores(GetGrades):  # type: ignore[misc]
         )
 
 
-def _summary(nb: NotebookNode, notebook: SubmittedNotebook) -> dict[str, Any]:
+def _summary(
+    nb: NotebookNode, notebook: SubmittedNotebook, assignment: str
+) -> dict[str, Any]:
     """What stands at the top of a page."""
     known = nb.metadata.get(KEY, {})
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     points = [nbgrader_of(c)["points"] for c in graded if nbgrader_of(c).get("waiting")]
+    student = notebook.assignment.student
+    name = f"{student.first_name or ''} {student.last_name or ''}".strip()
     return {
+        "student": name or student.id,
         "refused": known.get("refused", ""),
         "repairs": [repair["says"] for repair in known.get("repairs", [])],
         "late": _duration(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
         "waiting": sum(points),
-        "graded": graded,
+        "rows": [_row(cell, known.get("checks", {}), assignment) for cell in graded],
+        "titles": {
+            nbgrader_of(c)["grade_id"]: title(assignment, nbgrader_of(c)["grade_id"])
+            for c in graded
+        },
+        "done": {nbgrader_of(c)["grade_id"] for c in graded if _is_full(c)},
     }
+
+
+def _row(
+    cell: NotebookNode, checks: Mapping[str, Any], assignment: str
+) -> dict[str, Any]:
+    """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
+    mark = nbgrader_of(cell)
+    record = checks.get(mark["grade_id"], {})
+    cases = record.get("cases", ())
+    right = sum(not case["problem"] for case in cases)
+    says = record.get("says") or record.get("note", "")
+    return {
+        "cell": cell,
+        "title": title(assignment, mark["grade_id"]),
+        "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
+        "cases": f"{right} of {len(cases)}" if cases else "",
+        "remark": "" if _is_full(cell) else says,
+    }
+
+
+def _is_full(cell: NotebookNode) -> bool:
+    mark = nbgrader_of(cell)
+    return not mark.get("waiting") and mark["score"] >= mark["points"]
 
 
 def nbgrader_of(cell: NotebookNode) -> Mapping[str, Any]:

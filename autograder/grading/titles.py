@@ -1,0 +1,19 @@
+"""What people call a graded cell, instead of by its grade id."""
+
+from __future__ import annotations
+
+from autograder.student import references
+
+
+def title(assignment: str, grade_id: str) -> str:
+    """The exercise's title; of a written answer, its id as words.
+
+    An assignment that is none of the course's units keeps its ids.
+    """
+    unit = assignment.partition("_")[2]
+    known = references.titles(unit)
+    if not known:
+        return grade_id
+    named = {name.replace("/", "-"): text for name, text in known.items()}
+    words = grade_id.removeprefix(f"{unit}-").replace("_", " ")
+    return named.get(grade_id, f"{words} (in words)")
