@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 Pair = tuple[str, str]
 
 
-def segmenter(merges: Sequence[Pair]) -> Callable[[str, Sequence[Pair]], list[str]]:
-    """A function like unit 6's ``segment`` that knows where each pair stands in a list.
+class Segmenter:
+    """Unit 6's ``segment``, which knows where each pair stands in the list of merges.
 
     The original walks through all merges for each word; this one goes from one merge
     that applies to the next. Both apply them in their order, each once.
     """
-    places: dict[Pair, list[int]] = {}
-    for place, pair in enumerate(merges):
-        places.setdefault((pair[0], pair[1]), []).append(place)
 
-    def segment(word: str, _merges: Sequence[Pair]) -> list[str]:
-        symbols, done = list(word), -1
-        while (place := _next(symbols, places, done)) is not None:
+    def __init__(self) -> None:
+        self._merges: Sequence[Pair] = ()
+        self._places: dict[Pair, list[int]] = {}
+
+    def __call__(self, word: str, merges: Sequence[Pair]) -> list[str]:
+        """The symbols of a word after the merges, applied in their order."""
+        if merges is not self._merges:
+            self._merges, self._places = merges, {}
+            for place, (first, second) in enumerate(merges):
+                self._places.setdefault((first, second), []).append(place)
+        symbols = list(word)
+        place = _next(symbols, self._places, -1)
+        while place is not None:
             symbols = _merged(symbols, merges[place])
-            done = place
+            place = _next(symbols, self._places, place)
         return symbols
-
-    return segment
 
 
 def _next(symbols: list[str], places: dict[Pair, list[int]], done: int) -> int | None:

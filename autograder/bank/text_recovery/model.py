@@ -7,6 +7,7 @@ import json
 import torch
 
 from autograder.bank.text_recovery._inputs import closed_class, normal_text
+from autograder.oracle.decoding import recovered
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -16,6 +17,7 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+from autograder.oracle.tokenizing import Segmenter
 from autograder.student.exercise import Answers
 from autograder.student.recovery import corpora
 
@@ -53,15 +55,13 @@ def _known(draw: Draw) -> Answers:
 def shipped_outputs(sources: list[str]) -> list[str]:
     """What the checkpoint in assets/ answers; in float64, alike on all processors."""
     from autograder.solutions import encoder_decoder
-    from autograder.solutions.text_recovery import greedy_decode, segment
     from autograder.student.recovery.checkpoint import load, shipped
-    from autograder.student.recovery.decoding import recover
 
     before = torch.get_default_dtype()
     try:
         torch.set_default_dtype(torch.float64)
-        model, tokenizer = load(shipped(), encoder_decoder, segment)
-        return recover(model, tokenizer, sources, greedy_decode)
+        model, tokenizer = load(shipped(), encoder_decoder, Segmenter())
+        return recovered(model.transformer, tokenizer, sources)
     finally:
         torch.set_default_dtype(before)
 
