@@ -24,8 +24,8 @@ class Segmenter:
         """The symbols of a word after the merges, applied in their order."""
         if merges is not self._merges:
             self._merges, self._places = merges, {}
-            for place, (first, second) in enumerate(merges):
-                self._places.setdefault((first, second), []).append(place)
+            for at, (first, second) in enumerate(merges):
+                self._places.setdefault((first, second), []).append(at)
         symbols = list(word)
         place = _next(symbols, self._places, -1)
         while place is not None:
