@@ -887,10 +887,10 @@ check.hidden("sequence_reversal/exact_match", exact_match)
 # A recipe that works: batches of 64, 400 steps, 40 of them warm-up, peak rate 0.01,
 # `betas=(0.9, 0.98)`. AdamW with `fused=True` is faster on models this small.
 #
-# **How it is graded.** The check decodes greedily itself, from your model's logits, and counts
-# exact matches on three kinds of random sequences. Full points from 98 % on (95 % where only two
-# or three symbols occur), a part of them from 30 % on. It also looks whether the answers really
-# come from the weights.
+# **How it is graded.** The check takes the weights out of your model, puts them into a
+# `new_model()` of its own, decodes greedily and counts exact matches on three kinds of random
+# sequences. Full points from 98 % on (95 % where only two or three symbols occur), a part of them
+# from 30 % on. So keep the sizes of `new_model`; what counts is what the weights have learnt.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -13,6 +13,7 @@ import contextlib
 import functools
 import hashlib
 import math
+import random
 import select
 import signal
 import socket
@@ -36,10 +37,14 @@ from autograder.student.check import without_stub
 from autograder.student.compare import blame, diagnose, gives_all, judge
 from autograder.student.exercise import RAISED, Answers, Case, CaseResult, Verdict
 from autograder.student.exercise import Exercise as Visible
+from autograder.student.otherside import OtherSide, concluded, reply
 from autograder.student.panel import as_html
+from autograder.student.probes import find
 from autograder.student.wire import WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
+TOO_MANY = "the check was asked more than it answers"
+MOST_QUESTIONS = 50_000  # that a box may ask during one check
 TOO_SLOW = "an answer took longer than {:.0f} seconds of {}"
 NAMING_SECONDS = 60.0  # of CPU time, to find the mistake after the verdict
 CLOCK = 2.0  # times the CPU time: what an answer may take with its pauses
@@ -104,6 +109,12 @@ class Prepared:
     cases: tuple[Case, ...]
     failed: dict[str, str]
     seconds: float
+    seed: str
+
+    def side(self, case: Case) -> OtherSide:
+        """What we play of a case; what is drawn for it, nobody can know before."""
+        draw = random.Random(f"{self.seed} {case.name} {case.hidden}")
+        return find(self.exercise.name).other(case.inputs, draw)
 
 
 def prepared(
@@ -123,12 +134,12 @@ def prepared(
     task = specification(name)
     cases = (*exercise.cases, *fresh_cases(task, seed))
     titles = {other: _visible(unit)[other].title for other in failed}
-    return Prepared(exercise, task, cases, titles, seconds)
+    return Prepared(exercise, task, cases, titles, seconds, seed)
 
 
 def decide(check: Prepared, box: Box) -> Verdict:
     """Question the box on one exercise."""
-    verdict = judge(check.exercise, check.cases, box.ask)
+    verdict = judge(check.exercise, check.cases, lambda case: box.ask(check.side(case)))
     box.done()
     if not box.heard:
         return replace(verdict, results=(), note="The check did not run.", points=0.0)
@@ -160,24 +171,32 @@ class Box:
     ):  # fmt: skip
         self._channel, self._ticket, self._stop = channel, ticket, stop
         self._meter, self._allowance = meter, Allowance(seconds, CLOCK * seconds)
-        self._number, self._lost = 0, ""
+        self._number, self._questions, self._lost = 0, 0, ""
         self.heard = self.complete = self.hindered = False
 
     def await_ready(self) -> bool:
         """Whether our call in the box begins; the grading process bounds the wait."""
         never = Span(self._meter, Allowance(math.inf, math.inf))
-        self.heard = self._until(f"ready {self._ticket}", never) is not None
+        self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
-    def ask(self, case: Case) -> Answers:
-        """The answers to a case; once an answer is missing, none is asked for."""
+    def ask(self, side: OtherSide) -> Answers:
+        """The answers to a case; once an answer is missing, none is asked for.
+
+        Meanwhile the box may ask, too: we play the other side of its probe.
+        """
         call = f"{self._ticket} {self._number}"
         span = Span(self._meter, self._allowance)
-        if self._send(f"ask {call}", case.inputs, span):
-            answers = self._until(f"answer {call}", span)
-            if answers is not None:
+        kinds = (f"answer {call}", f"question {call}")
+        asked = self._send(f"ask {call}", side.shown(), span)
+        while asked and (found := self._until(kinds, span)):
+            if found[0] == kinds[0]:
                 self._number += 1
-                return answers
+                return concluded(side, found[1])
+            self._questions += 1
+            if self._questions > MOST_QUESTIONS:
+                self._lost = TOO_MANY
+            asked = self._send(f"reply {call}", reply(side, found[1]), span)
         return {RAISED: self._lost}
 
     def done(self) -> None:
@@ -191,15 +210,15 @@ class Box:
             self._try(lambda: send(self._channel, kind, values, self._waiting(span)))
         return not self._lost
 
-    def _until(self, kind: str, span: Span) -> Answers | None:
-        """The message of this kind, past some of an interrupted call; None: lost."""
+    def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
+        """A message of these kinds, past some of an interrupted call; None: lost."""
         for _ in range(_STRAYS):
             wait = self._waiting(span)
             found = self._try(lambda wait=wait: receive(self._channel, wait=wait))
             if found is None:
                 return None
-            if found[0] == kind:
-                return found[1]
+            if found[0] in kinds:
+                return found
         self._lost = NO_ANSWER
         return None
 

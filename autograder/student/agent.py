@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from autograder.student.exercise import RAISED, Answers
 from autograder.student.observe import describe_error, observe
+from autograder.student.otherside import Ask, asking
 from autograder.student.probes import find
+from autograder.student.switches import as_new
 from autograder.student.wire import receive, send
 
 CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
@@ -31,17 +33,31 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         send(channel, f"ready {ticket}")
         number = 0
         while (message := receive(channel))[0] != f"done {ticket}":
-            if message[0] == f"ask {ticket} {number}":
-                answer = _answer(name, get, message[1])
-                send(channel, f"answer {ticket} {number}", answer)
+            call = f"{ticket} {number}"
+            if message[0] == f"ask {call}":
+                with as_new():
+                    answer = _answer(name, get, message[1], _asking(channel, call))
+                send(channel, f"answer {call}", answer)
                 number += 1
 
 
-def _answer(name: str, get: Callable[[], object], inputs: Answers) -> Answers:
+def _asking(channel: socket.socket, call: str) -> Ask:
+    """What a probe asks of its other side, which the judge plays."""
+
+    def exchange(question: Answers) -> Answers:
+        send(channel, f"question {call}", question)
+        kind, found = receive(channel)
+        return found if kind == f"reply {call}" else {RAISED: "nobody answers"}
+
+    return asking(exchange)
+
+
+def _answer(name: str, get: Callable[[], object], inputs: Answers, ask: Ask) -> Answers:
     try:
         answer = get()
     except NameError as error:
         return {RAISED: f"`{error.name}` is not defined: its cell has stopped early"}
     except Exception as error:
         return {RAISED: describe_error(error)}
-    return observe(find(name), answer, inputs)
+    probe = find(name)
+    return observe(lambda own, given: probe.play(own, given, ask), answer, inputs)

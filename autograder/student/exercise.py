@@ -19,6 +19,25 @@ class Other:
 Value = torch.Tensor | str | Other
 Answers = Mapping[str, Value]
 
+
+class WrongAnswer(Exception):
+    """The student's object cannot be observed; the text says what was expected."""
+
+
+def plain(value: object) -> Value:
+    """A tensor as an ordinary, contiguous CPU tensor; of other things only the kind."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Other):
+        return value
+    if not isinstance(value, torch.Tensor):
+        return Other(type(value).__name__)
+    value = value.detach().as_subclass(torch.Tensor)
+    if value.layout != torch.strided or value.is_quantized:
+        return Other(f"{value.layout} tensor")
+    return value.to("cpu").contiguous().resolve_conj().resolve_neg().clone()
+
+
 # The one key of the answers of an object that raised or returned something unusable.
 RAISED = "raised"
 

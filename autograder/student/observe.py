@@ -13,14 +13,15 @@ from pathlib import Path
 
 import torch
 
-from autograder.student.exercise import RAISED, Answers, Other, Value
-from autograder.student.probes import Probe, WrongAnswer, seed
+from autograder.student.exercise import RAISED, Answers, WrongAnswer, plain
+from autograder.student.probes import Report, seed
+from autograder.student.switches import on_cpu
 
 UNSOLVED = "not solved yet"
 _OURS = str(Path(__file__).resolve().parent)
 
 
-def observe(probe: Probe, answer: object, inputs: Answers) -> Answers:
+def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     """What the probe reports of ``answer`` on one case.
 
     Never raises for what the student's code does: an exception becomes the answer
@@ -41,28 +42,6 @@ def observe(probe: Probe, answer: object, inputs: Answers) -> Answers:
             return {RAISED: UNSOLVED if from_stub(error) else describe_error(error)}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
-
-
-def plain(value: object) -> Value:
-    """A tensor as an ordinary, contiguous CPU tensor; of other things only the kind."""
-    if isinstance(value, str):
-        return str(value)
-    if not isinstance(value, torch.Tensor):
-        return Other(type(value).__name__)
-    value = value.detach().as_subclass(torch.Tensor)
-    if value.layout != torch.strided or value.is_quantized:
-        return Other(f"{value.layout} tensor")
-    return value.to("cpu").contiguous().resolve_conj().resolve_neg().clone()
-
-
-def on_cpu() -> contextlib.AbstractContextManager:
-    """Make new tensors where the references are, whatever device the notebook has set.
-
-    Only if it has set another one: this slows every call into torch a little.
-    """
-    if torch.get_default_device().type == "cpu":
-        return contextlib.nullcontext()
-    return torch.device("cpu")
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Answers are compared in order, and a wrong one is given its name."""
 
+import math
 from dataclasses import replace
 
 import torch
@@ -74,24 +75,19 @@ def test_an_error_is_the_only_finding(doubling):
 
 def test_a_measured_case_earns_a_share():
     scale = ((0.5, 0.0), (1.0, 1.0))
-    wanted = {"rows": torch.arange(8).reshape(4, 2)}
-    case = Case("m", "m", "", {}, wanted, measure="exact_match", scale=scale)
-    given = wanted["rows"].clone()
-    assert compare(case, {"rows": given}).credit == 1
-    given[0] = 99
-    assert compare(case, {"rows": given}).credit == 0.5
-    given[1] = 99
-    assert compare(case, {"rows": given}).credit == 0
-    assert compare(case, {"rows": Other("list")}).credit == 0
+    case = Case("m", "m", "", {}, {}, measure="exact_match", scale=scale)
+    for share, credit in ((1.0, 1.0), (0.75, 0.5), (0.5, 0.0), (math.nan, 0.0)):
+        assert compare(case, {"share": torch.tensor(share)}).credit == credit
+    assert compare(case, {"share": Other("list")}).credit == 0
+    assert compare(case, {"share": torch.ones(3)}).credit == 0
     assert compare(case, {}).credit == 0
 
 
 def test_a_measure_may_earn_a_bonus_that_plain_nbgrader_never_sees():
     scale = ((0.0, 0.0), (0.5, 1.0), (0.75, 1.0), (1.0, 1.25))
-    wanted = {"rows": torch.arange(8).reshape(4, 2)}
-    case = Case("m", "m", "", {}, wanted, measure="exact_match", scale=scale)
+    case = Case("m", "m", "", {}, {}, measure="exact_match", scale=scale)
     exercise = Exercise("u/e", "E", 4.0, (case,))
-    verdict = judge(exercise, (case,), lambda _: {"rows": wanted["rows"].clone()})
+    verdict = judge(exercise, (case,), lambda _: {"share": torch.tensor(1.0)})
     assert verdict.passed and verdict.points == 5.0 and repr(verdict) == "4.0"
     for text in (as_text(verdict), as_html(verdict)):
         assert "5 of 4 points" in text

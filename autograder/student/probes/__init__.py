@@ -1,32 +1,75 @@
 """Probes: a few lines each that call a student's object and report what it did.
 
 A probe reports and never judges: it returns named tensors (or text), and whoever holds
-the reference compares. It runs beside the student's code, so it knows no answers.
+the reference compares. It runs beside the student's code, so it knows no answers; what
+it would have to know, it asks of the other side (`autograder.student.otherside`).
 """
 
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers, Value
+from autograder.student.exercise import Answers, Value, WrongAnswer, plain
+from autograder.student.otherside import Ask, OtherSide, asking, reply
 
-Probe = Callable[..., Mapping[str, object]]
+Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
+
+Report = Callable[[object, Answers], Mapping[str, object]]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What is tried on a student's object, as far as it happens beside that object.
+
+    Args:
+        near: called as ``near(object, inputs)``, or, where there is something to ask,
+            as ``near(object, inputs, ask)``.
+        other: what answers, and what is made of the report; see `otherside`.
+        here: what is reported where both sides are one, if that is another way.
+    """
+
+    near: Callable[..., Mapping[str, object]]
+    other: type[OtherSide] = OtherSide
+    here: Report | None = None
+
+    def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
+        """Play both sides, as a notebook does."""
+        if self.here:
+            return self.here(answer, inputs)
+        if not self.is_two_sided:
+            return self.near(answer, inputs)
+        side = self.other(inputs, random.Random(0))
+        found = self.play(answer, side.shown(), asking(lambda q: reply(side, q)))
+        return side.conclude({name: plain(value) for name, value in found.items()})
+
+    def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
+        """Play the student's side only."""
+        if self.is_two_sided:
+            return self.near(answer, inputs, ask)
+        return self.near(answer, inputs)
+
+    @property
+    def is_two_sided(self) -> bool:
+        return self.other is not OtherSide
+
+
 _PROBES: dict[str, Probe] = {}
 
 
-class WrongAnswer(Exception):
-    """The student's object cannot be observed; the text says what was expected."""
+def probe(
+    name: str, other: type[OtherSide] = OtherSide, here: Report | None = None
+) -> Callable[[Near], Near]:
+    """Register the probe of an exercise; see `Probe`."""
 
-
-def probe(name: str) -> Callable[[Probe], Probe]:
-    """Register the probe of an exercise; it is called as ``probe(object, inputs)``."""
-
-    def register(function: Probe) -> Probe:
-        _PROBES[name] = function
+    def register(function: Near) -> Near:
+        _PROBES[name] = Probe(function, other, here)
         return function
 
     return register

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.exercise import Answers
+from autograder.student.otherside import Ask, Mixture, given
 from autograder.student.probes import (
     WrongAnswer,
     describe,
@@ -341,21 +345,104 @@ def _pair(pair: tuple) -> dict:
     return {n: tensor(v, f"the {n}") for n, v in zip(names, pair, strict=True)}
 
 
-@probe("encoder_decoder/bug_clinic")
-def bug_clinic(test, inputs: Answers) -> dict:
-    """What the student's test says of a right decoder layer and of another one."""
-    d_model, num_heads, d_ff = inputs["sizes"].tolist()
+class _Patients(Mixture):
+    """Decoder layers that are right or ill; they are called from afar."""
 
-    def verdict(kind: str) -> str:
-        seed(int(inputs["seed"]))
-        style, _, bug = kind.partition(", ")
-        layer = _DecoderLayer(d_model, num_heads, d_ff, style, bug)
-        return _verdict(test, layer.eval(), d_model, d_ff)
+    KINDS: ClassVar = {"a right decoder layer": "right", "the other one": "other"}
+    MOST_TIMES = 2  # since each costs many calls
+    MOST = 1 << 12  # numbers of a sequence that a layer takes
 
-    return {
-        "a right decoder layer": verdict(inputs["right"]),
-        "the other one": verdict(inputs["other"]),
-    }
+    def __init__(self, inputs: Answers, draw: random.Random):
+        super().__init__(inputs, draw)
+        d_model, num_heads, d_ff = inputs["sizes"].tolist()
+        self._layers = []
+        for name in self.names:
+            seed(int(inputs["seed"]))
+            style, _, bug = str(inputs[self.KINDS[name]]).partition(", ")
+            layer = _DecoderLayer(d_model, num_heads, d_ff, style, bug)
+            self._layers.append(layer.eval())
+
+    def things(self) -> list[str]:
+        return list(self.KINDS)
+
+    def shown(self) -> Answers:
+        """The sizes, and the weights of each layer, without their names."""
+        d_model, _, d_ff = self.inputs["sizes"].tolist()
+        weights = {
+            f"{number}.{place}": weight.detach()
+            for number, layer in enumerate(self._layers)
+            for place, weight in enumerate(layer.parameters())
+        }
+        sizes = torch.tensor([d_model, d_ff, len(self._layers)])
+        return {"sizes": sizes, **weights}
+
+    def answer(self, question: Answers) -> Mapping[str, object]:
+        """The output of a layer, and gradients of its weighted sum if it is pulled."""
+        floats = (torch.float32, torch.float64)
+        number = int(given(question, "layer", 0, [torch.int64], 1))
+        layer = self._layers[number]
+        leaves = [
+            given(question, name, 3, floats, self.MOST).requires_grad_()
+            for name in ("x", "memory")
+        ]
+        if "pull" not in question:
+            return {"output": layer(*leaves)}
+        pull = given(question, "pull", 3, floats, self.MOST)
+        weights = list(layer.parameters())
+        with torch.enable_grad():  # the caller's mode is not ours
+            pulled = (layer(*leaves) * pull).sum()
+        grads = torch.autograd.grad(pulled, [*leaves, *weights], allow_unused=True)
+        return {
+            str(place): torch.zeros_like(leaf) if grad is None else grad
+            for place, (leaf, grad) in enumerate(
+                zip([*leaves, *weights], grads, strict=True)
+            )
+        }
+
+
+class _Patient(nn.Module):
+    """A decoder layer of which nobody here knows more than its weights."""
+
+    def __init__(self, number: int, weights: Sequence[torch.Tensor], ask: Ask):
+        super().__init__()
+        self.weights = nn.ParameterList(nn.Parameter(w.clone()) for w in weights)
+        self._number, self._ask = torch.tensor(number), ask
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        return _Call.apply(self._call, x, memory, *self.weights)
+
+    def _call(self, **values: torch.Tensor) -> Answers:
+        return self._ask({"layer": self._number, **values})
+
+
+class _Call(torch.autograd.Function):
+    """A layer's output and gradients, both from the other side."""
+
+    @staticmethod
+    def forward(ctx, call: Callable, x: torch.Tensor, memory: torch.Tensor, *weights):
+        ctx.save_for_backward(x, memory)
+        ctx.call = call
+        return call(x=x, memory=memory)["output"]
+
+    @staticmethod
+    def backward(ctx, pull: torch.Tensor):
+        x, memory = ctx.saved_tensors
+        found = ctx.call(x=x, memory=memory, pull=pull)
+        return None, *(found[str(place)] for place in range(len(found)))
+
+
+@probe("encoder_decoder/bug_clinic", other=_Patients)
+def bug_clinic(test, inputs: Answers, ask: Ask) -> dict:
+    """What the student's test says of each decoder layer."""
+    d_model, d_ff, count = inputs["sizes"].tolist()
+    found = {}
+    for number in range(count):
+        places = itertools.takewhile(
+            inputs.__contains__, (f"{number}.{n}" for n in itertools.count())
+        )
+        layer = _Patient(number, [inputs[place] for place in places], ask)
+        found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
+    return found
 
 
 def _verdict(test: Callable, layer: nn.Module, d_model: int, d_ff: int) -> str:

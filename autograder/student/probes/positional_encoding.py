@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import Answers
+from autograder.student.otherside import Ask, Mixture
 from autograder.student.probes import (
     WrongAnswer,
     describe,
@@ -169,10 +170,23 @@ def learned(make, inputs: Answers) -> dict:
     }
 
 
-@probe("positional_encoding/bug_clinic")
-def bug_clinic(test, inputs: Answers) -> dict:
-    """What the student's test says of a right table and of wrong ones."""
-    return {f"the {name}": _judged(test, table) for name, table in inputs.items()}
+class _Tables(Mixture):
+    """Tables that are right or wrong; which one is which, nobody says."""
+
+    def things(self) -> list[str]:
+        return [f"the {name}" for name in self.inputs]
+
+    def shown(self) -> Answers:
+        return {
+            str(number): self.inputs[name.removeprefix("the ")]
+            for number, name in enumerate(self.names)
+        }
+
+
+@probe("positional_encoding/bug_clinic", other=_Tables)
+def bug_clinic(test, inputs: Answers, ask: Ask) -> dict:
+    """What the student's test says of each table."""
+    return {number: _judged(test, table) for number, table in inputs.items()}
 
 
 def _judged(test: Callable, table: torch.Tensor) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import importlib
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers
+from autograder.student.exercise import Answers, plain
+from autograder.student.otherside import Ask, OtherSide, given
 from autograder.student.probes import (
     WrongAnswer,
     describe,
@@ -24,42 +26,69 @@ from autograder.student.probes import (
 )
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+VOCABULARY = 14  # of the course's model: the specials and ten digits
 
 
 # --- data, loss, schedule -------------------------------------------------------------
 
 
-@probe("sequence_reversal/random_sequences")
-def random_sequences(function, inputs: Answers) -> dict:
-    """What occurs, whether it does as often as chance has it, and what seeds do."""
+class _Statistics(OtherSide):
+    """What occurs in the sequences, and whether as often as chance has it."""
+
+    MOST = 1 << 20  # ids of one drawing
+
+    def conclude(self, answers: Answers) -> dict:
+        symbols = int(self.inputs["symbols"])
+        drawn, second, again = (
+            self._rows(name, answers) for name in ("drawn", "second", "again")
+        )
+        ids = [i for row in drawn for i in row]
+        starts = [row[0] for row in drawn if row]
+        pairs = [pair for row in drawn for pair in pairwise(row)]
+        rising = (symbols - 1) / symbols**2  # the chance that a successor follows
+        return {
+            "number of sequences": torch.tensor(len(drawn)),
+            "lengths that occur": torch.tensor(sorted({len(row) for row in drawn})),
+            "ids that occur": torch.tensor(sorted(set(ids))),
+            "all lengths equally often": _even(map(len, drawn)),
+            "all ids equally often": _even(ids),
+            "all ids equally often at the start": _even(starts),
+            "equal neighbours": _likely(
+                sum(a == b for a, b in pairs), len(pairs), 1 / symbols
+            ),
+            "rising neighbours": _likely(
+                sum(a + 1 == b for a, b in pairs), len(pairs), rising
+            ),
+            "the same from the same seed": torch.tensor(again == drawn),
+            "others with the next call": torch.tensor(second != drawn),
+        }
+
+    def _rows(self, name: str, answers: Answers) -> list[list[int]]:
+        ids = given(answers, f"{name}, ids", 1, [torch.int64], self.MOST)
+        lengths = given(answers, f"{name}, lengths", 1, [torch.int64], self.MOST)
+        if int(lengths.clamp(min=0).sum()) != len(ids) or bool((lengths < 0).any()):
+            raise WrongAnswer("expected as many ids as the sequences are long")
+        return [row.tolist() for row in ids.split(lengths.tolist())]
+
+
+@probe("sequence_reversal/random_sequences", other=_Statistics)
+def random_sequences(function, inputs: Answers, ask: Ask) -> dict:
+    """Two drawings of one generator, and the first once more from the same seed."""
     names = ("count", "longest", "symbols", "seed")
     count, longest, symbols, seed = (int(inputs[name]) for name in names)
 
-    def draw(rng: random.Random) -> list[list[int]]:
-        return _lists(function(count, rng, longest, symbols))
+    def draw(name: str, rng: random.Random) -> dict:
+        rows = _lists(function(count, rng, longest, symbols))
+        return {
+            f"{name}, ids": torch.tensor(
+                [i for row in rows for i in row], dtype=torch.int64
+            ),
+            f"{name}, lengths": torch.tensor([len(row) for row in rows]),
+        }
 
     rng = random.Random(seed)
-    drawn, second = draw(rng), draw(rng)
-    ids = [i for row in drawn for i in row]
-    starts = [row[0] for row in drawn if row]
-    pairs = [pair for row in drawn for pair in pairwise(row)]
-    rising = (symbols - 1) / symbols**2  # the chance that a symbol's successor follows
-    return {
-        "number of sequences": torch.tensor(len(drawn)),
-        "lengths that occur": torch.tensor(sorted({len(row) for row in drawn})),
-        "ids that occur": torch.tensor(sorted(set(ids))),
-        "all lengths equally often": _even(map(len, drawn)),
-        "all ids equally often": _even(ids),
-        "all ids equally often at the start": _even(starts),
-        "equal neighbours": _likely(
-            sum(a == b for a, b in pairs), len(pairs), 1 / symbols
-        ),
-        "rising neighbours": _likely(
-            sum(a + 1 == b for a, b in pairs), len(pairs), rising
-        ),
-        "the same from the same seed": torch.tensor(draw(random.Random(seed)) == drawn),
-        "others with the next call": torch.tensor(second != drawn),
-    }
+    drawings = draw("drawn", rng) | draw("second", rng)
+    return drawings | draw("again", random.Random(seed))
 
 
 def _lists(result: object) -> list[list[int]]:
@@ -263,44 +292,36 @@ def fit(function, inputs: Answers) -> dict:
 # --- decoding -------------------------------------------------------------------------
 
 
-class _Teller(nn.Module):
-    """A model that knows its lines: token t of a row, if it is fed all tokens before.
+class _Lines(OtherSide):
+    """Knows its lines: token t of a row, if it is fed all tokens before.
 
     Whoever feeds something else hears the last id of the vocabulary. A row is known by
     its source, so that rows may be decoded in any order or number.
     """
 
-    def __init__(self, source: torch.Tensor, lines: torch.Tensor, noise: torch.Tensor):
-        super().__init__()
-        self.source, self.lines, self.noise = source, lines, noise
-        self.modes: list[bool] = []
-        self.gradients: list[bool] = []
+    keeps = frozenset({"lines", "noise"})
+    MOST = 1 << 16  # numbers of one question
 
-    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        self.modes.append(self.training)
-        self.gradients.append(torch.is_grad_enabled())
-        found = (source[:, None] == self.source).all(-1)  # (B, rows)
+    def answer(self, question: Answers) -> dict:
+        source = given(question, "source", 2, [torch.int64], self.MOST)
+        tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
+        known, noise = self.inputs["source"], self.inputs["noise"]
+        if source.shape != (len(tokens), known.size(1)):
+            raise WrongAnswer("the model was given a source of another shape")
+        found = (source[:, None] == known).all(-1)  # (B, rows)
         if not found.any(-1).all():
             raise WrongAnswer("the model was given a source that nobody asked it about")
-        lines = self.lines[found.int().argmax(-1)]  # (B, most)
+        lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
         width = tokens.size(1)
-        logits = self.noise[:width].repeat(len(source), 1, 1)  # (B, T, V)
+        if not 0 < width <= min(len(noise), lines.size(1)):
+            raise WrongAnswer(f"the model was asked for token {width} of a row")
+        logits = noise[:width].repeat(len(source), 1, 1)  # (B, T, V)
         best = torch.full_like(tokens, logits.size(-1) - 1)
         for t in range(width):
             right = self._fed_right(tokens[:, : t + 1], lines)
             best[:, t] = torch.where(right, lines[:, t], best[:, t])
-        return logits.scatter_add(-1, best[..., None], torch.full_like(
-            best[..., None], 3, dtype=logits.dtype))  # fmt: skip
-
-    def encode(self, source: torch.Tensor) -> torch.Tensor:
-        """As the Transformer of unit 4, for who reads the source once only."""
-        self.modes.append(self.training)
-        return self.noise[: source.size(1)].repeat(len(source), 1, 1)
-
-    def decode(
-        self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
-    ) -> torch.Tensor:
-        return self(source, tokens)
+        lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)
+        return {"logits": logits.scatter_add(-1, best[..., None], lift)}
 
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
@@ -313,11 +334,36 @@ class _Teller(nn.Module):
         return (tokens[:, 0] == BOS) & same.all(1)
 
 
-@probe("sequence_reversal/greedy_decode")
-def greedy_decode(function, inputs: Answers) -> dict:
+class _Teller(nn.Module):
+    """A model that asks for its lines; it notes its mode each time."""
+
+    def __init__(self, ask: Ask):
+        super().__init__()
+        self._ask = ask
+        self.modes: list[bool] = []
+        self.gradients: list[bool] = []
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        self.modes.append(self.training)
+        self.gradients.append(torch.is_grad_enabled())
+        return self._ask({"source": source, "tokens": tokens})["logits"]
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """As the Transformer of unit 4, for who reads the source once only."""
+        self.modes.append(self.training)
+        return torch.zeros(*source.shape, 1)  # (B, Ls, 1): nothing is read from it
+
+    def decode(
+        self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        return self(source, tokens)
+
+
+@probe("sequence_reversal/greedy_decode", other=_Lines)
+def greedy_decode(function, inputs: Answers, ask: Ask) -> dict:
     """The tokens, the mode during and after, gradients, and the source afterwards."""
     source, max_len = inputs["source"], int(inputs["max_len"])
-    model = _Teller(source.clone(), inputs["lines"], inputs["noise"])
+    model = _Teller(ask)
     model.train(bool(inputs["training"]))
     tokens = tensor(function(model, source, max_len), "the tokens")
     return {
@@ -419,26 +465,108 @@ def _walk(function, layer: nn.Module, x: torch.Tensor) -> tuple[torch.Tensor, li
 
 # --- the trained model ----------------------------------------------------------------
 
-# Training takes seconds, so the cases of one check share a model: its sources so far.
+# Training takes seconds, so the cases of one check share a model: its cases so far.
 _MODELS: WeakKeyDictionary = WeakKeyDictionary()
 
 
-@probe("sequence_reversal/trained_model")
-def trained_model(function, inputs: Answers) -> dict:
-    """The rows that the model writes alone, and what kind of answer it gives.
+class _Reverser(OtherSide):
+    """A model of our own making with the weights that are handed over.
 
-    Decoding is done here, token by token: a model that reads the answer in the
-    decoder's input finds nothing there.
+    Decoding is done here, token by token: whatever computes the answer in another way
+    than by its weights stays behind.
     """
-    model = _model_of(function, bytes(inputs["source"].numpy()))
+
+    keeps = frozenset({"source"})
+
+    def shown(self) -> Answers:
+        source = self.inputs["source"].numpy().tobytes()
+        return {"case": hashlib.sha256(source).hexdigest()}
+
+    def conclude(self, answers: Answers) -> dict:
+        prefix = "weights."
+        weights = {
+            name.removeprefix(prefix): value
+            for name, value in answers.items()
+            if name.startswith(prefix)
+        }
+        return _examined(_with_weights(weights), self.inputs)
+
+
+def _trained_here(function, inputs: Answers) -> dict:
+    """The same without another side.
+
+    The bank's models follow rules, to try the check itself: they are taken as they are.
+    """
+    side = _Reverser(inputs, random.Random(0))
+    model = _model_of(function, str(side.shown()["case"]))
+    if type(model).__module__.startswith("autograder.bank."):
+        return _examined(model, inputs)
+    return side.conclude(_weights_of(model))
+
+
+@probe("sequence_reversal/trained_model", other=_Reverser, here=_trained_here)
+def trained_model(function, inputs: Answers, ask: Ask) -> dict:
+    """The weights of the model, by their names."""
+    return _weights_of(_model_of(function, str(inputs["case"])))
+
+
+def _weights_of(model: nn.Module) -> dict:
+    """The weights of the model, or of the part of it that ``new_model`` has made."""
+    names = set(_named(_like_new_model()))
+    parts = [part for part in model.modules() if set(_named(part)) == names]
+    weights = _named(parts[0] if parts else model)
+    return {f"weights.{name}": plain(value.float()) for name, value in weights.items()}
+
+
+def _named(model: nn.Module) -> dict[str, nn.Parameter]:
+    return dict(model.named_parameters())
+
+
+def _like_new_model() -> nn.Module:
+    """The course's Transformer in the sizes of ``new_model``."""
+    parts = importlib.import_module("autograder.solutions.encoder_decoder")
+    return parts.Transformer(
+        VOCABULARY, VOCABULARY, 32, num_heads=2, num_layers=1, d_ff=64, norm_first=True
+    )
+
+
+def _with_weights(weights: Answers) -> nn.Module:
+    """The course's model with these weights.
+
+    Raises:
+        WrongAnswer: they are those of another model.
+    """
+    model = _like_new_model()
+    own = _named(model)
+    fits = set(weights) == set(own) and all(
+        isinstance(value, torch.Tensor)
+        and value.dtype == torch.float32
+        and value.shape == own[name].shape
+        for name, value in weights.items()
+    )
+    if not fits:
+        raise WrongAnswer(
+            "the weights of this model are not those of a `new_model()`, so nothing "
+            "can be decoded with them"
+        )
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights[name])
+    return model.eval()
+
+
+def _examined(model: nn.Module, inputs: Answers) -> dict:
+    """The share of right rows, and what kind of answer the model gives."""
     source = inputs["source"].long()  # (N, Ls), stored in bytes
     rows = _decode(model, source)
-    _refuse_ready_made(model, source[:60], rows[:60])
     # "exact match" is what the finding of this measure is called.
-    return {"rows": rows.to(torch.uint8), "exact match": _symptom(model, source, rows)}
+    return {
+        "share": torch.tensor(_reversed_share(source, rows), dtype=torch.float64),
+        "exact match": _symptom(model, source, rows),
+    }
 
 
-def _model_of(function, case: bytes) -> nn.Module:
+def _model_of(function, case: str) -> nn.Module:
     """The function's model, made anew when a case is asked for the second time.
 
     Between two checks the student may have changed whatever the function calls.
@@ -475,52 +603,6 @@ def _decode(model: nn.Module, source: torch.Tensor) -> torch.Tensor:
         tokens = torch.cat((tokens, chosen[:, None]), dim=1)
         done |= chosen == EOS
     return tokens[:, 1:]
-
-
-def _refuse_ready_made(
-    model: nn.Module, source: torch.Tensor, rows: torch.Tensor
-) -> None:
-    """Say so if the answers do not come from weights that were learnt.
-
-    Raises:
-        WrongAnswer: the answers survive the loss of the weights, or a token is reversed
-            that no training has ever shown.
-    """
-    right = _reversed_share(source, rows)
-    if right < 0.3:
-        return
-    for spoil in (torch.zeros_like, torch.neg):
-        with _spoilt(model, spoil):
-            left = _reversed_share(source, _decode(model, source))
-        if left > 0.5 * right:
-            raise WrongAnswer(
-                "the same answers come out when all weights of the model are spoilt"
-            )
-    strange = _with_unknown(source)
-    if _reversed_share(strange, _decode(model, strange)) > 0.5:
-        raise WrongAnswer("the model reverses tokens that no training has shown to it")
-
-
-@contextlib.contextmanager
-def _spoilt(model: nn.Module, spoil: Callable) -> Iterator[None]:
-    """The model with other weights, for a while."""
-    saved = [parameter.detach().clone() for parameter in model.parameters()]
-    try:
-        with torch.no_grad():
-            for parameter, values in zip(model.parameters(), saved, strict=True):
-                parameter.copy_(spoil(values))
-        yield
-    finally:
-        with torch.no_grad():
-            for parameter, values in zip(model.parameters(), saved, strict=True):
-                parameter.copy_(values)
-
-
-def _with_unknown(source: torch.Tensor) -> torch.Tensor:
-    """The rows with UNK as their first symbol, which must come last."""
-    strange = source.clone()
-    strange[:, 0] = UNK
-    return strange
 
 
 def _answers(source: torch.Tensor) -> torch.Tensor:

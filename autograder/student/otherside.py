@@ -1,0 +1,146 @@
+"""The other side of a probe: what a student's object is tried on, played elsewhere.
+
+A probe that builds something for the student's code to be tried on (a model that knows
+its lines, a layer that may be ill) would hold the answer right beside that code. So it
+builds a shell only, and asks the other side, call by call. In a notebook both sides are
+played there; in grading the judge plays this one, and what a case `keeps` never enters
+the student's process.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+import torch
+
+from autograder.student.exercise import RAISED, Answers, Value, WrongAnswer, plain
+
+Ask = Callable[[Mapping[str, object]], Answers]
+# What comes of a call with arguments that do not fit; it is the caller's own error.
+_MISFITS = (RuntimeError, ValueError, IndexError, TypeError, KeyError)
+
+
+class OtherSide:
+    """What one case tries a student's object on, and what it makes of the answers.
+
+    Args:
+        inputs: all that the case holds.
+        draw: for what may be drawn anew, like an order; from the judge's secret.
+    """
+
+    keeps: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, inputs: Answers, draw: random.Random):
+        self.inputs, self.draw = inputs, draw
+
+    def shown(self) -> Answers:
+        """What the student's side is given."""
+        return {n: value for n, value in self.inputs.items() if n not in self.keeps}
+
+    def answer(self, question: Answers) -> Mapping[str, object]:
+        """The answer to one call from the student's side.
+
+        Raises:
+            WrongAnswer: there is no answer; the text says why.
+        """
+        raise WrongAnswer("there is nobody to ask")
+
+    def conclude(self, answers: Answers) -> Mapping[str, object]:
+        """What is compared with the reference, from what the student's side reports.
+
+        Raises:
+            WrongAnswer: it reports something else than it should.
+        """
+        return answers
+
+
+def reply(side: OtherSide, question: Answers) -> Answers:
+    """The other side's answer, or ``{"raised": why}``."""
+    try:
+        return {name: plain(value) for name, value in side.answer(question).items()}
+    except WrongAnswer as error:
+        return {RAISED: str(error)}
+    except _MISFITS as error:
+        lines = str(error).strip().splitlines() or ["no message"]
+        return {RAISED: f"{type(error).__name__}: {lines[0][:300]}"}
+
+
+def asking(exchange: Callable[[Answers], Answers]) -> Ask:
+    """The student's end of a way to `reply`."""
+
+    def ask(question: Mapping[str, object]) -> Answers:
+        found = exchange({name: plain(value) for name, value in question.items()})
+        if RAISED in found:
+            raise WrongAnswer(str(found[RAISED]))
+        return found
+
+    return ask
+
+
+def concluded(side: OtherSide, answers: Answers) -> Answers:
+    """What the other side makes of a report, as values that can be compared."""
+    if RAISED in answers:
+        return answers
+    try:
+        return {name: plain(value) for name, value in side.conclude(answers).items()}
+    except WrongAnswer as error:
+        return {RAISED: str(error)}
+
+
+def given(
+    answers: Answers, name: str, dim: int, dtypes: Sequence[torch.dtype], most: int
+) -> torch.Tensor:
+    """The tensor of this name, if it is one that can be worked with.
+
+    Raises:
+        WrongAnswer: it is not there, of another kind, or larger than ``most`` numbers.
+    """
+    value = answers.get(name)
+    if not isinstance(value, torch.Tensor) or value.dtype not in dtypes:
+        raise WrongAnswer(f"expected {name} as a tensor, got {_kind(value)}")
+    if value.dim() != dim or value.numel() > most:
+        raise WrongAnswer(f"{name} cannot have the shape {tuple(value.shape)}")
+    return value
+
+
+def _kind(value: Value | None) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"one of {str(value.dtype).removeprefix('torch.')}"
+    return "nothing" if value is None else "something else"
+
+
+class Mixture(OtherSide):
+    """Things that are well or ill, under neutral names: which is which stays here.
+
+    Each of `things` comes a few times, in an order that is drawn.
+    """
+
+    MOST_TIMES: ClassVar[int] = 3
+
+    def __init__(self, inputs: Answers, draw: random.Random):
+        super().__init__(inputs, draw)
+        self.names = [
+            name
+            for name in self.things()
+            for _ in range(draw.randint(1, self.MOST_TIMES))
+        ]
+        draw.shuffle(self.names)
+
+    def things(self) -> Sequence[str]:
+        """The names of the things, as answers call them."""
+        raise NotImplementedError
+
+    def conclude(self, answers: Answers) -> Mapping[str, object]:
+        """One word for each thing, if all its appearances got the same."""
+        words: dict[str, set[str]] = {name: set() for name in self.things()}
+        for number, name in enumerate(self.names):
+            word = answers.get(str(number))
+            if not isinstance(word, str):
+                raise WrongAnswer("expected a word on each thing that was tried")
+            words[name].add(word)
+        return {
+            name: found.pop() if len(found) == 1 else "sometimes rejected"
+            for name, found in words.items()
+        }

@@ -1,0 +1,72 @@
+"""torch's global switches, as they are when nobody has touched them.
+
+A notebook may leave them set: another default type, no gradients, one thread, a seed.
+A check asks what the code computes, not in which mood it is called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import random
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from torch import _tensor_str as printing
+
+_SEED = 0
+# How to read a switch, how to set it, and what it is in a new process.
+_SWITCHES: tuple[tuple[Callable, Callable, object], ...] = (
+    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+    (torch.is_grad_enabled, torch.set_grad_enabled, True),
+    (torch.is_anomaly_enabled, torch.set_anomaly_enabled, False),
+    (
+        torch.get_deterministic_debug_mode,
+        torch.set_deterministic_debug_mode,
+        "default",
+    ),
+    (
+        torch.get_float32_matmul_precision,
+        torch.set_float32_matmul_precision,
+        "highest",
+    ),
+    (random.getstate, random.setstate, random.Random(_SEED).getstate()),
+    (
+        np.random.get_state,
+        np.random.set_state,
+        np.random.RandomState(_SEED).get_state(),
+    ),
+)
+_THREADS = torch.get_num_threads()
+
+
+@contextlib.contextmanager
+def as_new() -> Iterator[None]:
+    """Have all switches as in a new process, and afterwards as they were."""
+    with contextlib.ExitStack() as stack:
+        for read, write, new in _SWITCHES:
+            stack.callback(write, read())
+            write(new)
+        if torch.get_num_threads() != _THREADS:
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(_THREADS)
+        stack.callback(_set_printing, copy.copy(printing.PRINT_OPTS))
+        torch.set_printoptions(profile="default", sci_mode=None)
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(on_cpu())
+        yield
+
+
+def on_cpu() -> contextlib.AbstractContextManager[object]:
+    """Make new tensors where the references are, whatever device the notebook has set.
+
+    Only if it has set another one: this slows every call into torch a little.
+    """
+    if torch.get_default_device().type == "cpu":
+        return contextlib.nullcontext()
+    return torch.device("cpu")
+
+
+def _set_printing(options: object) -> None:
+    vars(printing.PRINT_OPTS).update(vars(options))

@@ -1,0 +1,242 @@
+"""The judge plays the other side: what a probe would have to hide is not in the box."""
+
+from __future__ import annotations
+
+import random
+import socket
+import sys
+import threading
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.bank import evaluate
+from autograder.grading.judging import Box, conclude, decide, prepared
+from autograder.kernel.meter import Meter
+from autograder.student import agent
+from autograder.student.exercise import RAISED, WrongAnswer
+from autograder.student.otherside import OtherSide, asking, concluded, given, reply
+from autograder.student.probes import find
+
+TICKET = "t1"
+TABLES = "positional_encoding/bug_clinic"
+LAYERS = "encoder_decoder/bug_clinic"
+GREEDY = "sequence_reversal/greedy_decode"
+RANDOM = "sequence_reversal/random_sequences"
+MODEL = "sequence_reversal/trained_model"
+
+
+def target(name: str) -> object:
+    """The course's own solution."""
+    tasks = evaluate.tasks(name.split("/")[0])
+    return evaluate.build_object({task.name: task for task in tasks}[name])
+
+
+def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
+    """The verdict on an object in a box at the other end of a socket."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
+        serve = threading.Thread(
+            target=agent.serve, args=(name, TICKET, lambda: answer), daemon=True
+        )
+        serve.start()
+        check = prepared(name, seed, 60.0)
+        box = Box(ours, TICKET, Meter(None), 60.0)
+        box.await_ready()
+        verdict = conclude(check, decide(check, box))
+        serve.join(60)
+        return verdict
+
+
+@pytest.mark.parametrize("name", [TABLES, GREEDY, RANDOM])
+def test_a_solution_is_worth_all_points_with_the_judge_on_the_other_side(
+    name, monkeypatch
+):
+    verdict = judged(name, target(name), monkeypatch)
+    assert verdict.passed, [r.findings for r in verdict.results if not r.passed]
+
+
+@pytest.mark.slow
+def test_a_layers_test_is_worth_all_points_with_the_layers_elsewhere(monkeypatch):
+    assert judged(LAYERS, target(LAYERS), monkeypatch).passed
+
+
+# --- who reads the frames above -------------------------------------------------------
+
+
+def overheard() -> str:
+    """All that the frames above hold, as text."""
+    frame, found = sys._getframe(1), []
+    while frame:
+        if "autograder" in frame.f_code.co_filename:
+            for value in list(frame.f_locals.values()):
+                found.append(repr(vars(value)) if hasattr(value, "__dict__") else "")
+                found.append(repr(value))
+        frame = frame.f_back
+    return "\n".join(found)
+
+
+def test_no_frame_of_the_box_knows_which_table_is_right(monkeypatch):
+    heard = []
+
+    def test(table):
+        heard.append(overheard())
+        raise AssertionError
+
+    assert judged(TABLES, test, monkeypatch).points == 0
+    assert heard and not any("wrong" in text or "right t" in text for text in heard)
+
+
+def test_no_frame_of_the_box_knows_the_illness_of_a_layer(monkeypatch):
+    heard = []
+
+    def test(layer, d_model, d_ff):
+        heard.append(overheard() + repr(layer))
+        assert not hasattr(layer, "bug")
+        raise AssertionError
+
+    assert judged(LAYERS, test, monkeypatch).points == 0
+    for word in ("memory,", "relu", "gelu", "unpacks", "no mask", "Decoder"):
+        assert not any(word in text for text in heard), word
+
+
+@pytest.mark.parametrize("name", [TABLES, LAYERS])
+def test_who_guesses_a_clinic_by_order_or_number_is_caught(name, monkeypatch):
+    for accepted in ({0}, {1}, {0, 2}):
+        count = iter(range(10_000))
+
+        def test(*_, accepted=accepted, count=count):
+            assert next(count) % 3 in accepted
+
+        verdict = judged(name, test, monkeypatch)
+        assert verdict.points <= 0.25 * verdict.max_points
+
+
+def test_a_model_has_no_lines_to_read(monkeypatch):
+    seen = []
+
+    def greedy_decode(model, source, max_len):
+        seen.append(set(vars(model)) | set(dict(model.named_buffers())))
+        assert "lines" not in overheard()
+        return torch.zeros(len(source), max_len, dtype=torch.int64)
+
+    assert judged(GREEDY, greedy_decode, monkeypatch).points == 0
+    assert seen and not any({"lines", "noise"} & names for names in seen)
+
+
+# --- who sends something else ---------------------------------------------------------
+
+
+def reports(name: str, report) -> dict:
+    """What the other side of the first case makes of a report."""
+    case = prepared(name, "abc", 5.0).cases[0]
+    side = find(name).other(case.inputs, random.Random(1))
+    return concluded(side, report(side))
+
+
+def test_statistics_of_random_sequences_are_those_of_what_was_drawn():
+    def constant(side):
+        row = torch.full((3000,), 4)
+        ones = torch.ones(3000, dtype=torch.int64)
+        names = ("drawn", "second", "again")
+        return {f"{n}, ids": row for n in names} | {
+            f"{n}, lengths": ones for n in names
+        }
+
+    found = reports(RANDOM, constant)
+    assert found["lengths that occur"].tolist() == [1]
+    assert found["ids that occur"].tolist() == [4]
+    claimed = {"all ids equally often": torch.tensor(True)}
+    assert RAISED in reports(RANDOM, lambda side: claimed)
+
+
+@pytest.mark.parametrize("name", [TABLES, LAYERS, RANDOM, MODEL])
+def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
+    nonsense = [
+        {}, {"0": torch.zeros(3)}, {"0": "accepted"}, {"drawn, ids": torch.zeros(2)},
+        {"weights.x": torch.zeros(3)}, {"weights.x": "y"}, {"share": torch.tensor(1.0)},
+        {f"{n}, {what}": torch.tensor([-1]) for n in ("drawn", "second", "again")
+         for what in ("ids", "lengths")},
+    ]  # fmt: skip
+    for report in nonsense:
+        assert RAISED in reports(name, lambda side, report=report: report)
+
+
+@pytest.mark.parametrize("name", [LAYERS, GREEDY])
+def test_a_question_of_nonsense_is_answered_by_a_reason(name):
+    case = prepared(name, "abc", 5.0).cases[0]
+    side = find(name).other(case.inputs, random.Random(1))
+    vast = torch.zeros(1, 1, 1 << 20)
+    questions = [
+        {}, {"layer": torch.tensor(99)}, {"layer": "0"}, {"source": torch.zeros(2, 2)},
+        {"layer": torch.tensor(0), "x": vast, "memory": vast},
+        {"layer": torch.tensor(0), "x": torch.zeros(1, 1, 1), "memory": "m"},
+        {"source": torch.zeros(1, 0, dtype=torch.int64),
+         "tokens": torch.zeros(9, 9, dtype=torch.int64)},
+    ]  # fmt: skip
+    for question in questions:
+        assert RAISED in reply(side, question)
+
+
+# --- a trained model is its weights ---------------------------------------------------
+
+
+class Handmade(nn.Module):
+    """Reverses by a rule; its weights have the names of a real one's."""
+
+    def __init__(self):
+        super().__init__()
+        from autograder.solutions.sequence_reversal import new_model
+
+        torch.manual_seed(0)
+        self.inner = new_model()
+
+    def forward(self, source, tokens):
+        rows = []
+        for row in source.tolist():
+            line = [*row[: row.index(2)][::-1], 2]
+            rows.append((line + [0] * tokens.size(1))[: tokens.size(1)])
+        return nn.functional.one_hot(torch.tensor(rows), 14).float()
+
+
+def test_a_handmade_module_is_worth_what_its_weights_are(monkeypatch):
+    assert judged(MODEL, Handmade, monkeypatch).points == 0
+
+
+def test_a_report_of_the_share_is_not_taken(monkeypatch):
+    honest = find(MODEL)
+    forged = {"share": torch.tensor(1.0), "exact match": "reverses"}
+    assert RAISED in reports(MODEL, lambda side: forged)
+    assert (
+        "source"
+        not in honest.other(
+            prepared(MODEL, "abc", 5.0).cases[0].inputs, random.Random(1)
+        ).shown()
+    )
+
+
+@pytest.mark.slow
+def test_a_trained_model_is_worth_all_points(monkeypatch):
+    from autograder.solutions.sequence_reversal import trained_model
+
+    assert judged(MODEL, trained_model, monkeypatch).passed
+
+
+# --- the pieces -----------------------------------------------------------------------
+
+
+def test_an_other_side_that_is_not_asked_for_anything_says_so():
+    side = OtherSide({}, random.Random(0))
+    with pytest.raises(WrongAnswer, match="nobody to ask"):
+        asking(lambda question: reply(side, question))({"x": torch.zeros(1)})
+
+
+def test_given_takes_what_can_be_worked_with_only():
+    fits = {"x": torch.zeros(2, 3)}
+    assert given(fits, "x", 2, [torch.float32], 6) is fits["x"]
+    for dim, dtype, most in ((1, torch.float32, 6), (2, torch.int64, 6),
+                             (2, torch.float32, 5)):  # fmt: skip
+        with pytest.raises(WrongAnswer):
+            given(fits, "x", dim, [dtype], most)
