@@ -1,0 +1,113 @@
+"""Stop and kill the processes of a grading command, as a bad day would."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+
+ROLES = ("judge", "worker", "nursery", "zygote", "supervisor", "box")
+_KINDS = {
+    "autograder.grading.judging": ("judge",),
+    "autograder.grading.worker": ("nursery", "worker", "judge"),
+    "autograder.kernel.zygote": ("zygote", "supervisor", "box"),
+}  # by what was started, and by how often it was forked since
+_GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
+
+
+def processes(command: int, role: str) -> list[psutil.Process]:
+    """The processes that have a role for a command."""
+    try:
+        family = psutil.Process(command).children(recursive=True)
+    except _GONE:
+        return []
+    return [process for process in family if _role(process) == role]
+
+
+def _role(process: psutil.Process) -> str:
+    with contextlib.suppress(*_GONE):
+        kind = _kind(process)
+        forks, parent = 0, process.parent()
+        while kind and parent and _kind(parent) == kind:
+            forks, parent = forks + 1, parent.parent()
+        roles = _KINDS.get(kind, ())
+        return roles[forks] if forks < len(roles) else ""
+    return ""
+
+
+def _kind(process: psutil.Process) -> str:
+    words = process.cmdline()
+    return next((word for word in words if word in _KINDS), "")
+
+
+def stop_at_random(
+    command: int, over: threading.Event, seed: int, longest: float, pause: float
+) -> list[str]:
+    """Stop a process of a random role, for a random time, again and again.
+
+    Args:
+        longest: seconds that a stop takes at most; between two of them ``pause``.
+
+    Returns:
+        What was stopped, and for how long.
+    """
+    draw, done = random.Random(seed), []
+    while not over.wait(draw.uniform(0.0, pause)):
+        role = draw.choice(ROLES)
+        found = processes(command, role)
+        if not found:
+            continue
+        one, seconds = draw.choice(found), draw.uniform(0.0, longest)
+        with contextlib.suppress(*_GONE):
+            one.suspend()
+            done.append(f"{role} {seconds:.0f} s")
+        over.wait(seconds)
+        with contextlib.suppress(*_GONE):
+            one.resume()
+    return done
+
+
+def kill_each(
+    command: int, over: threading.Event, seed: int, within: float, *roles: str
+) -> list[str]:
+    """Kill one process of each role, each at a random moment of its life.
+
+    Args:
+        within: seconds after which, at most, one of a role is killed.
+    """
+    draw, done = random.Random(seed), []
+    for role in draw.sample(roles or ROLES, len(roles or ROLES)):
+        while not over.is_set() and not processes(command, role):
+            time.sleep(0.01)
+        over.wait(draw.uniform(0.0, within))
+        for _ in range(200):
+            if over.is_set():
+                break
+            if found := processes(command, role):
+                with contextlib.suppress(*_GONE):
+                    draw.choice(found).kill()
+                    done.append(role)
+                break
+            time.sleep(0.01)
+    return done
+
+
+@contextlib.contextmanager
+def disturbed(
+    command: int, how: Callable[..., list[str]], *arguments: object
+) -> Iterator[list[str]]:
+    """Disturb a command until the block ends; the list says then what was done."""
+    over, done = threading.Event(), []
+    thread = threading.Thread(
+        target=lambda: done.extend(how(command, over, *arguments)), daemon=True
+    )
+    thread.start()
+    try:
+        yield done
+    finally:
+        over.set()
+        thread.join()
