@@ -240,6 +240,11 @@ class BoxedExecute(CappedOutputs):
         manager.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
         return manager
 
+    async def _async_check_alive(self) -> None:
+        """nbclient's, without a word in the log: what it means is said later."""
+        if not await self.kc.is_alive():
+            raise DeadKernelError("Kernel died")
+
     def _get_timeout(self, cell: NotebookNode | None) -> None:
         """None: nbclient's own clock does not know how busy the machine is."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import select
+import socket
 import sys
 import time
 from dataclasses import replace
@@ -162,7 +164,8 @@ class JudgedExecute(BoxedExecute):
             f".serve({check.exercise!r}, {ticket!r}, lambda: ({check.expression}))"
         )
         try:
-            self.run(cell, index, _Referee(exchange, self.judge_seconds).look)
+            referee = _Referee(exchange, box.judge_socket, self.judge_seconds)
+            self.run(cell, index, referee.look)
         finally:
             cell.source = source
 
@@ -230,15 +233,18 @@ class JudgedExecute(BoxedExecute):
 class _Referee:
     """Looks at a check while its cell runs: whose turn it is, and for how long.
 
-    Until the box begins to answer, and once all is decided, the cell's own clock runs;
-    in between the judge measures each answer, and the box may have to wait for it.
+    Before the box begins to answer and once all is decided, the cell's own clock runs.
+    In between the judge measures each answer, and the box may have to wait for it; so
+    it has while it has said something that the judge has not read.
 
     Args:
         patience: seconds for which neither side may do anything.
     """
 
-    def __init__(self, exchange: Exchange, patience: float):
+    def __init__(self, exchange: Exchange, channel: socket.socket, patience: float):
         self._exchange, self._patience = exchange, patience
+        self._channel = select.poll()
+        self._channel.register(channel, select.POLLIN)
         self._afterwards: Span | None = None
         self._cpu, self._since = 0.0, time.monotonic()
 
@@ -251,7 +257,7 @@ class _Referee:
         self._exchange.look()
         if decision := self._exchange.decision:
             return self._late(span) if decision.complete else "its check is decided"
-        if self._exchange.ready:
+        if self._exchange.ready or self._channel.poll(0):
             span.pause()
             self._refuse_silence(span)
         return span.over()

@@ -1,0 +1,73 @@
+"""A course of one notebook with two judged checks, and submissions of all sorts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from traitlets.config import Config
+
+from tests.grading.tiny_course import answer_cell, cell, graded, run_nbgrader
+
+UNIT = "02_judged"
+SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
+CAUSAL = (
+    "def causal_mask(length):\n"
+    "    return torch.ones(length, length, dtype=torch.bool).tril()"
+)
+TRANSPOSED = SCORES.replace("q @ k.transpose", "k @ q.transpose")
+RIGHT, WRONG = [5.0, 6.0], [0.0, 6.0]
+STAGES = [
+    "autograder.grading.execute.JudgedExecute",
+    "autograder.grading.scores.SaveVerdicts",
+]
+
+
+def source_notebook() -> nbformat.NotebookNode:
+    cells = [
+        new_code_cell("import torch\nfrom autograder import check", id="imports"),
+        answer_cell(SCORES, "scores-answer"),
+        graded(new_code_cell('check("attention/scores", dot_product_scores)'),
+               "scores", 5.0),
+        answer_cell(CAUSAL, "causal-answer"),
+        graded(new_code_cell('check("attention/causal_mask", causal_mask)'),
+               "causal", 6.0),
+    ]  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def make_course(root: Path) -> None:
+    path = root / "source" / UNIT / f"{UNIT}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(source_notebook(), path)
+    result = run_nbgrader(root, "generate_assignment", UNIT)
+    assert result["success"], result
+
+
+def hand_in(
+    root: Path, student: str, scores: str = SCORES, causal: str = CAUSAL
+) -> None:
+    path = root / "release" / UNIT / f"{UNIT}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cell(notebook, "scores-answer").source = scores
+    cell(notebook, "causal-answer").source = causal
+    folder = root / "submitted" / student / UNIT
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / path.name)
+
+
+def autograde(root: Path, stages: list = STAGES, **limits: float) -> dict:
+    """Grade all submissions, in this process, with other limits than the usual."""
+    config = Config()
+    config.Autograde.autograde_preprocessors = stages
+    config.JudgedExecute.shutdown_kernel = "immediate"
+    config.JudgedExecute.update(limits)
+    return run_nbgrader(root, "autograde", UNIT, "*", config=config)
+
+
+def outputs(root: Path, student: str, grade_id: str) -> str:
+    """What a cell of a graded notebook shows, as text."""
+    path = root / "autograded" / student / UNIT / f"{UNIT}.ipynb"
+    return str(cell(nbformat.read(path, as_version=4), grade_id).outputs)

@@ -1,0 +1,237 @@
+"""On a bad day each student gets what they would get on a good one, or nothing yet."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+
+import psutil
+import pytest
+from nbconvert.preprocessors import Preprocessor
+
+from autograder.grading import boxed, converter
+from autograder.grading.execute import JudgedExecute
+from autograder.grading.judge import Exchange
+from autograder.grading.record import Record
+from autograder.kernel.meter import Allowance
+from tests.grading import judged_course as judged
+from tests.grading.disturb import processes
+from tests.grading.judged_course import (
+    RIGHT,
+    STAGES,
+    TRANSPOSED,
+    WRONG,
+    autograde,
+    hand_in,
+    outputs,
+)
+from tests.kernel.conftest import linux
+
+pytestmark = linux
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    root = tmp_path_factory.mktemp("judged")
+    judged.make_course(root)
+    return root
+
+
+@pytest.fixture
+def course(empty, tmp_path):
+    """A course in which nobody has handed in anything, and a judge that has started."""
+    root = tmp_path / "course"
+    shutil.copytree(empty, root)
+    assert converter.install()
+    JudgedExecute().judge.start()
+    return root
+
+
+def points(root) -> dict[str, list[float | None]]:
+    question = (
+        "select s.student_id, g.auto_score from grade g "
+        "join submitted_notebook n on g.notebook_id = n.id "
+        "join submitted_assignment s on n.assignment_id = s.id "
+        "join base_cell b on g.cell_id = b.id order by s.student_id, b.name desc"
+    )
+    found: dict[str, list[float | None]] = {}
+    with contextlib.closing(sqlite3.connect(root / "gradebook.db")) as book:
+        for student, score in book.execute(question):
+            found.setdefault(student, []).append(score)
+    return found
+
+
+def hand_in_three(course) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "bob", scores=TRANSPOSED)
+    hand_in(course, "cyd")
+
+
+THREE = {"ada": RIGHT, "bob": WRONG, "cyd": RIGHT}
+
+
+@pytest.fixture
+def once_asked(monkeypatch):
+    """Has something happen once, when the box has been asked for the first time."""
+
+    def have(happen):
+        ask, done = Exchange.ask, []
+
+        def ask_and_more(self, *arguments):
+            ask(self, *arguments)
+            if not done:
+                done.append(True)
+                happen()
+
+        monkeypatch.setattr(Exchange, "ask", ask_and_more)
+
+    return have
+
+
+def judge_process() -> psutil.Process:
+    return psutil.Process(JudgedExecute._judge._process.pid)
+
+
+# --- faults of ours -------------------------------------------------------------------
+
+
+def test_a_judge_that_is_stopped_before_it_is_asked_costs_nobody_anything(course):
+    hand_in_three(course)
+    judge_process().suspend()
+    result = autograde(course, judge_seconds=1.0)
+    assert result["success"] and result["log"].count("graded again") == 1
+    assert points(course) == THREE
+
+
+def test_a_judge_that_is_stopped_while_it_judges_costs_nobody_anything(
+    course, once_asked
+):
+    hand_in_three(course)
+    once_asked(lambda: judge_process().suspend())
+    result = autograde(course, judge_seconds=1.0)
+    assert result["success"] and result["log"].count("graded again") == 1
+    assert points(course) == THREE
+
+
+@pytest.mark.parametrize("role", ["judge", "zygote", "supervisor", "box"])
+def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
+    course, once_asked, role
+):
+    hand_in_three(course)
+    once_asked(lambda: [p.kill() for p in processes(os.getpid(), role)])
+    result = autograde(course)
+    assert result["success"] and result["log"].count("graded again") == 1
+    assert points(course) == THREE
+
+
+def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(
+    course, monkeypatch
+):
+    hand_in_three(course)
+    ask = Exchange.ask
+
+    def ask_and_stop(self, *arguments):
+        ask(self, *arguments)
+        if self._names["submission"] == bobs:
+            judge_process().suspend()
+
+    bobs = converter._identity("bob", judged.UNIT, judged.UNIT, _handed_in(course))
+    monkeypatch.setattr(Exchange, "ask", ask_and_stop)
+    result = autograde(course, judge_seconds=1.0)
+    assert not result["success"] and "Needs a person: bob: undecided" in result["log"]
+    assert points(course) == THREE | {"bob": [None, None]}
+
+
+def _handed_in(course) -> bytes:
+    return (
+        course / "submitted" / "bob" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    ).read_bytes()
+
+
+class Mixed(Preprocessor):
+    """Puts a record that is not right beside the first check."""
+
+    enabled = True
+    change: dict = {}  # noqa: RUF012
+
+    def preprocess(self, nb, resources):
+        checks = nb.metadata["autograder"]["checks"]
+        right = Record.from_json(checks["scores"]).to_json()
+        if resources["nbgrader"]["student"] == "bob":
+            checks["scores"] = right | Mixed.change
+        return nb, resources
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"exercise": "attention/causal_mask"},
+        {"submission": "ada"},
+        {"points": 12.0},
+        {"points": -1.0},
+    ],
+)
+def test_the_gradebook_takes_no_verdict_of_another_check(course, change, monkeypatch):
+    hand_in(course, "ada")
+    hand_in(course, "bob")
+    monkeypatch.setattr(Mixed, "change", change)
+    result = autograde(course, [STAGES[0], Mixed, STAGES[1]])
+    assert not result["success"] and "Needs a person: bob" in result["log"]
+    assert points(course) == {"ada": RIGHT, "bob": [None, None]}
+
+
+# --- what is the student's -----------------------------------------------------------
+
+
+def test_who_ends_the_own_process_loses_that_cell_and_no_other(course):
+    hand_in(course, "ada", scores=f"{judged.SCORES}\nimport os\nos._exit(1)")
+    crash = "import ctypes\nctypes.string_at(0)"
+    hand_in(course, "bob", scores=f"{judged.SCORES}\n{crash}")
+    result = autograde(course)
+    assert result["success"] and "Kernel died" not in result["log"]
+    assert points(course) == {"ada": [0.0, 6.0], "bob": [0.0, 6.0]}
+    assert "ended its process: exited" in outputs(course, "ada", "scores-answer")
+    assert "ended its process: signal 11" in outputs(course, "bob", "scores-answer")
+
+
+def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
+    course, monkeypatch
+):
+    monkeypatch.setattr(boxed, "_TO_END", Allowance(cpu=1.0, clock=2.0))
+    hand_in(course, "ada", scores=f"import time\ntime.sleep(600)\n{judged.SCORES}")
+    deaf = "import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass"
+    hand_in(course, "bob", scores=deaf)
+    late = judged.SCORES.replace("return", "while True: pass\n    return")
+    hand_in(course, "cyd", scores=late)
+    autograde(course, timeout=1, answer_seconds=0.5)
+    assert points(course) == {who: [0.0, 6.0] for who in THREE}
+    assert "CellTimeoutError" in outputs(course, "ada", "scores-answer")
+    assert "ended its process" in outputs(course, "bob", "scores-answer")
+    assert "an answer took longer than" in outputs(course, "cyd", "scores")
+
+
+FLOOD = """
+import os, threading
+def _flood():
+    while True:
+        os.write(int(os.environ["AUTOGRADER_CHANNEL_FD"]), os.urandom(1 << 12))
+threading.Thread(target=_flood, daemon=True).start()
+"""
+
+
+def test_junk_on_the_judges_channel_costs_its_own_submission_only(course):
+    hand_in(course, "ada", scores=f"{judged.SCORES}\n{FLOOD}")
+    hand_in(course, "bob")
+    autograde(course, timeout=10)
+    found = points(course)
+    assert found["bob"] == RIGHT and found["ada"][0] == 0.0
+
+
+def test_the_judge_outlives_a_class(course):
+    hand_in_three(course)
+    before = judge_process().pid
+    assert autograde(course)["success"]
+    assert judge_process().pid == before
+    assert points(course) == THREE
