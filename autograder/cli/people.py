@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from autograder.build.notebook import write
@@ -48,6 +48,14 @@ def add(commands) -> None:
     collect.add_argument(
         "--replace", action="store_true", help="where it is unclear which is newer"
     )
+    extend = _add_graded(commands, "extend", _extend, "give students more time")
+    extend.add_argument("students", nargs="*", metavar="STUDENT", help="none: list all")
+    extend.add_argument("--days", type=float, default=0.0, help="after the deadline")
+    extend.add_argument("--hours", type=float, default=0.0, help="after the deadline")
+    extend.add_argument(
+        "--until", default="", metavar="TIME",
+        help='like "2026-12-03 23:59 Europe/Berlin", in place of days and hours',
+    )  # fmt: skip
     _add_graded(commands, "leaderboard", _leaderboard, "rank a unit's models")
 
 
@@ -109,6 +117,29 @@ def _collect(options: argparse.Namespace) -> int:
     )  # fmt: skip
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _extend(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.grading import extensions
+    from autograder.grading.dates import due_date
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    extra = timedelta(days=options.days, hours=options.hours)
+    if options.until:
+        due = gradebook.due(options.course, unit)
+        if due is None:
+            raise CourseError(f"{unit} has no deadline yet; give --days or --hours")
+        extra = due_date(options.until) - due
+    if extra < timedelta():
+        raise CourseError("an extension cannot end before the deadline")
+    for student in options.students:
+        extensions.grant(options.course, unit, student, extra)
+    for student, time in sorted(extensions.granted(options.course, unit).items()):
+        print(f"{student}: {time} after the deadline" if time else f"{student}: none")
+    if options.students:
+        print(f"it counts from the next run on: nbgrader autograde {unit}")
+    return 0
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -45,6 +45,7 @@ from traitlets import Float, Integer, List, Unicode
 
 from autograder import __version__
 from autograder.errors import CourseError
+from autograder.grading import extensions
 from autograder.grading.book import Gradebook, GradebookError, PatientBook, sharing
 from autograder.grading.cluster import Cluster
 from autograder.grading.enter import enter
@@ -260,6 +261,7 @@ class CourseAutograde(Autograde):
         for name in self._exempt():
             self._beside.pop(name, None)
         self._secret = course_secret(Path(self.coursedir.root))
+        self._extra = extensions.granted(Path(self.coursedir.root), self._unit)
         # Read once a run: a server that runs this again must see what has changed.
         self._depends = [
             kind.depends_on(self._unit)
@@ -320,7 +322,9 @@ class CourseAutograde(Autograde):
         return begun
 
     def _work(self, task: Task, begun: Begun, recorded: Mapping, slots: Slots) -> Work:
-        digest = _digest(task, begun.stamp, self._depends)
+        extra = self._extra.get(task.student)
+        depends = [*self._depends, *([] if extra is None else [extra])]
+        digest = _digest(task, begun.stamp, depends)
         work = Work(task, digest, self._known(task))
         scores = recorded.get((task.student, task.notebook))
         same = work.known.get("digest") == work.digest
@@ -474,6 +478,7 @@ class CourseAutograde(Autograde):
         """Write one submission as a whole; the scores as they are then."""
         names = task.student, task.assignment
         book.enrol(*names, stamp, self.create_student)
+        extensions.record(book, names[1], names[0], self._extra.get(task.student))
         if not graded.decided:
             book.record_open(*names, task.notebook, graded.refused)
         elif graded.refused:

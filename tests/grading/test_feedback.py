@@ -15,10 +15,8 @@ from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
 from autograder.grading import feedback
-from autograder.grading.titles import title
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
-from autograder.student.references import load
 from tests.grading import tiny_course as tiny
 from tests.grading.test_rendering import HOSTILE, dangers
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
@@ -270,10 +268,3 @@ def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(course):
     assert html.count("<details") == html.count("</details>")
     text = html.index("We double, then we triple.")
     assert html.rindex("<details", 0, text) == html.index('<details class="course">')
-
-
-def test_exercises_of_the_course_are_called_by_their_titles():
-    known = load("attention")["attention/softmax"].title
-    assert title("02_attention", "attention-softmax") == known
-    assert title("02_attention", "attention-empty_row") == "empty row (in words)"
-    assert title("01_numbers", "numbers-double") == "numbers-double"

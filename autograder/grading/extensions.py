@@ -1,0 +1,71 @@
+"""More time for a student: granted before or after handing in, kept with the course.
+
+nbgrader keeps an extension in the row of a submission, which is not there before
+somebody has handed in; so it is kept here, and written there whenever one is recorded.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from nbgrader import api
+
+from autograder.errors import CourseError
+
+
+def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
+    """The extensions of an assignment by student.
+
+    Raises:
+        CourseError: the file that keeps them cannot be read.
+    """
+    seconds = _read(_path(root)).get(assignment, {})
+    return {s: datetime.timedelta(seconds=float(n)) for s, n in seconds.items()}
+
+
+def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) -> None:
+    """Give a student ``extra`` time after the deadline, in place of any before.
+
+    It counts when the submission is graded next.
+
+    Raises:
+        CourseError: the file that keeps extensions cannot be read or written.
+    """
+    path = _path(root)
+    kept = _read(path)
+    kept.setdefault(assignment, {})[student] = extra.total_seconds()
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(kept, indent=1, sort_keys=True), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def record(
+    book: api.Gradebook, assignment: str, student: str, extra: datetime.timedelta | None
+) -> None:
+    """Have the gradebook count lateness from a student's own deadline.
+
+    An extension that somebody granted in the gradebook itself stays, if there is no
+    other.
+    """
+    if extra is not None:
+        book.find_submission(assignment, student).extension = extra
+
+
+def _path(root: Path) -> Path:
+    return root / ".autograder" / "extensions.json"
+
+
+def _read(path: Path) -> dict[str, dict[str, float]]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        raise CourseError(f"{path} cannot be read; mend or remove it") from None
