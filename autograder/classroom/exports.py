@@ -17,6 +17,7 @@ from autograder.classroom import sheet
 from autograder.classroom.gradebook import Classbook, Student, Submission
 from autograder.classroom.sheet import Sheet
 from autograder.errors import CourseError
+from autograder.grading.record import Record
 
 _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",
@@ -176,8 +177,18 @@ def _test(name: str, most: float, submission: Submission) -> Mapping:
     points, record = submission.points[name], submission.records.get(name)
     if points is None:
         return {"name": name, "output": f"not graded yet (of {sheet.number(most)})"}
-    says = (record.says or record.note) if record and points < most else ""
-    return {"name": name, "score": points, "max_score": most, "output": says}
+    lines = list(_panel(record)) if record else []
+    output = "\n".join(lines)
+    return {"name": name, "score": points, "max_score": most, "output": output}
+
+
+def _panel(record: Record) -> Iterator[str]:
+    """The check's panel as text: of hidden cases no more than whether they passed."""
+    if record.points < record.max_points and (record.says or record.note):
+        yield record.says or record.note
+    for case in record.cases:
+        hidden = " (hidden)" if case.hidden else ""
+        yield f"{'✗' if case.problem else '✓'} {case.title}{hidden}"
 
 
 def write_gradescope(book: Classbook, folder: Path) -> list[str]:

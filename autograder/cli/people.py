@@ -48,6 +48,7 @@ def add(commands) -> None:
     collect.add_argument(
         "--replace", action="store_true", help="where it is unclear which is newer"
     )
+    _add_graded(commands, "feedback", _feedback, "pack feedback pages for the LMS")
     extend = _add_graded(commands, "extend", _extend, "give students more time")
     extend.add_argument("students", nargs="*", metavar="STUDENT", help="none: list all")
     extend.add_argument("--days", type=float, default=0.0, help="after the deadline")
@@ -117,6 +118,15 @@ def _collect(options: argparse.Namespace) -> int:
     )  # fmt: skip
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _feedback(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, handback
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    made = handback.write(unit, options.course, options.course / "reports")
+    print(*made.paths, *made.remarks, sep="\n")
+    return 1 if made.remarks else 0
 
 
 def _extend(options: argparse.Namespace) -> int:
