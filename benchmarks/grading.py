@@ -47,9 +47,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.build.notebook import write
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
+from autograder.course.files import write
 from autograder.errors import CourseError
 from autograder.grading.intake import rebuild
 from autograder.grading.parallel import usable_cores

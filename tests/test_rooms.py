@@ -27,17 +27,18 @@ ALLOWED = {
     "kernel": set(),
     "oracle": {"student", "solutions", "errors"},
     "bank": {"student", "solutions", "oracle"},
-    "build": {"student", "oracle", "bank", "course", "errors", "__version__"},
+    "authoring": {"student", "oracle", "bank", "course", "errors", "__version__"},
     "grading": {
         "student", "oracle", "bank", "kernel", "course", "errors", "__version__",
     },
-    "publishing": {"build", "grading", "kernel", "course", "errors", "__version__"},
-    "classroom": {"oracle", "bank", "build", "grading", "course", "errors"},
-    "collect": {"build", "classroom", "grading", "errors"},
-    "term": {"build", "oracle", "bank", "course", "student", "errors"},
+    "publishing": {
+        "authoring", "grading", "kernel", "course", "errors", "__version__",
+    },
+    "classroom": {"oracle", "bank", "authoring", "grading", "course", "errors"},
+    "collect": {"classroom", "course", "grading", "errors"},
     "cli": {
-        "bank", "build", "classroom", "collect", "course", "errors", "grading",
-        "oracle", "publishing", "student", "term",
+        "authoring", "bank", "classroom", "collect", "course", "errors", "grading",
+        "oracle", "publishing", "student",
     },
 }  # fmt: skip
 
@@ -99,12 +100,10 @@ def test_nothing_shadows_the_standard_library():
 ELSEWHERE = {
     "__main__": "publishing/test_colab.py",
     "bank/*": "bank/test_bank.py",
-    "build/adopt": "authoring/test_adopt.py",
-    "build/*": "authoring/test_build.py",
+    "authoring/*": "authoring/test_build.py",
     "classroom/leaderboard": "student/recovery/test_pieces.py",
     "classroom/ledger": "collect/test_sources.py",
     "classroom/page": "classroom/test_report.py",
-    "classroom/readme": "test_readme.py",
     "classroom/sample": "classroom/test_demo.py",
     "classroom/sheet": "classroom/test_exports.py",
     "classroom/table": "classroom/test_demo.py",
@@ -143,7 +142,6 @@ ELSEWHERE = {
     "student/recovery/words": "student/recovery/test_corpus.py",
     "student/recovery/*": "student/recovery/test_pieces.py",
     "student/references": "authoring/test_build.py",
-    "term": "authoring/test_term.py",
 }
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder import course
-from autograder.build.course import build
-from autograder.build.notebook import write
+from autograder.authoring.course import build
 from autograder.classroom import report, sample, table
 from autograder.course import ROOT, Unit, graded_notebooks, manifest
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.build.notebook import write
 from autograder.course import ROOT, units
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 _FIRST_LINE = "# Written by `autograder exchange`; run that again to change it.\n"

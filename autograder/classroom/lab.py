@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.build.notebook import write
 from autograder.classroom import gradebook
 from autograder.course import Unit
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 # Also what an administrator copies into /etc/jupyter where only students log in.

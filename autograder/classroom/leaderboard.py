@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.build.notebook import write as write_whole
 from autograder.classroom import page, sheet
 from autograder.course import graded_notebooks
+from autograder.course.files import write as write_whole
 
 ABILITIES = ("case", "punctuation", "function words", "inflection")
 _LONGEST_NAME = 40

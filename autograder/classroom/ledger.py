@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from autograder.course import files
+
 
 @dataclass(frozen=True)
 class Note:
@@ -44,11 +46,8 @@ def read(root: Path, unit: str) -> dict[str, Note]:
 def write(root: Path, unit: str, student: str, note: Note) -> None:
     """Note what is true of a student's submission from now on."""
     notes, path = read(root, unit) | {student: note}, _path(root, unit)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
     texts = {name: asdict(one) for name, one in notes.items()}
-    part.write_text(json.dumps(texts, indent=1, sort_keys=True), encoding="utf-8")
-    part.replace(path)
+    files.write(path, json.dumps(texts, indent=1, sort_keys=True))
 
 
 def _path(root: Path, unit: str) -> Path:

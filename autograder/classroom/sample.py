@@ -8,9 +8,10 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.authoring.notebook import read, without_markers
 from autograder.bank import specifications
-from autograder.build.notebook import read, without_markers, write
 from autograder.course import Unit, manifest
+from autograder.course.files import write
 from autograder.oracle.specification import Accepted, Specification, Way
 from autograder.oracle.variants import solution_source, variant_source
 

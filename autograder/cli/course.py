@@ -38,7 +38,7 @@ def _chosen(options: argparse.Namespace) -> list:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from autograder.build.course import build
+    from autograder.authoring.course import build
 
     for unit in _chosen(options):
         changed = build(unit)
@@ -48,7 +48,7 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _adopt(options: argparse.Namespace) -> int:
-    from autograder.build.adopt import adopt
+    from autograder.authoring.adopt import adopt
 
     for unit in _chosen(options):
         text = str(unit.text.relative_to(unit.root))
@@ -107,7 +107,7 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _new_term(options: argparse.Namespace) -> int:
-    from autograder import term
+    from autograder.authoring import term
 
     for path in term.renew(units()):
         print(f"new: {path.relative_to(ROOT)}")

@@ -6,7 +6,7 @@ import argparse
 from datetime import date, timedelta
 from pathlib import Path
 
-from autograder.build.notebook import write
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 

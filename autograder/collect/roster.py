@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.build.notebook import write
 from autograder.classroom import sheet
 from autograder.classroom.gradebook import (
     NoGradebook,
@@ -23,6 +22,7 @@ from autograder.classroom.gradebook import (
 )
 from autograder.collect.archive import Refused
 from autograder.collect.layouts import Layout, Person
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")

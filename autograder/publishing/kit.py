@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder import __version__
-from autograder.build.notebook import badge, wheel_name, write
+from autograder.authoring.notebook import badge, wheel_name
 from autograder.course import ROOT, Unit, manifest, units
+from autograder.course.files import write
 from autograder.errors import CourseError
 from autograder.kernel.kit import KIT
 

@@ -17,8 +17,9 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from autograder.build.notebook import colab_url, read, write
+from autograder.authoring.notebook import colab_url, read
 from autograder.course import Unit
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 _GENERATED = 2  # badge and kit cell: the one is a remote picture, the other for Colab

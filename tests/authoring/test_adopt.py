@@ -8,8 +8,9 @@ import pytest
 from jupytext.async_contentsmanager import AsyncTextFileContentsManager
 
 from autograder import cli
-from autograder.build import adopt, course, notebook
+from autograder.authoring import adopt, course, notebook
 from autograder.course import ROOT, find_unit, units
+from autograder.course.files import write
 from autograder.errors import CourseError
 from tests.authoring.test_build import tiny
 
@@ -64,8 +65,8 @@ def built_now(unit) -> None:
     """What a build does to the source notebook."""
     source = notebook.to_source(unit, notebook.read(unit))
     adopt.refuse_edits(unit, source)
-    notebook.write(unit.source, source)
-    notebook.write(adopt.record(unit), adopt.fingerprint(source))
+    write(unit.source, source)
+    write(adopt.record(unit), adopt.fingerprint(source))
 
 
 def edit_source(unit, change) -> None:

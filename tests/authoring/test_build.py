@@ -7,8 +7,8 @@ import nbformat
 import pytest
 import torch
 
-from autograder.build import notebook, references, release, solutions
-from autograder.build.course import products, refuse_wrong_scores
+from autograder.authoring import notebook, references, release, solutions
+from autograder.authoring.course import products, refuse_wrong_scores
 from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
 from autograder.oracle import cases

@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 
-from autograder.build import figures
+from autograder.authoring import figures
 from autograder.course import ROOT, units
 from autograder.errors import CourseError
 from autograder.grading.rendering import Page

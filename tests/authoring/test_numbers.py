@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.build.notebook import Cell
-from autograder.build.numbers import refuse_stale
+from autograder.authoring.notebook import Cell
+from autograder.authoring.numbers import refuse_stale
 from autograder.errors import CourseError
 
 

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from autograder import term
-from autograder.build import references
-from autograder.build.notebook import read
+from autograder.authoring import references, term
+from autograder.authoring.notebook import read
 from autograder.course import find_unit, units
 from autograder.errors import CourseError
 from autograder.oracle.verify import Row

@@ -8,9 +8,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.build.notebook import write
 from autograder.classroom import sample
 from autograder.course import ROOT, find_unit
+from autograder.course.files import write
 from tests.browser import desk
 from tests.browser.conftest import jupyter
 

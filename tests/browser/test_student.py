@@ -3,8 +3,8 @@
 import nbformat
 import pytest
 
+from autograder.authoring.notebook import read, without_markers
 from autograder.bank import specification
-from autograder.build.notebook import read, without_markers
 from autograder.classroom import lab
 from autograder.course import find_unit
 from autograder.oracle.variants import edited

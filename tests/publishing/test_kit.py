@@ -8,7 +8,7 @@ from pathlib import PurePath
 import nbformat
 import pytest
 
-from autograder.build import notebook, release
+from autograder.authoring import notebook, release
 from autograder.course import ROOT, find_unit, units
 from autograder.publishing import kit
 

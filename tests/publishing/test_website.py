@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import nbformat
 import pytest
 
-from autograder.build import notebook, release
+from autograder.authoring import notebook, release
 from autograder.course import units
 from autograder.errors import CourseError
 

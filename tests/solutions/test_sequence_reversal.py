@@ -13,8 +13,8 @@ import torch
 from safetensors.torch import save_model
 from torch import nn
 
+from autograder.authoring.notebook import read
 from autograder.bank import specification
-from autograder.build.notebook import read
 from autograder.course import find_unit
 from autograder.oracle.cases import drawings
 from autograder.solutions import multi_head_attention

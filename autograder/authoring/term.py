@@ -16,10 +16,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograder.authoring import references
+from autograder.authoring.notebook import read
 from autograder.bank import specifications
-from autograder.build import references
-from autograder.build.notebook import read, write
 from autograder.course import Unit
+from autograder.course.files import write
 from autograder.errors import CourseError
 from autograder.oracle.verify import Row, measure
 from autograder.student.exercise import Exercise

@@ -10,8 +10,8 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 
+from autograder.authoring.notebook import Cell, target
 from autograder.bank import specifications
-from autograder.build.notebook import Cell, target
 from autograder.course import Unit
 from autograder.errors import CourseError
 from autograder.oracle import cases

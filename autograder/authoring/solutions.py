@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autograder.build.notebook import Cell, without_markers
+from autograder.authoring.notebook import Cell, without_markers
 
 # Imports for pictures, which solutions do not need.
 _SKIPPED = ("matplotlib", "seaborn", "IPython")

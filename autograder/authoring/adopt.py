@@ -19,8 +19,9 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.build import figures, notebook
+from autograder.authoring import figures, notebook
 from autograder.course import Unit
+from autograder.course.files import write
 from autograder.errors import CourseError
 
 # What JupyterLab and Colab write beside the content of a cell.
@@ -118,7 +119,7 @@ def adopt(unit: Unit) -> bool:
             f"cannot adopt {_shown(unit.source, unit)}: its text changes when it is "
             f"written to {unit.text.name}; bring the edit over by hand"
         )
-    return notebook.write(unit.text, new)
+    return write(unit.text, new)
 
 
 def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from autograder.build.notebook import Cell
+from autograder.authoring.notebook import Cell
 from autograder.errors import CourseError
 
 _WORDS = (

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.build.notebook import BEGIN, END, Cell
+from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.course import Unit
 from autograder.errors import CourseError
 
-STUB = "raise NotImplementedError  # your code here"
 _SHORTEST_LEAK = 24  # characters; shorter lines are anybody's code
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import jupytext
 import nbformat
 
-from autograder.build import figures
+from autograder.authoring import figures
 from autograder.course import Unit, settings
 from autograder.errors import CourseError
 
@@ -262,24 +260,3 @@ def wheel_name() -> str:
     from autograder import __version__
 
     return f"autograder-{__version__}-py3-none-any.whl"
-
-
-def write(path: Path, data: str | bytes) -> bool:
-    """Replace a file as a whole, if its content differs; whether it did.
-
-    Raises:
-        CourseError: it cannot be written; what was there stays.
-    """
-    data = data.encode() if isinstance(data, str) else data
-    part = path.with_name(path.name + ".part")
-    try:
-        if path.is_file() and path.read_bytes() == data:
-            return False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
-    return True

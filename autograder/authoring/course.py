@@ -8,8 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.bank import specifications
-from autograder.build import (
+from autograder.authoring import (
     adopt,
     notebook,
     numbers,
@@ -17,7 +16,9 @@ from autograder.build import (
     release,
     solutions,
 )
+from autograder.bank import specifications
 from autograder.course import Unit
+from autograder.course.files import write
 from autograder.errors import CourseError
 from autograder.oracle.specification import Specification
 from autograder.oracle.variants import build_object, run_source
@@ -37,7 +38,7 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     source = notebook.to_source(unit, cells)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells)
-    notebook.write(module, code)
+    write(module, code)
     _reload(unit)
     built = references.build(unit, cells)
     released = release.generate(unit, source)
@@ -63,7 +64,7 @@ def build(unit: Unit) -> list[Path]:
         CourseError: as `products`, or the source notebook was edited by a person.
     """
     adopt.refuse_edits(unit, notebook.to_source(unit, notebook.read(unit)))
-    return [path for path, data in products(unit).items() if notebook.write(path, data)]
+    return [path for path, data in products(unit).items() if write(path, data)]
 
 
 def _reload(unit: Unit) -> None:
