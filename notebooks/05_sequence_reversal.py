@@ -16,10 +16,14 @@
 # - greedy decoding that stops for each sequence on its own;
 # - to measure what counts: exact match on sequences that were never seen;
 # - to look inside: the attention map of a reversal is an *anti-diagonal*;
-# - where it all ends: length generalisation is a cliff.
+# - where it all ends: length generalisation is a cliff;
+# - why attention was invented, measured on two networks that have none;
+# - a model that *writes*: sampling with temperature, top-k and top-p, and perplexity.
 #
-# *About 4 hours · 13 exercises and one question in words · 100 points · the whole notebook
-# runs in about a minute on one core*
+# *About 5 hours · short path about 3: exercises 5.2, 5.3, 5.4, 5.6, 5.7, 5.8, 5.10, 5.13*
+#
+# *15 exercises and two questions in words · 100 points; the whole notebook
+# runs in about a minute and a half on one core.* The short path carries the story: read the rest, and come back to it.
 #
 # **Recap.** Unit 4 ended with `Transformer(src_vocab, tgt_vocab, d_model, num_heads,
 # num_layers, d_ff, ...)`. Called with source ids `(B, Ls)` and the decoder's input
@@ -44,7 +48,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -55,6 +59,8 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, earlier, show
+from autograder.student.recovery import corpora
+from autograder.student.recovery.text import glue, pieces
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one. Grading always uses the course's.
@@ -77,7 +83,7 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 #
 # ### Exercise 5.1 - random sequences
 #
-# *time ~8 min · difficulty 1/5 · 5 points*
+# *time ~8 min · difficulty 1/5 · 4 points*
 #
 # **Why it matters.** A model learns the regularities of its data, the accidental ones too.
 #
@@ -138,7 +144,7 @@ def random_sequences(
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/random_sequences" points=5
+# %% check="sequence_reversal/random_sequences" points=4
 # Looks at lengths, ids, neighbours, and at what one seed gives twice.
 check("sequence_reversal/random_sequences", random_sequences)
 ### BEGIN HIDDEN TESTS
@@ -148,7 +154,7 @@ check.hidden("sequence_reversal/random_sequences", random_sequences)
 # %% [markdown]
 # ### Exercise 5.2 - a batch
 #
-# *time ~12 min · difficulty 2/5 · 8 points*
+# *time ~12 min · difficulty 2/5 · 6 points*
 #
 # **Why it matters.** Three special tokens do three different jobs. A classic demo used one
 # number for two of them. Its model could not know what was meant.
@@ -217,7 +223,7 @@ def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/make_batch" points=8
+# %% check="sequence_reversal/make_batch" points=6
 # Looks at both tensors for several lengths, and at the sequences afterwards.
 check("sequence_reversal/make_batch", make_batch)
 ### BEGIN HIDDEN TESTS
@@ -264,7 +270,7 @@ def a_look_at_a_batch():
 #
 # ### Exercise 5.3 - the shift
 #
-# *time ~5 min · difficulty 1/5 · 5 points*
+# *time ~5 min · difficulty 1/5 · 3 points*
 #
 # **Why it matters.** Forget the shift, and the model is asked to repeat the token that it is
 # looking at. The loss falls to zero, and nothing has been learnt. This bug has been published
@@ -313,7 +319,7 @@ def shift(target: Tensor) -> tuple[Tensor, Tensor]:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/shift" points=5
+# %% check="sequence_reversal/shift" points=3
 # Looks at the labels, and at the input wherever there is a label.
 check("sequence_reversal/shift", shift)
 ### BEGIN HIDDEN TESTS
@@ -333,7 +339,7 @@ check.hidden("sequence_reversal/shift", shift)
 #
 # ### Exercise 5.4 - the masked loss
 #
-# *time ~12 min · difficulty 2/5 · 8 points*
+# *time ~12 min · difficulty 2/5 · 7 points*
 #
 # **Why it matters.** It is the one number that training listens to.
 #
@@ -386,7 +392,7 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/masked_loss" points=8
+# %% check="sequence_reversal/masked_loss" points=7
 # Looks at the loss and its gradient, for rows of very different lengths.
 check("sequence_reversal/masked_loss", masked_loss)
 ### BEGIN HIDDEN TESTS
@@ -520,7 +526,7 @@ def the_schedule():
 #
 # ### Exercise 5.6 - one training step
 #
-# *time ~20 min · difficulty 3/5 · 10 points*
+# *time ~20 min · difficulty 3/5 · 8 points*
 #
 # **Why it matters.** Six short lines whose order matters. Most of the wrong orders still run.
 #
@@ -592,7 +598,7 @@ def training_step(
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/training_step" points=10
+# %% check="sequence_reversal/training_step" points=8
 # Lets a scripted model take steps: what it is shown, its losses, its weights afterwards.
 check("sequence_reversal/training_step", training_step)
 ### BEGIN HIDDEN TESTS
@@ -602,7 +608,7 @@ check.hidden("sequence_reversal/training_step", training_step)
 # %% [markdown]
 # ### Exercise 5.7 - the loop
 #
-# *time ~15 min · difficulty 2/5 · 7 points*
+# *time ~15 min · difficulty 2/5 · 6 points*
 #
 # **Why it matters.** This is the whole of training. All else in this notebook calls it.
 #
@@ -680,7 +686,7 @@ def fit(
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/fit" points=7
+# %% check="sequence_reversal/fit" points=6
 # Logs every batch that is drawn, every learning rate that is used, and the losses.
 check("sequence_reversal/fit", fit)
 ### BEGIN HIDDEN TESTS
@@ -706,7 +712,7 @@ check.hidden("sequence_reversal/fit", fit)
 #
 # ### Exercise 5.8 - greedy decoding
 #
-# *time ~30 min · difficulty 4/5 · 12 points*
+# *time ~30 min · difficulty 4/5 · 10 points*
 #
 # **Why it matters.** A loss says how good the model is at continuing *right* answers. Decoding
 # shows what it can do alone. The two can differ as much as 0.001 and 0 %.
@@ -783,7 +789,7 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/greedy_decode" points=12
+# %% check="sequence_reversal/greedy_decode" points=10
 # A scripted model knows what it will say, and logs what it is asked.
 check("sequence_reversal/greedy_decode", greedy_decode)
 ### BEGIN HIDDEN TESTS
@@ -873,7 +879,7 @@ check.hidden("sequence_reversal/exact_match", exact_match)
 #
 # ### Exercise 5.10 - the trained model
 #
-# *time ~20 min, 10 seconds of them for the computer · difficulty 3/5 · 16 points*
+# *time ~20 min, 10 seconds of them for the computer · difficulty 3/5 · 12 points*
 #
 # **Why it matters.** This is the test of everything above: random sequences that your
 # model has never seen, drawn anew when your work is graded.
@@ -1000,7 +1006,7 @@ def train_and_save():
         print(f"  {spelled(reads):<26} → {spelled(writes)}")
 
 
-# %% check="sequence_reversal/trained_model" points=16
+# %% check="sequence_reversal/trained_model" points=12
 # Decodes random sequences with your model, and counts those that are right as a whole.
 check("sequence_reversal/trained_model", trained_model)
 ### BEGIN HIDDEN TESTS
@@ -1409,7 +1415,100 @@ def the_share():
 # Heads may divide the work, and another seed divides it differently. A head with a low share is not
 # idle: it may look one place beside, and the layers after it can use that as well.
 #
-# ## 12. Words
+# ## 12. Why attention at all?
+#
+# Before 2015, sequences became sequences by two *recurrent* networks (Sutskever et al. 2014; Cho
+# et al. 2014). One reads symbol by symbol and updates a state. The other starts from the **last**
+# state and writes. Between the two passes one vector of fixed length, and nothing else.
+#
+# ![Above, without attention: five boxes read 3 1 4 1 5 from left to right, the last one hands a single vector to five boxes that write 5 1 4 1 3. Below, with attention: the same boxes, and the second box that writes has arrows from all five boxes that read, a bold one from the fourth.](../assets/figures/bottleneck.png)
+#
+# Here is such a pair, made of PyTorch's `nn.GRU`, with a few more parameters than our Transformer.
+# Your `fit` trains it by the same recipe, on the same kind of data.
+#
+# **Predict first.** Draw its exact match over the lengths 1 to 10 into the same axes as the
+# Transformer's. Where do the two part?
+
+
+# %%
+class WithoutAttention(nn.Module):
+    """An encoder-decoder of two recurrent networks, called like our Transformer."""
+
+    def __init__(self, vocab_size: int = 14, d_model: int = 32, width: int = 48):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=PAD)
+        self.encoder = nn.GRU(d_model, width, batch_first=True)
+        self.decoder = nn.GRU(d_model, width, batch_first=True)
+        self.output = nn.Linear(width, vocab_size)
+
+    def forward(self, source: Tensor, decoder_input: Tensor) -> Tensor:
+        read = nn.utils.rnn.pack_padded_sequence(
+            self.embedding(source), (source != PAD).sum(1),
+            batch_first=True, enforce_sorted=False,
+        )  # fmt: skip
+        _, state = self.encoder(read)  # (1, B, width): all that the decoder gets
+        states, _ = self.decoder(self.embedding(decoder_input), state)
+        return self.output(states)  # (B, Lt, V)
+
+
+@long_demo
+def one_vector_for_everything():
+    rng = random.Random(4)
+    torch.manual_seed(4)
+    recurrent = WithoutAttention()
+    train(recurrent, lambda: random_sequences(64, rng), 400)
+    models = {"two GRUs, one vector": recurrent, "Transformer": trained_model()}
+    lengths, read_aloud = list(range(1, 11)), []
+    fig, ax = plt.subplots(figsize=(7, 2.8))
+    styles = ((ORANGE, "s--"), (BLUE, "o-"))
+    for (name, model), (colour, line) in zip(models.items(), styles, strict=True):
+        rows = [make_batch(of_length(length, 200)) for length in lengths]
+        scores = [reversal_score(model, *row) for row in rows]
+        size = sum(p.numel() for p in model.parameters())
+        ax.plot(lengths, scores, line, color=colour, label=f"{name}: {size:,} numbers")
+        shown = ", ".join(f"{length}: {score:.2f}" for length, score
+                          in zip(lengths, scores, strict=True))  # fmt: skip
+        print(f"{name:<21} {shown}")
+        read_aloud.append(f"{name} by length, {shown}")
+    ax.set(xlabel="length", ylabel="exact match", xticks=lengths, ylim=(-0.03, 1.05))
+    ax.legend()
+    show(fig, alt="Exact match. " + "; ".join(read_aloud))
+
+
+# %% [markdown]
+# For three seeds we measured 1.00 up to length 3, about 0.9 at length 5, 0.65 at 6, 0.2 at 8, and
+# 0.03 at 10, where the Transformer stays at 1.00. It is not that the vector *could* not hold ten
+# digits: with three times the steps, the GRUs get to 0.5 at length 10. But everything has to be
+# packed into it and taken out again, and the longer the input, the harder that is to learn.
+#
+# Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the length of
+# the sentence, and blamed the one vector. They let the decoder look back in each step at *all*
+# states of the encoder, with weights from a small network that compares its own state with each of
+# them: attention, trained along with the rest. Long sentences came out about as well as short ones,
+# and the weights drew, for every translation, a map of which word came from where. (Two years later
+# the Transformer kept the attention and dropped the recurrence: that is its title.)
+#
+# *Question in words (3 points).* "You need no attention," says a friend, "you need a larger vector."
+# Say in three to four sentences: what must the vector do as sequences get longer, how does
+# attention get around that, and what does attention pay for it?
+#
+# *What a full answer has: one fixed size for any length (1), with attention what is kept grows with
+# the source (1), the price in comparisons or memory (1).*
+
+# %% [markdown] written="sequence_reversal/bottleneck" points=3
+# *Your answer here*
+#
+# ### BEGIN SOLUTION
+# The vector has the same size for two symbols and for a thousand, so ever more must be packed
+# into it and taken out again in the right order; a larger vector moves the limit and does not
+# remove it. With attention the encoder keeps one vector for each position: what is kept grows
+# with the source, and each step of the decoder takes from it what it needs. The price: all these
+# vectors stay in memory, and each of Lt steps is compared with each of Ls positions, Lt · Ls
+# scores (and L · L in self-attention).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 13. Words
 #
 # To the model, a symbol is a number. So it can reverse sentences word by word, once words
 # have numbers.
@@ -1506,7 +1605,310 @@ def words_backwards():
 
 
 # %% [markdown]
-# ## 13. A stretch: do not compute anything twice
+# ## 14. A model that writes
+#
+# So far there was one right answer. A **language model** has none: it continues a text, and many
+# continuations are good. Unit 4 gave the model, `LanguageModel(..., causal=True)`: one stack, no
+# source, a causal mask. It is asked the question that you know, *what comes next?*, and your
+# `shift`, `masked_loss` and `fit` train it as they are. What is new is how to *choose* the next
+# token.
+#
+# Always the most probable one? The result is one text, and a dull one: it loves what is frequent,
+# and it repeats itself (Holtzman et al. 2020). So we **draw** the next token from the model's
+# distribution, and three dials say how boldly.
+#
+# - **Temperature** $T$: the logits are divided by it before the softmax. Below 1, the likely gets
+#   likelier; above 1, all get more alike.
+# - **Top-k**: only the $k$ most probable tokens stay.
+# - **Top-p** (*nucleus*): only the smallest set of most probable tokens stays whose probabilities
+#   sum to at least $p$. When the model is sure, that is one token; when it is not, it is many.
+#
+# What is cut off gets probability zero, and the rest is scaled up until it sums to 1 again.
+#
+# **Predict first.** Probabilities 0.5, 0.3, 0.15, 0.05. What is left with $k = 3$? With $p = 0.79$?
+# With $p = 0.81$? And what becomes of them as $T$ goes to 0?
+#
+# ### Exercise 5.13 - from logits to chances
+#
+# *time ~20 min · difficulty 3/5 · 9 points*
+#
+# **Why it matters.** These three dials stand beside every large language model. Two models with the
+# same weights can sound like a clerk and like a poet.
+#
+# **What to do.** Return the probabilities from which the next token is to be drawn. First divide
+# by the temperature. Then, if `top_k` is given, keep the `top_k` most probable tokens (all, if there
+# are fewer). Then, if `top_p` is given, keep the smallest set of most probable ones that has at least
+# `top_p` of what the step before left, scaled to sum 1. At least one token always stays. Each
+# row is treated by itself; nothing is drawn here. No two logits of a row are equal, except `-inf`:
+# such a token is forbidden, and stays at zero.
+#
+# <details><summary>Hint 1: a question</summary>
+#
+# Sort a row, the most probable first. A token stays if the sum of those *before* it is still below
+# `top_p`. Which token does that rule always keep? And where in the row did each token stand before
+# you sorted?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# logits            (..., V)
+# sorted, places    (..., V)     torch.sort gives both
+# sum before        (..., V)     cumsum, minus the token's own share
+# stays             (..., V)     bool, in sorted order: scatter or gather brings it back
+# probabilities     (..., V)
+# ```
+#
+# A logit of `-inf` is a probability of exactly 0.
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# refuse a temperature that is not above 0
+# scores = logits / temperature
+# if top_k: scores below the k-th largest of their row become -inf
+# if top_p: p = softmax of the scores, sorted, the largest first
+#           drop a token if the sum before it has reached top_p
+#           bring "drop" back into the old order; those scores become -inf
+# softmax of what is left
+# ```
+#
+# </details>
+
+
+# %% exercise="sequence_reversal/sampling_distribution"
+def sampling_distribution(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """The probabilities from which the next token is drawn.
+
+    Args:
+        logits: scores of the vocabulary, shape `(..., V)`; must not be changed.
+        temperature: above 0; the logits are divided by it.
+        top_k: how many tokens stay, at least 1; None: all.
+        top_p: what share of probability must stay, above 0 and at most 1; None: all.
+
+    Returns:
+        Probabilities of the same shape; each row sums to 1, what is cut off has 0.
+
+    Raises:
+        ValueError: the temperature is 0 or negative.
+    """
+    ### BEGIN SOLUTION
+    if temperature <= 0:
+        raise ValueError(f"the temperature must be above 0, not {temperature}")
+    scores = logits / temperature  # (..., V)
+    if top_k is not None:
+        least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
+        scores = scores.masked_fill(scores < least, -math.inf)
+    if top_p is not None:
+        shares, places = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+        before = shares.cumsum(dim=-1) - shares  # (..., V), of all more probable ones
+        dropped = torch.zeros_like(before, dtype=torch.bool)
+        dropped = dropped.scatter(-1, places, before >= top_p)
+        scores = scores.masked_fill(dropped, -math.inf)
+    return scores.softmax(dim=-1)
+    ### END SOLUTION
+
+
+# %% check="sequence_reversal/sampling_distribution" points=9
+# Looks at each dial alone, at all of them together, at batches, and at the logits afterwards.
+check("sequence_reversal/sampling_distribution", sampling_distribution)
+### BEGIN HIDDEN TESTS
+check.hidden("sequence_reversal/sampling_distribution", sampling_distribution)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Was your prediction right? (With $p = 0.79$ the first two are enough; 0.81 needs the third.)
+
+
+# %%
+@demo
+def three_dials():
+    logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
+    for dials in ({}, {"top_k": 3}, {"top_p": 0.79}, {"top_p": 0.81},
+                  {"temperature": 0.5}, {"temperature": 0.1}, {"temperature": 10.0}):  # fmt: skip
+        shares = sampling_distribution(logits, **dials)
+        name = ", ".join(f"{k} = {v}" for k, v in dials.items()) or "as it is"
+        print(f"{name:<18}", " ".join(f"{share:.3f}" for share in shares.tolist()))
+
+
+# %% [markdown]
+# ### How good is a text that nobody can mark?
+#
+# Show the model a text that it has never seen, and look at the price per token, $-\log p$, that
+# your loss measures. Averaged over all real tokens of the text, that is its *cross-entropy* in
+# **nats** (the unit that belongs to the natural logarithm). Its exponential is the **perplexity**:
+#
+# $$\operatorname{perplexity} = \exp\Big(-\frac1N \sum_{n=1}^{N} \log p_n\Big)$$
+#
+# Read it as a number of tokens: a perplexity of 13 means that the model is on average as unsure as
+# if it threw a die with 13 sides.
+#
+# **Predict first.** What is the perplexity of a model that knows nothing, with $V$ tokens? What is
+# the smallest that there can be?
+#
+# ### Exercise 5.14 - perplexity
+#
+# *time ~12 min · difficulty 2/5 · 4 points*
+#
+# **Why it matters.** It is the number by which language models have been compared for fifty years. It
+# depends on what counts as a token, and on what is averaged over.
+#
+# **What to do.** You get the logits and labels of several batches, of different sizes. Return the mean
+# price per real token, in nats, and its exponential. **All real tokens of all batches weigh the
+# same**; PAD does not count. Go through the batches once: they may come from a generator.
+#
+# <details><summary>Hint 1: a question</summary>
+#
+# One batch has 3 real tokens that cost 4 nats each, the other has 97 that cost 1. What is the mean
+# price? And is the exponential of a mean the mean of the exponentials?
+#
+# </details>
+# <details><summary>Hint 2: the parts</summary>
+#
+# ```text
+# masked_loss(logits, labels)      the mean price in ONE batch
+# (labels != PAD).sum()            how many tokens that mean stands for
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# total, count = 0, 0
+# for each batch:
+#     total grows by the sum of the prices, count by the number of real tokens
+# nats = total / count
+# return nats and e to the nats
+# ```
+#
+# </details>
+
+
+# %% exercise="sequence_reversal/perplexity"
+def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
+    """How unsure a model is about a text, per real token.
+
+    Args:
+        batches: pairs of logits `(B, L, V)` and labels `(B, L)`, int64, PAD where there
+            is none; B and L differ from batch to batch. At least one label is real.
+
+    Returns:
+        The mean of -log p over all real tokens, in nats, and its exponential; floats.
+    """
+    ### BEGIN SOLUTION
+    total, count = 0.0, 0
+    for logits, labels in batches:
+        real = int((labels != PAD).sum())
+        if real:
+            total += float(masked_loss(logits, labels)) * real
+        count += real
+    return total / count, math.exp(total / count)
+    ### END SOLUTION
+
+
+# %% check="sequence_reversal/perplexity" points=4
+# Looks at both numbers, for batches of very different sizes and prices.
+check("sequence_reversal/perplexity", perplexity)
+### BEGIN HIDDEN TESTS
+check.hidden("sequence_reversal/perplexity", perplexity)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now a text. The course has a grammar of its own that writes English sentences (unit 6 lives on
+# it). 20,000 of them are our training data; words and signs are numbered by your `word_ids`. (`▁`
+# stands for the space in front of a piece.) The sentences that measure the perplexity were never
+# in training: not their words in this order, and not who does what in them.
+
+
+# %%
+def numbered(sentences: Sequence[str], ids: dict[str, int]) -> list[list[int]]:
+    """Sentences as ids; a piece that has none is unknown."""
+    return [[ids.get(piece, UNK) for piece in pieces(text)] for text in sentences]
+
+
+def rows_of(sequences: Sequence[list[int]]) -> Tensor:
+    """BOS, the ids, EOS, and padding: `(B, n + 2)`."""
+    rows = [torch.tensor([BOS, *ids, EOS]) for ids in sequences]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+class Writer(nn.Module):
+    """A decoder-only model, called like the others: it looks at no source."""
+
+    def __init__(self, vocab_size: int, d_model: int = 64):
+        super().__init__()
+        self.model = encoder_decoder.LanguageModel(
+            vocab_size, d_model, num_heads=4, num_layers=2, d_ff=128, causal=True
+        )
+        nn.init.normal_(self.model.input.embedding.weight, std=d_model**-0.5)
+
+    def forward(self, source: object, decoder_input: Tensor) -> Tensor:
+        return self.model(decoder_input)  # (B, Lt, V)
+
+
+def write(
+    model: nn.Module, count: int, generator: torch.Generator, longest: int = 30, **dials
+) -> Tensor:
+    """Drawn texts `(count, T)`: without BOS, with EOS where there is one, then PAD."""
+    tokens = torch.full((count, 1), BOS)
+    done = torch.zeros(count, dtype=torch.bool)
+    with torch.no_grad():
+        while tokens.size(1) <= longest and not done.all():
+            chances = sampling_distribution(model(None, tokens)[:, -1], **dials)
+            drawn = torch.multinomial(chances, 1, generator=generator)[:, 0]  # (B,)
+            drawn = drawn.masked_fill(done, PAD)
+            tokens = torch.cat((tokens, drawn[:, None]), dim=1)
+            done |= drawn == EOS
+    return tokens[:, 1:]
+
+
+@long_demo
+def a_model_that_writes():
+    ids = word_ids([" ".join(pieces(text)) for text in corpora.generate("writer", 20_000)])
+    rows = numbered(corpora.generate("writer", 20_000), ids)
+    unseen = rows_of(numbered(corpora.generate("reader", 500, "test"), ids))
+    rng = random.Random(7)
+    torch.manual_seed(7)
+    model = Writer(FIRST + len(ids))
+    given, labels = shift(unseen)
+
+    def measure() -> str:
+        with torch.no_grad():
+            nats, perplexed = perplexity([(model.eval()(None, given), labels)])
+        return f"{nats:.2f} nats a token, perplexity {perplexed:,.1f}"
+
+    print(f"before training: {measure()}")
+    adamw = torch.optim.AdamW(model.parameters(), 5e-3, (0.9, 0.98), fused=True)
+    fit(model, adamw, lambda: [rows_of(rng.sample(rows, 48))] * 2, 800, warmup=80)
+    print(f"after training:  {measure()}")
+    names = {number: piece for piece, number in ids.items()}
+    for dials in ({"temperature": 0.3}, {"temperature": 1.0}, {"temperature": 1.6},
+                  {"temperature": 1.6, "top_p": 0.8}):  # fmt: skip
+        print("\n" + ", ".join(f"{name} {value}" for name, value in dials.items()))
+        generator = torch.Generator().manual_seed(3)
+        for row in write(model, 4, generator, **dials).tolist():
+            print("   ", glue([names.get(i, "") for i in row]))
+
+
+# %% [markdown]
+# At a low temperature the sentences are right and alike; at 1 they are as varied as the text that
+# the model has read; well above 1 grammar gives way, and top-p takes the worst of it back. Run the
+# cell again with another seed for the generator: the same model, other texts. With the *same* seed
+# you get the same text, word by word. That is why `write` is handed its generator, and uses no
+# other chance.
+#
+# A perplexity before training near $V$, and about 9 at the end: the grammar chooses among many
+# words at most places, so no model can reach 1. And a number of one tokenizer says nothing beside
+# that of another: with syllables for tokens it would be smaller, and the text no better.
+
+# %% [markdown]
+# ## 15. A stretch: do not compute anything twice
 #
 # Greedy decoding, as you wrote it, feeds *all* tokens so far in each step. But under a causal mask the
 # keys and values of old positions never change. Compute them once, keep them in a
@@ -1520,9 +1922,9 @@ def words_backwards():
 #
 # No causal mask is needed: the newest position may see everything that is in the cache.
 #
-# ### Exercise 5.13 - attention with a cache
+# ### Exercise 5.15 - attention with a cache
 #
-# *time ~25 min · difficulty 4/5 · 5 points · a stretch*
+# *time ~25 min · difficulty 4/5 · 4 points · a stretch*
 #
 # **Why it matters.** No chat model could answer without it.
 #
@@ -1590,7 +1992,7 @@ def attend_with_cache(
     ### END SOLUTION
 
 
-# %% check="sequence_reversal/attend_with_cache" points=5
+# %% check="sequence_reversal/attend_with_cache" points=4
 # Feeds one position after the other, and goes back to an old cache once.
 check("sequence_reversal/attend_with_cache", attend_with_cache)
 ### BEGIN HIDDEN TESTS
@@ -1674,6 +2076,8 @@ def with_and_without_cache():
 # - greedy decoding that stops for each row, and exact match as its judge;
 # - **a Transformer that really reverses**, and the proof: held-out sequences, an anti-diagonal,
 #   an honest cliff at length 11;
+# - a small language model, with the dials of every large one: temperature, top-k, top-p; and
+#   perplexity as its measure;
 # - a cache that makes it fast.
 #
 # Take with you: *the data decide what is learnt, and the test decides what you know about it.*
@@ -1687,6 +2091,10 @@ def with_and_without_cache():
 # - Loshchilov and Hutter 2017, *SGDR*: cosine decay. Vaswani et al. 2017, section 5.3, for
 #   another schedule with warm-up.
 # - Bengio et al. 2015, *Scheduled Sampling*: what if the decoder should get used to its own mistakes?
+# - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to Align and
+#   Translate*, figures 2 and 3: the bottleneck, and the first attention maps.
+# - Holtzman et al. 2020, *The Curious Case of Neural Text Degeneration*: why the most probable text
+#   is dull, and top-p.
 # - Press et al. 2022, *Train Short, Test Long*, and Kazemnejad et al. 2023, *The Impact of Positional
 #   Encoding on Length Generalization*: beyond the cliff.
 # - Zhou et al. 2023, *What Algorithms can Transformers Learn?*: which tasks generalise in length, and why

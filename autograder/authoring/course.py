@@ -10,6 +10,7 @@ import nbformat
 
 from autograder.authoring import (
     adopt,
+    budget,
     notebook,
     numbers,
     references,
@@ -35,6 +36,7 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     """
     cells = notebook.read(unit)
     numbers.refuse_stale(cells)
+    budget.refuse_wrong(cells)
     source = notebook.to_source(unit, cells)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells)

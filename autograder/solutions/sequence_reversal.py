@@ -2,7 +2,7 @@
 
 from autograder.solutions import attention as attention
 from autograder.solutions import encoder_decoder as encoder_decoder
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
@@ -277,6 +277,60 @@ def word_ids(sentences: Sequence[str]) -> dict[str, int]:
         for word in sentence.split():
             ids.setdefault(word, FIRST + len(ids))
     return ids
+
+
+def sampling_distribution(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """The probabilities from which the next token is drawn.
+
+    Args:
+        logits: scores of the vocabulary, shape `(..., V)`; must not be changed.
+        temperature: above 0; the logits are divided by it.
+        top_k: how many tokens stay, at least 1; None: all.
+        top_p: what share of probability must stay, above 0 and at most 1; None: all.
+
+    Returns:
+        Probabilities of the same shape; each row sums to 1, what is cut off has 0.
+
+    Raises:
+        ValueError: the temperature is 0 or negative.
+    """
+    if temperature <= 0:
+        raise ValueError(f"the temperature must be above 0, not {temperature}")
+    scores = logits / temperature  # (..., V)
+    if top_k is not None:
+        least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]
+        scores = scores.masked_fill(scores < least, -math.inf)
+    if top_p is not None:
+        shares, places = scores.softmax(dim=-1).sort(dim=-1, descending=True)
+        before = shares.cumsum(dim=-1) - shares  # (..., V), of all more probable ones
+        dropped = torch.zeros_like(before, dtype=torch.bool)
+        dropped = dropped.scatter(-1, places, before >= top_p)
+        scores = scores.masked_fill(dropped, -math.inf)
+    return scores.softmax(dim=-1)
+
+
+def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
+    """How unsure a model is about a text, per real token.
+
+    Args:
+        batches: pairs of logits `(B, L, V)` and labels `(B, L)`, int64, PAD where there
+            is none; B and L differ from batch to batch. At least one label is real.
+
+    Returns:
+        The mean of -log p over all real tokens, in nats, and its exponential; floats.
+    """
+    total, count = 0.0, 0
+    for logits, labels in batches:
+        real = int((labels != PAD).sum())
+        if real:
+            total += float(masked_loss(logits, labels)) * real
+        count += real
+    return total / count, math.exp(total / count)
 
 
 def attend_with_cache(

@@ -198,3 +198,27 @@ def test_other_styles_of_the_model_train_as_well():
     finally:
         unit.encoder_decoder.Transformer = make
     assert score(model, fresh(2)) >= EXACT
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
+@pytest.mark.parametrize("top_k", [None, 1, 4, 40])
+@pytest.mark.parametrize("top_p", [None, 0.3, 0.9, 1.0])
+def test_sampling_agrees_with_the_library_that_most_people_use(
+    temperature, top_k, top_p
+):
+    library = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    logits = 3 * torch.randn(5, 12)
+    scores = library.TemperatureLogitsWarper(temperature)(None, logits.clone())
+    if top_k is not None:
+        scores = library.TopKLogitsWarper(top_k)(None, scores)
+    if top_p is not None:
+        scores = library.TopPLogitsWarper(top_p)(None, scores)
+    ours = unit.sampling_distribution(logits, temperature, top_k, top_p)
+    torch.testing.assert_close(ours, scores.softmax(-1))
+
+
+def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary():
+    labels = torch.tensor([[3, 4, 2], [5, 2, 0]])
+    nats, perplexity = unit.perplexity([(torch.zeros(2, 3, 14), labels)])
+    assert nats == pytest.approx(math.log(14)) and perplexity == pytest.approx(14)

@@ -17,5 +17,7 @@ EXERCISES = (
     "trained_model",
     "antidiagonal_share",
     "word_ids",
+    "sampling_distribution",
+    "perplexity",
     "attend_with_cache",
 )

@@ -1,0 +1,53 @@
+"""Probes of unit 05's language model: probabilities to draw from, and perplexity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import WrongAnswer, describe, probe, returned, tensor
+
+
+@probe("sequence_reversal/sampling_distribution")
+def sampling_distribution(function: Callable, inputs: Answers) -> dict:
+    """The probabilities, the logits afterwards, and what two temperatures come to."""
+    logits = inputs["logits"]
+    kinds = {"temperature": float, "top_k": int, "top_p": float}
+    dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
+    seen = {"probabilities": tensor(function(logits, **dials), "the probabilities")}
+    for temperature in (0.0, -1.0):
+        seen[f"with the temperature {temperature:g}"] = _outcome(
+            lambda value=temperature: function(logits.clone(), value)
+        )
+    return seen | {"logits afterwards": logits}
+
+
+def _outcome(call: Callable[[], object]) -> str:
+    """Whether a call raises ValueError, or what it does instead."""
+    try:
+        call()
+    except ValueError:
+        return "ValueError"
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
+
+
+@probe("sequence_reversal/perplexity")
+def perplexity(function: Callable, inputs: Answers) -> dict:
+    """Both numbers, for batches that come from a generator."""
+    count = sum(name.startswith("logits") for name in inputs)
+    batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
+    numbers = returned(function(batches), "nats", "perplexity")
+    return {
+        name: _float(number, name)
+        for name, number in zip(("nats", "perplexity"), numbers, strict=True)
+    }
+
+
+def _float(value: object, name: str) -> torch.Tensor:
+    if not isinstance(value, float):
+        raise WrongAnswer(f"expected {name} as a float, got {describe(value)}")
+    return torch.tensor(value)
