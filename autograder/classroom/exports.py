@@ -7,17 +7,15 @@ waits for a person there is no score: the cell is empty, which no LMS takes for 
 from __future__ import annotations
 
 import functools
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom import sheet
+from autograder.classroom import results, sheet
 from autograder.classroom.gradebook import Classbook, Student, Submission
 from autograder.classroom.sheet import Sheet
 from autograder.errors import CourseError
-from autograder.grading.record import Record
 
 _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",
@@ -154,41 +152,9 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 def gradescope(book: Classbook) -> dict[str, str]:
     """Student id -> the text of the ``results.json`` of an autograder."""
     return {
-        submission.student.id: json.dumps(_results(book, submission), indent=2) + "\n"
+        submission.student.id: results.gradescope(book, submission, "panels")
         for submission in book.submissions
     }
-
-
-def _results(book: Classbook, submission: Submission) -> Mapping:
-    tests = [_test(e.name, e.max_points, submission) for e in book.exercises]
-    says = [f"Not graded: {submission.refused}"] if submission.refused else []
-    says += [text for _, text in submission.repairs]
-    if submission.penalty:
-        says.append(f"{sheet.number(submission.penalty)} points off for lateness.")
-    if submission.waiting:
-        says.append("A teacher has yet to read what you wrote; points will follow.")
-    results: dict = {"output": "\n".join(says), "visibility": "visible", "tests": tests}
-    if submission.score is not None:
-        results["score"] = submission.score  # else Gradescope adds up what is known
-    return results
-
-
-def _test(name: str, most: float, submission: Submission) -> Mapping:
-    points, record = submission.points[name], submission.records.get(name)
-    if points is None:
-        return {"name": name, "output": f"not graded yet (of {sheet.number(most)})"}
-    lines = list(_panel(record)) if record else []
-    output = "\n".join(lines)
-    return {"name": name, "score": points, "max_score": most, "output": output}
-
-
-def _panel(record: Record) -> Iterator[str]:
-    """The check's panel as text: of hidden cases no more than whether they passed."""
-    if record.points < record.max_points and (record.says or record.note):
-        yield record.says or record.note
-    for case in record.cases:
-        hidden = " (hidden)" if case.hidden else ""
-        yield f"{'✗' if case.problem else '✓'} {case.title}{hidden}"
 
 
 def write_gradescope(book: Classbook, folder: Path) -> list[str]:

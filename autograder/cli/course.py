@@ -17,6 +17,14 @@ def add(commands) -> None:
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
+    text = "make the zip for Gradescope's autograder, in dist/gradescope/"
+    scope = commands.add_parser("gradescope", help=text, description=text)
+    scope.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
+    scope.add_argument(
+        "--tell", choices=("points", "cases", "panels"), default="points",
+        help="what a student learns at once; the rest after the deadline",
+    )  # fmt: skip
+    scope.set_defaults(run=_gradescope)
     text = "new hidden references, and room for new results; the old ones are kept"
     term = commands.add_parser("new-term", help=text, description=text)
     term.set_defaults(run=_new_term)
@@ -96,6 +104,15 @@ def _site(options: argparse.Namespace) -> int:
     from autograder.publishing import website
 
     print(website.build(_chosen(options), ROOT / "dist" / "site"))
+    return 0
+
+
+def _gradescope(options: argparse.Namespace) -> int:
+    from autograder.publishing import gradescope
+
+    unit = find_unit(options.unit)
+    path = ROOT / "dist" / "gradescope" / f"{unit.label}.zip"
+    print(gradescope.build(unit, path, options.tell))
     return 0
 
 

@@ -48,6 +48,23 @@ def add(commands) -> None:
     collect.add_argument(
         "--replace", action="store_true", help="where it is unclear which is newer"
     )
+    hosted = _add_graded(
+        commands, "hosted", _hosted, "grade one submission for a service"
+    )
+    hosted.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
+    hosted.add_argument("--results", type=Path, required=True, metavar="FILE")
+    hosted.add_argument(
+        "--format", default="gradescope", metavar="NAME",
+        help="gradescope, prairielearn or text",
+    )  # fmt: skip
+    hosted.add_argument(
+        "--tell", default="points", metavar="WHAT",
+        help="what a student learns: points, cases or panels",
+    )  # fmt: skip
+    hosted.add_argument(
+        "--unconfined", action="store_true",
+        help="also where no isolation works: in a container that is thrown away",
+    )  # fmt: skip
     _add_graded(commands, "feedback", _feedback, "pack feedback pages for the LMS")
     extend = _add_graded(commands, "extend", _extend, "give students more time")
     extend.add_argument("students", nargs="*", metavar="STUDENT", help="none: list all")
@@ -118,6 +135,22 @@ def _collect(options: argparse.Namespace) -> int:
     )  # fmt: skip
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _hosted(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, hosted, results
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    if options.format not in results.FORMATS:
+        raise CourseError(f"--format is one of {', '.join(results.FORMATS)}")
+    if options.tell not in results.TELL:
+        raise CourseError(f"--tell is one of {', '.join(results.TELL)}")
+    book = hosted.grade(unit, options.submission, options.course, options.unconfined)
+    (submission,) = book.submissions
+    text = results.FORMATS[options.format](book, submission, options.tell)
+    write(options.results, text)
+    print(f"{submission.known:g} of {book.max_points:g} points: {options.results}")
+    return 0
 
 
 def _feedback(options: argparse.Namespace) -> int:

@@ -1,0 +1,125 @@
+"""A graded submission as the services that grade on hand-in want it.
+
+What a student learns of hidden cases is one setting, ``TELL``: the points of each
+exercise; or also which of its cases passed; or also the named mistake. What is not told
+at once is told by Gradescope after the deadline.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from autograder.classroom import sheet
+from autograder.classroom.gradebook import Classbook, Exercise, Submission
+from autograder.grading.record import Record
+from autograder.grading.titles import title
+
+TELL = ("points", "cases", "panels")
+Json = dict[str, Any]
+
+
+def gradescope(book: Classbook, submission: Submission, tell: str) -> str:
+    """Gradescope's ``results.json``."""
+    tests = [test for e in book.exercises for test in _tests(book, e, submission, tell)]
+    results: Json = {
+        "output": "\n".join(_remarks(submission)), "visibility": "visible",
+        "stdout_visibility": "hidden", "tests": tests,
+    }  # fmt: skip
+    if submission.score is not None:
+        results["score"] = submission.score  # else Gradescope adds up what is known
+    return _text(results)
+
+
+def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
+    """PrairieLearn's ``results.json``; the score is a share, 0 to 1."""
+    tests = [
+        {
+            "name": title(book.unit, exercise.name),
+            "points": submission.points[exercise.name] or 0.0,
+            "max_points": exercise.max_points,
+            "output": "\n".join(told(exercise, submission, tell)),
+        }
+        for exercise in book.exercises
+    ]
+    share = submission.known / book.max_points if book.max_points else 0.0
+    results = {
+        "gradable": not submission.refused, "score": share, "tests": tests,
+        "output": "\n".join(_remarks(submission)),
+    }  # fmt: skip
+    return _text(results)
+
+
+def text(book: Classbook, submission: Submission, tell: str) -> str:
+    """A table for the log or the summary page of a hosted CI, in Markdown."""
+    lines = [f"**{submission.known:g} of {book.max_points:g} points**", ""]
+    lines += [f"> {remark}" for remark in _remarks(submission)]
+    lines += ["", "| exercise | points | |", "|---|---|---|"]
+    for exercise in book.exercises:
+        points = submission.points[exercise.name]
+        shown = "not graded yet" if points is None else f"{points:g}"
+        says = "<br>".join(told(exercise, submission, tell)).replace("|", "\\|")
+        name = title(book.unit, exercise.name)
+        lines.append(f"| {name} | {shown} of {exercise.max_points:g} | {says} |")
+    return "\n".join(lines) + "\n"
+
+
+FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
+
+
+def told(exercise: Exercise, submission: Submission, tell: str) -> list[str]:
+    """What a student may know of an exercise beyond its points."""
+    record = submission.records.get(exercise.name)
+    if record is None or tell == "points":
+        return []
+    return list(_panel(record) if tell == "panels" else _cases(record))
+
+
+def _tests(
+    book: Classbook, exercise: Exercise, submission: Submission, tell: str
+) -> Iterator[Json]:
+    name, points = title(book.unit, exercise.name), submission.points[exercise.name]
+    if points is None:
+        most = sheet.number(exercise.max_points)
+        yield {"name": name, "output": f"not graded yet (of {most})"}
+        return
+    now = "\n".join(told(exercise, submission, tell))
+    yield {
+        "name": name, "score": points, "max_score": exercise.max_points, "output": now,
+        "visibility": "visible",
+    }  # fmt: skip
+    later = "\n".join(told(exercise, submission, "panels"))
+    if later != now:
+        yield {
+            "name": f"{name}: what happened", "output": later,
+            "visibility": "after_due_date",
+        }  # fmt: skip
+
+
+def _panel(record: Record) -> Iterator[str]:
+    """The check's panel as text: of hidden cases no more than whether they passed."""
+    if record.points < record.max_points and (record.says or record.note):
+        yield record.says or record.note
+    yield from _cases(record)
+
+
+def _cases(record: Record) -> Iterator[str]:
+    for case in record.cases:
+        hidden = " (hidden)" if case.hidden else ""
+        yield f"{'✗' if case.problem else '✓'} {case.title}{hidden}"
+
+
+def _remarks(submission: Submission) -> Iterator[str]:
+    if submission.refused:
+        yield f"Not graded: {submission.refused}"
+    for _, says in submission.repairs:
+        yield says
+    if submission.penalty:
+        yield f"{sheet.number(submission.penalty)} points off for lateness."
+    if submission.waiting:
+        yield "A teacher has yet to read what you wrote; points will follow."
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

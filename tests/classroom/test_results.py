@@ -1,0 +1,78 @@
+"""What services that grade on hand-in are told, and what students learn by it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import hosted, results
+from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.errors import CourseError
+from autograder.grading.record import CaseRecord, Record
+
+RECORD = Record(
+    "n/double", 1.0, 2.0, "tripled", "You tripled.",
+    cases=(CaseRecord("a", "a vector", "", False),
+           CaseRecord("b", "negative numbers", "values", True)),
+)  # fmt: skip
+
+
+@pytest.fixture
+def book():
+    exercises = (Exercise("n-double", 2.0), Exercise("n-why", 4.0, written=True))
+    submission = Submission(
+        Student("ada"), {"n-double": 1.0, "n-why": None}, records={"n-double": RECORD}
+    )
+    return Classbook("01_numbers", exercises, (submission,))
+
+
+def made(book, tell):
+    (submission,) = book.submissions
+    return json.loads(results.gradescope(book, submission, tell))["tests"]
+
+
+def test_points_only_until_the_deadline(book):
+    now, later, written = made(book, "points")
+    assert (now["score"], now["max_score"], now["output"]) == (1, 2, "")
+    assert later["visibility"] == "after_due_date" and "You tripled." in later["output"]
+    assert "score" not in later and "not graded yet" in written["output"]
+
+
+def test_cases_tell_which_passed_and_panels_why(book):
+    now, later, _ = made(book, "cases")
+    assert now["output"] == "✓ a vector\n✗ negative numbers (hidden)"
+    assert later["output"].startswith("You tripled.")
+    now, written = made(book, "panels")
+    assert now["output"].startswith("You tripled.") and "output" in written
+
+
+def test_prairielearn_gets_a_share(book):
+    (submission,) = book.submissions
+    told = json.loads(results.prairielearn(book, submission, "points"))
+    assert told["score"] == pytest.approx(1 / 6) and told["gradable"]
+    assert [t["points"] for t in told["tests"]] == [1, 0]
+
+
+def test_a_hosted_ci_gets_a_table(book):
+    (submission,) = book.submissions
+    table = results.text(book, submission, "panels")
+    assert (
+        "**1 of 6 points**" in table and "| n-double | 1 of 2 | You tripled." in table
+    )
+    assert "not graded yet of 4" in table
+
+
+def test_what_cannot_be_is_said_in_a_line(graded, capsys, tmp_path):
+    where = ["--course", str(graded), "--submission", str(tmp_path), "--results", "r"]
+    assert cli.main(["hosted", "01", *where, "--format", "moodle"]) == 1
+    assert cli.main(["hosted", "01", *where, "--tell", "all"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_a_course_that_cannot_grade_says_why_and_is_no_zero(graded, tmp_path):
+    """Here, a course without its nbgrader_config.py."""
+    (tmp_path / "a.ipynb").write_text("{}")
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py"):
+        hosted.grade("01_numbers", tmp_path, graded)
