@@ -142,9 +142,6 @@ def embed(
 # %% check="positional_encoding/embed" points=10
 # Vectors, gradients of the table, and padding tokens other than 0.
 check("positional_encoding/embed", embed)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/embed", embed)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 1.2 Order is lost
@@ -218,9 +215,6 @@ def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 # %% check="positional_encoding/shuffle_gap" points=10
 # Mixers that see order and mixers that do not.
 check("positional_encoding/shuffle_gap", shuffle_gap)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/shuffle_gap", shuffle_gap)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # **Predict first.** Below are four mixers. Which of them can see order?
@@ -355,9 +349,6 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
 # %% check="positional_encoding/table_by_loops" points=10
 # Tables of different sizes.
 check("positional_encoding/table_by_loops", table_by_loops)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/table_by_loops", table_by_loops)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Row 0 is `0, 1, 0, 1, ...`: all hands point up. Was that your prediction?
@@ -446,9 +437,6 @@ def sinusoid(positions: torch.Tensor, d_model: int) -> torch.Tensor:
 # %% check="positional_encoding/sinusoid" points=12
 # Rows, batches, fractions and negative positions; odd sizes are refused.
 check("positional_encoding/sinusoid", sinusoid)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/sinusoid", sinusoid)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Two independent versions of one formula are worth a lot: each is a test of the other.
@@ -640,9 +628,6 @@ class PositionalEncoding(nn.Module):
 # %% check="positional_encoding/module" points=12
 # Short and full length, two calls, nothing to train, other dtypes and devices.
 check("positional_encoding/module", PositionalEncoding)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/module", PositionalEncoding)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Saved or not saved: what stands in the file of a model, and what moves with it?
@@ -798,9 +783,6 @@ class InputLayer(nn.Module):
 # %% check="positional_encoding/input_layer" points=12
 # Values, the gradient of the embedding table, and dropout in training mode only.
 check("positional_encoding/input_layer", InputLayer)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/input_layer", InputLayer)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Another view: two one-hot vectors
@@ -933,9 +915,6 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
 # %% check="positional_encoding/shift_matrix" points=12
 # Steps forward and backward, for several sizes.
 check("positional_encoding/shift_matrix", shift_matrix)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/shift_matrix", shift_matrix)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Here are four hands at position 3, and after *your* matrix has moved them by 5. The dot
@@ -1063,9 +1042,6 @@ class LearnedPositions(nn.Module):
 # %% check="positional_encoding/learned" points=8
 # Values, gradients of the table, and sentences that are too long.
 check("positional_encoding/learned", LearnedPositions)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/learned", LearnedPositions)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Does it matter? Train and see
@@ -1273,9 +1249,6 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
 # %% check="positional_encoding/bug_clinic" points=10
 # Your test, run on right tables and on wrong ones.
 check("positional_encoding/bug_clinic", assert_sinusoidal)
-### BEGIN HIDDEN TESTS
-check.hidden("positional_encoding/bug_clinic", assert_sinusoidal)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Run your test on everything that we have met, your own two tables included.

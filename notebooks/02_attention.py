@@ -207,9 +207,6 @@ def dot_product_scores(q: Tensor, k: Tensor) -> Tensor:
 # %% check="attention/scores" points=5
 # Looks at all entries, with more keys than queries and the other way round.
 check("attention/scores", dot_product_scores)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/scores", dot_product_scores)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 2. Why divide by $\sqrt{d_k}$?
@@ -339,9 +336,6 @@ def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
 # %% check="attention/scaled_scores" points=7
 # Looks at matrices, batches and batches with heads; all sizes differ.
 check("attention/scaled_scores", scaled_scores)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/scaled_scores", scaled_scores)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 3. From scores to shares: softmax
@@ -431,9 +425,6 @@ def stable_softmax(x: Tensor) -> Tensor:
 # %% check="attention/softmax" points=10
 # Looks at small, huge and far-apart numbers, at -inf, at gradients, and at x afterwards.
 check("attention/softmax", stable_softmax)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/softmax", stable_softmax)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 4. Masks: who may see whom
@@ -517,9 +508,6 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
 # %% check="attention/padding_mask" points=6
 # Looks at shape, type and truth, for padding at both ends and another pad_id.
 check("attention/padding_mask", padding_mask)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/padding_mask", padding_mask)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 2.5 - the causal mask
@@ -577,9 +565,6 @@ def causal_mask(length: int) -> Tensor:
 # %% check="attention/causal_mask" points=6
 # Looks at the triangle, its diagonal and its type, for several lengths.
 check("attention/causal_mask", causal_mask)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/causal_mask", causal_mask)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 2.6 - both at once
@@ -642,9 +627,6 @@ def combine_masks(first: Tensor | None, second: Tensor | None) -> Tensor | None:
 # %% check="attention/combine_masks" points=7
 # Looks at truth, shapes and None, and at both masks afterwards.
 check("attention/combine_masks", combine_masks)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/combine_masks", combine_masks)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Your three functions at work: two sentences, the second one with two padding tokens.
@@ -826,9 +808,6 @@ def scaled_dot_product_attention(
 # Looks at both results with and without masks, huge scores, gradients, and the inputs
 # afterwards.
 check("attention/scaled_dot_product", scaled_dot_product_attention)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/scaled_dot_product", scaled_dot_product_attention)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Does yours agree with the function that millions of programs use?
@@ -1026,9 +1005,6 @@ class SelfAttention(nn.Module):
 # %% check="attention/self_attention" points=14
 # Looks at names and shapes of the weights, at both results, and at who can see whom.
 check("attention/self_attention", SelfAttention)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/self_attention", SelfAttention)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # **Cross-attention** lets one sequence search another: the words of a translation look at
@@ -1118,9 +1094,6 @@ class CrossAttention(nn.Module):
 # %% check="attention/cross_attention" points=12
 # Looks at both results for two lengths and two sizes, and at who can see whom.
 check("attention/cross_attention", CrossAttention)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/cross_attention", CrossAttention)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 7. Bug clinic: test a layer without reading it
@@ -1194,9 +1167,6 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 # %% check="attention/who_sees_whom" points=6
 # Runs your probe on layers of which the right answer is known.
 check("attention/who_sees_whom", who_sees_whom)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/who_sees_whom", who_sees_whom)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Three patients. All claim to be causal: output `i` depends on inputs `0 ... i` only. All
@@ -1337,9 +1307,6 @@ def equivariance_gap(
 # %% check="attention/equivariance_gap" points=5
 # Measures layers that are equivariant and layers that are not.
 check("attention/equivariance_gap", equivariance_gap)
-### BEGIN HIDDEN TESTS
-check.hidden("attention/equivariance_gap", equivariance_gap)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Now for your own self-attention: bare, with positions, and with a causal mask.

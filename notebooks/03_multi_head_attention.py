@@ -245,9 +245,6 @@ class ListOfHeads(nn.Module):
 # %% check="multi_head_attention/list_of_heads" points=14
 # Looks at names and shapes of the weights, both results, masks and gradients.
 check("multi_head_attention/list_of_heads", ListOfHeads)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/list_of_heads", ListOfHeads)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Nobody has told the heads to differ. **Predict first:** do fresh, untrained heads have the same
@@ -370,9 +367,6 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %% check="multi_head_attention/split_heads" points=8
 # Looks at where every single number goes, for several sizes.
 check("multi_head_attention/split_heads", split_heads)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/split_heads", split_heads)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Your split, and beside it the tempting shortcut `x.view(h, L, d_k)`. It has the right
@@ -457,9 +451,6 @@ def merge_heads(x: Tensor) -> Tensor:
 # %% check="multi_head_attention/merge_heads" points=8
 # Looks at where every single number goes, for several sizes.
 check("multi_head_attention/merge_heads", merge_heads)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/merge_heads", merge_heads)
-### END HIDDEN TESTS
 
 
 # %%
@@ -541,9 +532,6 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
 # %% check="multi_head_attention/pack_heads" points=10
 # Looks at names, shapes and rows of the six tensors.
 check("multi_head_attention/pack_heads", pack_heads)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/pack_heads", pack_heads)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # One large product and your split, against one small product per head:
@@ -657,9 +645,6 @@ def mask_for_heads(mask: Tensor | None) -> Tensor | None:
 # %% check="multi_head_attention/mask_for_heads" points=8
 # Looks at masks of each rank, also where there are as many sentences as heads.
 check("multi_head_attention/mask_for_heads", mask_for_heads)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/mask_for_heads", mask_for_heads)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 6. Multi-head attention
@@ -799,9 +784,6 @@ class MultiHeadAttention(nn.Module):
 # %% check="multi_head_attention/multi_head_attention" points=24
 # Looks at both results, masks of each rank, who can see whom, gradients and dropout.
 check("multi_head_attention/multi_head_attention", MultiHeadAttention)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/multi_head_attention", MultiHeadAttention)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Now the promise of section 4: the same weights in both layers, the same output. And
@@ -1029,9 +1011,6 @@ def parameter_count(d_model: int, num_heads: int, bias: bool = True) -> int:
 # %% check="multi_head_attention/parameter_count" points=4
 # Looks at several sizes, with and without biases.
 check("multi_head_attention/parameter_count", parameter_count)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/parameter_count", parameter_count)
-### END HIDDEN TESTS
 
 
 # %%
@@ -1150,9 +1129,6 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
 # %% check="multi_head_attention/to_pytorch" points=7
 # Runs PyTorch's layer with your weights; looks at whether they are copies.
 check("multi_head_attention/to_pytorch", to_pytorch)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/to_pytorch", to_pytorch)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 3.9 - from PyTorch
@@ -1216,9 +1192,6 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # %% check="multi_head_attention/from_pytorch" points=6
 # Looks at names, shapes and values of the eight tensors.
 check("multi_head_attention/from_pytorch", from_pytorch)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/from_pytorch", from_pytorch)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### The mask at the border
@@ -1283,9 +1256,6 @@ def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
 # %% check="multi_head_attention/pytorch_mask" points=7
 # Looks at the mask and at what PyTorch's layer makes of it.
 check("multi_head_attention/pytorch_mask", pytorch_mask)
-### BEGIN HIDDEN TESTS
-check.hidden("multi_head_attention/pytorch_mask", pytorch_mask)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # The proof. Your layer and PyTorch's, with the same weights, there and back, with a mask. And, as a

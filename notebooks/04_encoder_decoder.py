@@ -215,9 +215,6 @@ class FeedForward(nn.Module):
 # %% check="encoder_decoder/feed_forward" points=6
 # Looks at names and sizes of the weights, values, dropout, and who moves whom.
 check("encoder_decoder/feed_forward", FeedForward)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/feed_forward", FeedForward)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 2. Add & norm: what holds it together
@@ -325,9 +322,6 @@ def add_and_norm(
 # %% check="encoder_decoder/add_and_norm" points=7
 # Looks at both placements, with a stand-in for dropout whose place can be seen.
 check("encoder_decoder/add_and_norm", add_and_norm)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/add_and_norm", add_and_norm)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 3. The encoder
@@ -440,9 +434,6 @@ class EncoderLayer(nn.Module):
 # %% check="encoder_decoder/encoder_layer" points=10
 # Looks at the weights' names, values in both placements, masks, dropout and gradients.
 check("encoder_decoder/encoder_layer", EncoderLayer)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/encoder_layer", EncoderLayer)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### The stack
@@ -524,9 +515,6 @@ class Encoder(nn.Module):
 # %% check="encoder_decoder/encoder" points=6
 # Uses layers of its own, so that only the stack is judged.
 check("encoder_decoder/encoder", Encoder)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/encoder", Encoder)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Where should the norm stand? A measurement
@@ -780,9 +768,6 @@ class DecoderLayer(nn.Module):
 # %% check="encoder_decoder/decoder_layer" points=12
 # Looks at values in both placements, and at who moves whom: in the target and the memory.
 check("encoder_decoder/decoder_layer", DecoderLayer)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/decoder_layer", DecoderLayer)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Look at your layers from outside. **Predict first**, on paper: for an encoder layer
@@ -899,9 +884,6 @@ class Decoder(nn.Module):
 # %% check="encoder_decoder/decoder" points=5
 # Uses layers of its own, so that only the stack is judged.
 check("encoder_decoder/decoder", Decoder)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/decoder", Decoder)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 5. The Transformer
@@ -983,9 +965,6 @@ def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tenso
 # %% check="encoder_decoder/make_masks" points=6
 # Looks at who may attend to whom in all three attentions.
 check("encoder_decoder/make_masks", make_masks)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/make_masks", make_masks)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Now put everything together.
@@ -1158,9 +1137,6 @@ class Transformer(nn.Module):
 # %% check="encoder_decoder/transformer" points=12
 # Looks at the weights' names, logits, both placements, padding, sharing, and who moves whom.
 check("encoder_decoder/transformer", Transformer)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/transformer", Transformer)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # **Predict first.** The paper's base model: 6 + 6 layers, `d_model` 512, 8 heads,
@@ -1278,9 +1254,6 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
 # %% check="encoder_decoder/to_pytorch" points=6
 # Looks at names and tensors, for an encoder layer, a decoder layer and stacks.
 check("encoder_decoder/to_pytorch", to_pytorch)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/to_pytorch", to_pytorch)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Now the proof. Random weights, both placements, ReLU and GELU, causal and padding
@@ -1428,9 +1401,6 @@ class LanguageModel(nn.Module):
 # %% check="encoder_decoder/language_model" points=7
 # Looks at logits of both kinds, and at who moves whom.
 check("encoder_decoder/language_model", LanguageModel)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/language_model", LanguageModel)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Family one: fill in what was hidden
@@ -1507,9 +1477,6 @@ def masked_tokens(
 # %% check="encoder_decoder/masked_tokens" points=5
 # Looks at both tensors, for other special ids too, and at what was given afterwards.
 check("encoder_decoder/masked_tokens", masked_tokens)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/masked_tokens", masked_tokens)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Families two and three: what comes next?
@@ -1583,9 +1550,6 @@ def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, T
 # %% check="encoder_decoder/shifted" points=5
 # Looks at both tensors, with rows of several lengths.
 check("encoder_decoder/shifted", shifted)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/shifted", shifted)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Three trainings
@@ -2020,9 +1984,6 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
 # %% check="encoder_decoder/bug_clinic" points=9
 # Runs your test on right layers and on wrong ones.
 check("encoder_decoder/bug_clinic", assert_decoder_layer)
-### BEGIN HIDDEN TESTS
-check.hidden("encoder_decoder/bug_clinic", assert_decoder_layer)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Your test in action: on the published layer, and on your own.

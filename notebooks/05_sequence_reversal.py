@@ -147,9 +147,6 @@ def random_sequences(
 # %% check="sequence_reversal/random_sequences" points=4
 # Looks at lengths, ids, neighbours, and at what one seed gives twice.
 check("sequence_reversal/random_sequences", random_sequences)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/random_sequences", random_sequences)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 5.2 - a batch
@@ -226,9 +223,6 @@ def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
 # %% check="sequence_reversal/make_batch" points=6
 # Looks at both tensors for several lengths, and at the sequences afterwards.
 check("sequence_reversal/make_batch", make_batch)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/make_batch", make_batch)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # A look at what the model will see:
@@ -322,9 +316,6 @@ def shift(target: Tensor) -> tuple[Tensor, Tensor]:
 # %% check="sequence_reversal/shift" points=3
 # Looks at the labels, and at the input wherever there is a label.
 check("sequence_reversal/shift", shift)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/shift", shift)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 3. A loss that ignores padding
@@ -395,9 +386,6 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
 # %% check="sequence_reversal/masked_loss" points=7
 # Looks at the loss and its gradient, for rows of very different lengths.
 check("sequence_reversal/masked_loss", masked_loss)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/masked_loss", masked_loss)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Before any training, what should the loss be? A model that knows nothing gives each of `V`
@@ -487,9 +475,6 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
 # %% check="sequence_reversal/learning_rate" points=7
 # Looks at the whole curve, at its corners and beyond its end.
 check("sequence_reversal/learning_rate", rate_factor)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/learning_rate", rate_factor)
-### END HIDDEN TESTS
 
 
 # %%
@@ -601,9 +586,6 @@ def training_step(
 # %% check="sequence_reversal/training_step" points=8
 # Lets a scripted model take steps: what it is shown, its losses, its weights afterwards.
 check("sequence_reversal/training_step", training_step)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/training_step", training_step)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 5.7 - the loop
@@ -689,9 +671,6 @@ def fit(
 # %% check="sequence_reversal/fit" points=6
 # Logs every batch that is drawn, every learning rate that is used, and the losses.
 check("sequence_reversal/fit", fit)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/fit", fit)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 6. Writing without a teacher: greedy decoding
@@ -792,9 +771,6 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
 # %% check="sequence_reversal/greedy_decode" points=10
 # A scripted model knows what it will say, and logs what it is asked.
 check("sequence_reversal/greedy_decode", greedy_decode)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/greedy_decode", greedy_decode)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 5.9 - exact match
@@ -860,9 +836,6 @@ def exact_match(decoded: Tensor, labels: Tensor) -> float:
 # %% check="sequence_reversal/exact_match" points=6
 # Looks at rows that are almost right, and at tensors of different widths.
 check("sequence_reversal/exact_match", exact_match)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/exact_match", exact_match)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 7. It learns
@@ -1009,9 +982,6 @@ def train_and_save():
 # %% check="sequence_reversal/trained_model" points=12
 # Decodes random sequences with your model, and counts those that are right as a whole.
 check("sequence_reversal/trained_model", trained_model)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/trained_model", trained_model)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # How did it get there? We train once more, and keep a diary. `fit` asks for a new batch in
@@ -1394,9 +1364,6 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
 # %% check="sequence_reversal/antidiagonal_share" points=4
 # Looks at maps whose share is known, with rows of different lengths.
 check("sequence_reversal/antidiagonal_share", antidiagonal_share)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/antidiagonal_share", antidiagonal_share)
-### END HIDDEN TESTS
 
 
 # %%
@@ -1568,9 +1535,6 @@ def word_ids(sentences: Sequence[str]) -> dict[str, int]:
 # %% check="sequence_reversal/word_ids" points=4
 # Looks at repeated words, capital letters, punctuation and odd spaces.
 check("sequence_reversal/word_ids", word_ids)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/word_ids", word_ids)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # **Write your own sentences** of up to ten words into the next cell, in any language.
@@ -1995,9 +1959,6 @@ def attend_with_cache(
 # %% check="sequence_reversal/attend_with_cache" points=4
 # Feeds one position after the other, and goes back to an old cache once.
 check("sequence_reversal/attend_with_cache", attend_with_cache)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/attend_with_cache", attend_with_cache)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # The rest of the decoder treats each position on its own, or looks at the source, which does not

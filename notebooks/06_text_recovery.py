@@ -180,9 +180,6 @@ def normalise(sentence: str) -> str:
 # %% check="text_recovery/normalise" points=2
 # Looks at plain sentences, at apostrophes and hyphens, and at signs without spaces.
 check("text_recovery/normalise", normalise)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/normalise", normalise)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 6.2 - the levels
@@ -250,9 +247,6 @@ def eliminate(
 # %% check="text_recovery/eliminate" points=4
 # Looks at the three levels, at repeated words and at words inside other words.
 check("text_recovery/eliminate", eliminate)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/eliminate", eliminate)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Together they are the damage. Dictionary forms come from *simplemma*, a small library
@@ -354,9 +348,6 @@ def split_pairs(pairs: list[tuple[str, str]]) -> dict[str, list[tuple[str, str]]
 # %% check="text_recovery/split_pairs" points=4
 # Looks at all three splits, at empty sources, at repeated pairs and repeated sources.
 check("text_recovery/split_pairs", split_pairs)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/split_pairs", split_pairs)
-### END HIDDEN TESTS
 
 
 # %%
@@ -496,9 +487,6 @@ class WordTokenizer:
 # %% check="text_recovery/word_tokenizer" points=5
 # Looks at the vocabulary, its order, unknown words, and decoding with all four specials.
 check("text_recovery/word_tokenizer", WordTokenizer)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/word_tokenizer", WordTokenizer)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 4. Parts of words: byte-pair encoding
@@ -573,9 +561,6 @@ def merge_pair(symbols: list[str], pair: tuple[str, str]) -> list[str]:
 # %% check="text_recovery/merge_pair" points=2
 # Looks at several occurrences, at overlapping ones, and at the list afterwards.
 check("text_recovery/merge_pair", merge_pair)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/merge_pair", merge_pair)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 6.6 - learn the merges
@@ -661,9 +646,6 @@ def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str
 # %% check="text_recovery/learn_merges" points=5
 # Looks at small counts by hand, at ties, at the early stop, and at real words.
 check("text_recovery/learn_merges", learn_merges)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/learn_merges", learn_merges)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 6.7 - use the merges
@@ -724,9 +706,6 @@ def segment(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 # %% check="text_recovery/segment" points=3
 # Looks at seen and new words, at the order of merges, and at single characters.
 check("text_recovery/segment", segment)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/segment", segment)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # `SubwordTokenizer` puts your functions to work: text → pieces → symbols → ids, and back.
@@ -843,9 +822,6 @@ def collate(
 # %% check="text_recovery/collate" points=5
 # Looks at rows of different lengths, at the shift, at max_len, and at the lists afterwards.
 check("text_recovery/collate", collate)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/collate", collate)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 6. A loss that leaves room for doubt
@@ -922,9 +898,6 @@ def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Ten
 # %% check="text_recovery/smoothed_loss" points=5
 # Looks at values with and without smoothing, at padding, and at the gradient.
 check("text_recovery/smoothed_loss", smoothed_loss)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/smoothed_loss", smoothed_loss)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 7. A learning rate that rises and falls
@@ -981,9 +954,6 @@ def learning_rate(step: int, warmup: int, total: int, peak: float) -> float:
 # %% check="text_recovery/learning_rate" points=3
 # Looks at all steps of several schedules, at their ends, and at no warm-up at all.
 check("text_recovery/learning_rate", learning_rate)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/learning_rate", learning_rate)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 8. The loops
@@ -1069,9 +1039,6 @@ def train_epoch(
 # %% check="text_recovery/train_epoch" points=5
 # Watches the order of events, the weights after the epoch, large gradients and the mean.
 check("text_recovery/train_epoch", train_epoch)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/train_epoch", train_epoch)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ### Exercise 6.12 - evaluate
@@ -1135,9 +1102,6 @@ def evaluate(
 # %% check="text_recovery/evaluate" points=4
 # Looks at batches of unequal size, at the mode, at gradients and at the weights.
 check("text_recovery/evaluate", evaluate)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/evaluate", evaluate)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # # Part D · How good is it? BLEU
@@ -1214,9 +1178,6 @@ def clipped_matches(
 # %% check="text_recovery/clipped_matches" points=3
 # Looks at repeated words, at several references, and at texts shorter than n.
 check("text_recovery/clipped_matches", clipped_matches)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/clipped_matches", clipped_matches)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 10. BLEU of a corpus
@@ -1326,9 +1287,6 @@ def corpus_bleu(
 # %% check="text_recovery/corpus_bleu" points=7
 # Looks at real sentences, several references, short and empty outputs, all switches.
 check("text_recovery/corpus_bleu", corpus_bleu)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/corpus_bleu", corpus_bleu)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # What do the baselines reach? Copying the source; a rule (capital letter, full stop); and an
@@ -1460,9 +1418,6 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int = 60) -> Tensor
 # %% check="text_recovery/greedy_decode" points=5
 # Asks for the script of a model that we know: rows that end early, late and never.
 check("text_recovery/greedy_decode", greedy_decode)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/greedy_decode", greedy_decode)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 12. Beam search
@@ -1595,9 +1550,6 @@ def beam_search(
 # %% check="text_recovery/beam_search" points=6
 # Looks at one prefix and many, at lengths and their power, early and late ends.
 check("text_recovery/beam_search", beam_search)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/beam_search", beam_search)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # # Part F · The project
@@ -2036,9 +1988,6 @@ def restore(sources: list[str]) -> list[str]:
 # %% check="text_recovery/model" points=12
 # Lets your model recover 1,000 sentences and measures BLEU.
 check("text_recovery/model", restore)
-### BEGIN HIDDEN TESTS
-check.hidden("text_recovery/model", restore)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## 16. Your report

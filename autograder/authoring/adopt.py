@@ -165,12 +165,15 @@ def _cell(cell: NotebookNode, kept: NotebookNode | None, unit: Unit) -> Notebook
         what = ", ".join(sorted(unknown)) or "an attachment, or raw text"
         raise CourseError(f"{where} has what notebooks/ cannot hold: {what}")
     spacing = kept.metadata if kept and kept.cell_type == cell.cell_type else {}
+    role = _role(cell.metadata.get("nbgrader"), where)
     made = copy.deepcopy(cell)
     made.source = figures.name(cell.source, unit.root)
+    if role.get("check"):
+        made.source = made.source.partition(f"\n{notebook.BEGIN_HIDDEN}")[0]
     made.metadata = nbformat.from_dict(
         {k: v for k, v in spacing.items() if k in notebook.SPACING}
     )
-    made.metadata.update(_role(cell.metadata.get("nbgrader"), where))
+    made.metadata.update(role)
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -125,25 +124,22 @@ def target(cell: Cell) -> str:
     """The name that a check cell checks.
 
     Raises:
-        CourseError: the cell is not a check followed by the same check, hidden.
+        CourseError: the cell is not a check of its own exercise, and nothing else.
     """
-    shown, _, rest = cell.text.partition(BEGIN_HIDDEN)
-    hidden, closed, after = rest.partition(END_HIDDEN)
-    try:
-        pair = [ast.parse(part).body for part in (shown, hidden)]
-        calls = [body[0].value for body in pair if len(body) == 1]
-        forms = [ast.unparse(call.func) for call in calls]
-        arguments = [[ast.unparse(a) for a in call.args] for call in calls]
-    except (SyntaxError, AttributeError):
-        forms, arguments = [], []
-    good = forms == ["check", "check.hidden"] and arguments[0] == arguments[1]
-    good = good and len(arguments[0]) == 2 and closed and not after.strip()
-    if not good or arguments[0][0] != repr(cell.name):
+    found = re.fullmatch(
+        rf'(?:#.*\n)*check\("{cell.name}", ([A-Za-z_]\w*)\)', cell.text.strip()
+    )
+    if not found:
         raise CourseError(
-            f'{cell.where}: a check cell holds check("{cell.name}", target) and then, '
-            f"between {BEGIN_HIDDEN} and {END_HIDDEN}, the same with check.hidden"
+            f'{cell.where}: a check cell holds check("{cell.name}", target), and '
+            "comments above it; the build adds the hidden part"
         )
-    return arguments[0][1]
+    return found[1]
+
+
+def hidden_part(name: str, target: str) -> str:
+    """What the build adds to a check cell: the same check on hidden cases."""
+    return f'\n{BEGIN_HIDDEN}\ncheck.hidden("{name}", {target})\n{END_HIDDEN}'
 
 
 def _check_whole(cells: list[Cell], unit: Unit) -> None:
@@ -188,10 +184,12 @@ def _nbformat_cell(cell: Cell, unit: Unit) -> nbformat.NotebookNode:
         "markdown": nbformat.v4.new_markdown_cell,
         "code": nbformat.v4.new_code_cell,
     }[cell.kind]
-    is_prose = cell.kind == "markdown"
-    built = make(
-        figures.embed(cell.text, unit.root, cell.where) if is_prose else cell.text
-    )
+    text = cell.text
+    if cell.kind == "markdown":
+        text = figures.embed(text, unit.root, cell.where)
+    if cell.role == "check":
+        text += hidden_part(cell.name, target(cell))
+    built = make(text)
     if cell.role:
         built.metadata["nbgrader"] = {
             "grade": cell.role != "exercise",

@@ -36,9 +36,6 @@ def double(x):
 
 # %% check="tiny/double" points=95
 check("tiny/double", double)
-### BEGIN HIDDEN TESTS
-check.hidden("tiny/double", double)
-### END HIDDEN TESTS
 
 # %% [markdown] written="tiny/why" points=5
 # *Your answer here*
@@ -70,6 +67,12 @@ def test_a_good_notebook_becomes_a_valid_source(tmp_path):
     assert ids == ["tiny-double-answer", "tiny-double", "tiny-why"]
     assert sum(c.get("points", 0) for c in graded) == 100
     assert not any("jupytext" in str(c.metadata) for c in source.cells)
+    (check,) = (c for c in source.cells if c.source.startswith("check("))
+    assert check.source.splitlines()[1:] == [
+        "### BEGIN HIDDEN TESTS",
+        'check.hidden("tiny/double", double)',
+        "### END HIDDEN TESTS",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,17 +86,18 @@ def test_a_good_notebook_becomes_a_valid_source(tmp_path):
         ("points=95", "points=90", ":1: points sum to 95"),
         ("    ### END SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
         ("    ### BEGIN SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
+        ('check("tiny/double", double)', "assert double(1) == 2", ":17: a check"),
+        ('check("tiny/double", double)', "check(double)", ":17: a check cell"),
         (
-            'check.hidden("tiny/double", double)',
-            "assert double(1) == 2",
-            ":17: a check",
+            'check("tiny/double", double)\n',
+            'check("tiny/double", double)\nprint(double)\n',
+            ":17: a check cell",
         ),
         (
-            'check.hidden("tiny/double", double)',
-            'check.hidden("tiny/double", d)',
-            ":17:",
+            'check("tiny/double", double)\n',
+            'check("tiny/double", double)\n### BEGIN HIDDEN TESTS\n',
+            "the build adds the hidden part",
         ),
-        ("### END HIDDEN TESTS\n", "", ":17: a check cell"),
         ('written="tiny/why"', 'written="tiny/double"', "used twice"),
         ("# %% [markdown]\n", "lost = 1\n\n# %% [markdown]\n", ":1: text before"),
         ('check="tiny/double"', 'check="tiny/treble"', ":17: a check cell"),
