@@ -1682,9 +1682,6 @@ def sampling_distribution(
 # %% check="sequence_reversal/sampling_distribution" points=9
 # Looks at each dial alone, at all of them together, at batches, and at the logits afterwards.
 check("sequence_reversal/sampling_distribution", sampling_distribution)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/sampling_distribution", sampling_distribution)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Was your prediction right? (With $p = 0.79$ the first two are enough; 0.81 needs the third.)
@@ -1779,9 +1776,6 @@ def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
 # %% check="sequence_reversal/perplexity" points=4
 # Looks at both numbers, for batches of very different sizes and prices.
 check("sequence_reversal/perplexity", perplexity)
-### BEGIN HIDDEN TESTS
-check.hidden("sequence_reversal/perplexity", perplexity)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Now a text. The course has a grammar of its own that writes English sentences (unit 6 lives on
