@@ -114,7 +114,8 @@ def equivalent(old: dict[str, Exercise], new: list[Exercise]) -> bool:
 
 def _same(old: Exercise, new: Exercise) -> bool:
     heads = [
-        (e.title, e.points, e.mistakes, e.builds_on, len(e.cases)) for e in (old, new)
+        (e.title, e.points, e.mistakes, e.builds_on, dict(e.aspects), len(e.cases))
+        for e in (old, new)
     ]
     if heads[0] != heads[1]:
         return False

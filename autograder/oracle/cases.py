@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from autograder.oracle import properties
 from autograder.oracle.answers import (
     expected_answers,
     mistaken_answers,
@@ -15,15 +16,26 @@ from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Specification
 from autograder.oracle.variants import build_object, solution_source
 from autograder.student.exercise import Answers, Case, Exercise, Mistake
+from autograder.student.probes import find
 
 
 def drawings(
     specification: Specification, seed: str, hidden: bool
 ) -> Iterable[tuple[CaseKind, Answers]]:
     """The kinds of cases that a seed draws, with their inputs."""
-    for kind in specification.cases:
+    for kind in all_kinds(specification):
         if hidden or not kind.hidden_only:
             yield kind, dict(kind.inputs(_draw(specification, kind, seed)))
+
+
+def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
+    """An exercise's own kinds of cases and those of its general properties."""
+    own, promise = specification.cases, specification.promise
+    if find(specification.name).is_two_sided:  # we would have to play several sides
+        return tuple(own)
+    if promise is None:
+        return (*own, *properties.sequence(own))
+    return (*own, *properties.kinds(promise, own))
 
 
 def exercise(
@@ -62,6 +74,7 @@ def exercise(
         cases,
         mistakes,
         builds_on(specification, unit),
+        specification.aspects,
     )
 
 
@@ -116,5 +129,5 @@ def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
 
 
 def _like(kind: CaseKind) -> dict[str, Any]:
-    names = ("atol", "rtol", "picture", "measure", "scale")
+    names = ("atol", "rtol", "picture", "measure", "scale", "aspect", "says", "asks")
     return {name: getattr(kind, name) for name in names}

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+FINENESS = 1 << 14  # steps between whole numbers
+
 
 class Draw:
-    """Reproducible inputs: whole multiples of 1/64, exact in float32 on every platform.
+    """Reproducible inputs: whole multiples of 2**-14, exact in float32 everywhere.
 
+    Neither float16 nor bfloat16 can hold them, so who computes in these is seen.
     torch's own generators give other last digits on other processors; numpy's integers
     do not, so references are byte-identical wherever they are built.
     """
@@ -18,9 +21,9 @@ class Draw:
 
     def tensor(self, *shape: int, scale: float = 2.0) -> torch.Tensor:
         """float32 numbers between -scale and scale, of either sign."""
-        top = int(64 * scale)
+        top = int(FINENESS * scale)
         grid = self._rng.integers(-top, top + 1, size=shape)
-        return torch.tensor(grid / 64, dtype=torch.float32)
+        return torch.tensor(grid / FINENESS, dtype=torch.float32)
 
     def ids(self, low: int, high: int, *shape: int) -> torch.Tensor:
         """int64 numbers from low (included) to high (excluded)."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from autograder.oracle.draw import Draw
-from autograder.student.exercise import Answers, Value
-
-Inputs = dict[str, Value]  # named tensors, or named text
-Maker = Callable[[Draw], Inputs]
+from autograder.oracle.promise import Inputs as Inputs  # named tensors, or named text
+from autograder.oracle.promise import Maker as Maker
+from autograder.oracle.promise import Promise
+from autograder.student.exercise import Answers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,9 @@ class CaseKind:
         picture: "auto", or "curves" for quantities that run along rows.
         measure, scale: for answers that are better or worse (see measures/): the
             measure's name, and (value, share of the points) in rising order.
+        aspect: the part of the exercise's points that it earns (see compare.WEIGHTS).
+        says, asks: what to say if this alone fails and no mistake is recognised, with
+            ``{label}`` for the first answer that is wrong.
         known: from an equal Draw to the expected answers, where the inputs were made
             from them, so that no solution has to find them.
     """
@@ -40,6 +43,9 @@ class CaseKind:
     measure: str = ""
     scale: tuple[tuple[float, float], ...] = ()
     known: Callable[[Draw], Answers] | None = None
+    aspect: str = "values"
+    says: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,8 @@ class Specification:
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
             notebook's solution (a trained model is neither exact nor portable).
+        promise: what is true of every call, from which more cases follow.
+        aspects: weights of the cases' aspects where they are not the usual ones.
     """
 
     name: str
@@ -117,6 +125,8 @@ class Specification:
     accepted: Sequence[Accepted]
     precise: bool = True
     reference: object = None
+    promise: Promise | None = None
+    aspects: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:

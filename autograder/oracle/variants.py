@@ -29,12 +29,17 @@ def build_object(
     Raises:
         CourseError: an edit's old text does not occur exactly once in the solution.
     """
-    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    names = namespace(specification)
     if variant is None:
-        return specification.reference or getattr(module, specification.target)
+        return specification.reference or names[specification.target]
     code = variant_source(specification, variant)
-    names = run_source(code, dict(vars(module)), f"<{variant.name}>")
-    return names[specification.target]
+    return run_source(code, names, f"<{variant.name}>")[specification.target]
+
+
+def namespace(specification: Specification) -> dict[str, Any]:
+    """A copy of the names that the solutions of an exercise's unit see."""
+    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    return dict(vars(module))
 
 
 def variant_source(specification: Specification, variant: Way | Accepted) -> str:

@@ -22,6 +22,10 @@ from autograder.student.exercise import (
     Verdict,
 )
 from autograder.student.measures import credit, measured, remark
+from autograder.student.properties import by_hand
+
+# How much an aspect weighs where an exercise does not say otherwise.
+WEIGHTS = {"values": 6.0, "calls": 1.5, "learning": 1.5, "mode": 1.5, "errors": 1.0}
 
 
 def judge(
@@ -38,12 +42,35 @@ def judge(
     for result in results:
         name = result.case.name
         credits[name] = min(result.credit, credits.get(name, math.inf))
-    points = round(exercise.points * sum(credits.values()) / len(credits), 2)
+    aspects = earned(exercise, {r.case.name: r.case.aspect for r in results}, credits)
+    points = round(sum(points for points, _ in aspects.values()), 2)
     failed = any(not result.passed for result in results)
     mistake, sure = diagnose(exercise, results) if failed else (None, False)
     return Verdict(
-        exercise.name, exercise.title, points, exercise.points, results, mistake, sure
-    )
+        exercise.name, exercise.title, points, exercise.points, results, mistake, sure,
+        aspects=aspects,
+    )  # fmt: skip
+
+
+def earned(
+    exercise: Exercise, aspects: Mapping[str, str], credits: Mapping[str, float]
+) -> dict[str, tuple[float, float]]:
+    """By aspect, the points earned and those that there are.
+
+    An exercise's points are divided over the aspects that its cases have, by weight;
+    within an aspect, cases count equally.
+
+    Args:
+        aspects: the aspect of each case, by name.
+        credits: the share that each case earns, by name.
+    """
+    present = list(dict.fromkeys(aspects.values()))
+    weights = {a: exercise.aspects.get(a, WEIGHTS.get(a, 1.0)) for a in present}
+    most = {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
+    shares = {
+        a: [credits[case] for case, own in aspects.items() if own == a] for a in present
+    }
+    return {a: (most[a] * sum(shares[a]) / len(shares[a]), most[a]) for a in present}
 
 
 def compare(case: Case, answers: Answers) -> CaseResult:
@@ -51,6 +78,8 @@ def compare(case: Case, answers: Answers) -> CaseResult:
     if RAISED in answers and RAISED not in case.expected:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
+    if by_hand(case.inputs, answers):
+        return CaseResult(case, answers, (), 1.0)
     if case.measure:
         return _measured(case, answers)
     findings = tuple(
@@ -200,14 +229,33 @@ def diagnose(
     unrelated code often fails with the same words.
     """
     known = [result for result in results if result.case.mistakes]
-    best, share = None, 0.5
+    best, share = symptom(results), 0.5
+    seen_only = best is not None
     for name, mistake in exercise.mistakes.items():
         whole, explained = _explained(known, name)
         if whole:
             return mistake, True
+        if seen_only:
+            continue
         if explained > share or (explained == share and best is None):
             best, share = mistake, explained
-    return best, False
+    return best, seen_only
+
+
+def symptom(results: Sequence[CaseResult]) -> Mistake | None:
+    """What was seen, where values are right and only a general property is not."""
+    wrong = [result for result in results if not result.passed]
+    if any(not result.case.says for result in wrong):
+        return None
+    case, findings = wrong[0].case, wrong[0].findings
+    if findings[0].problem == RAISED:
+        says = f"All else is right, but here your code stops: {case.title}."
+        return Mistake("symptom", says, case.asks)
+    if findings[0].problem and len(findings) > 1 and case.says.startswith("Right"):
+        return None  # not even right at first
+    first = next(finding for finding in findings if finding.problem)
+    label = first.name.partition(", ")[2].partition(" (")[0] or first.name
+    return Mistake("symptom", case.says.format(label=label), case.asks)
 
 
 def gives_all(results: Sequence[CaseResult], mistake: str) -> bool:

@@ -58,6 +58,7 @@ class Case:
     ``mistakes`` maps the name of a mistake to the answers its code gives here.
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
     earns a share of its points by ``scale`` (see measures/) instead of all or none.
+    ``says`` and ``asks`` tell what was seen if all cases without them are right.
     """
 
     name: str
@@ -72,12 +73,16 @@ class Case:
     picture: str = "auto"
     measure: str = ""
     scale: tuple[tuple[float, float], ...] = ()
+    aspect: str = "values"
+    says: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """A graded piece of work: its cases count equally towards ``points``.
+    """A graded piece of work, whose ``points`` are divided over aspects.
 
+    ``aspects`` holds weights by aspect where they are not the usual ones (compare.py).
     ``builds_on`` names exercises of the same unit whose answers this one uses.
     """
 
@@ -87,6 +92,7 @@ class Exercise:
     cases: tuple[Case, ...]
     mistakes: Mapping[str, Mistake] = field(default_factory=dict)
     builds_on: tuple[str, ...] = ()
+    aspects: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,8 @@ class Verdict:
     ``points`` may hold a bonus; nbgrader's own grading stops at a credit above the
     points of a cell, so the ``repr`` leaves it out. ``note`` replaces the list of
     cases when nothing could be run ("not solved yet"). ``sure`` says that the
-    mistake explains every answer, not only some of them.
+    mistake explains every answer, not only some of them. ``aspects`` are the points
+    earned and possible, by aspect.
     """
 
     exercise: str
@@ -136,6 +143,7 @@ class Verdict:
     mistake: Mistake | None = None
     sure: bool = False
     note: str = ""
+    aspects: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import linecache
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from autograder.student import properties
 from autograder.student.exercise import RAISED, Answers, WrongAnswer, plain
 from autograder.student.probes import Report, seed
 from autograder.student.switches import on_cpu
@@ -35,13 +37,21 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     with quiet(), on_cpu(), torch.random.fork_rng(devices=[]):
         seed(0)
         try:
-            return {name: plain(v) for name, v in probe(answer, copies).items()}
+            found = _asked(probe, copies)(answer, copies)
+            return {name: plain(value) for name, value in found.items()}
         except WrongAnswer as error:
             return {RAISED: str(error)}
         except NotImplementedError as error:
             return {RAISED: UNSOLVED if from_stub(error) else describe_error(error)}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
+
+
+def _asked(probe: Report, inputs: Answers) -> Report:
+    """The exercise's own probe, or one of a general property that makes use of it."""
+    if properties.KEY not in inputs:
+        return probe
+    return functools.partial(properties.tried, probe)
 
 
 @contextlib.contextmanager
@@ -64,7 +74,8 @@ def from_stub(error: NotImplementedError) -> bool:
 def describe_error(error: BaseException) -> str:
     """The exception in one line and, below it, the student's own line that raised."""
     text = (str(error).strip() or "no message").splitlines()[0]
-    message = f"{type(error).__name__}: {text}"
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()) if note)
+    message = f"{type(error).__name__}: {text}{notes}"
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

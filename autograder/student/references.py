@@ -44,7 +44,7 @@ def _pack_exercise(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict
     return {
         "name": exercise.name, "title": exercise.title, "points": exercise.points,
         "cases": cases, "mistakes": [asdict(m) for m in exercise.mistakes.values()],
-        "builds_on": exercise.builds_on,
+        "builds_on": exercise.builds_on, "aspects": dict(exercise.aspects),
     }  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def _read_exercise(entry: dict, file: safe_open) -> Exercise:
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
         entry["name"], entry["title"], entry["points"], cases, mistakes,
-        tuple(entry["builds_on"]),
+        tuple(entry["builds_on"]), entry["aspects"],
     )  # fmt: skip
 
 

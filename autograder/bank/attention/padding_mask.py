@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_TABLES, Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -55,6 +56,12 @@ EXERCISE = Specification(
     title="The padding mask",
     target="padding_mask",
     precise=False,
+    promise=Promise(
+        arguments='ids: B L; pad_id: _',
+        results='mask: B 1 L',
+        on=('right',),
+        ways=OF_TABLES,
+    ),
     cases=[
         CaseKind(
             name="right",

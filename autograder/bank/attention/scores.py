@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.attention._inputs import queries_and_keys
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -16,6 +17,13 @@ EXERCISE = Specification(
     name="attention/scores",
     title="Scores of queries and keys",
     target="dot_product_scores",
+    promise=Promise(
+        arguments='q: Lq d; k: Lk d',
+        results='scores: Lq Lk',
+        on=('four_queries',),
+        ways=('spread', 'gradient'),
+        sizes=special(one_key=queries_and_keys(lq=3, lk=1, d_k=4), vectors_of_size_one=queries_and_keys(lq=3, lk=4, d_k=1), equal_sizes=queries_and_keys(lq=4, lk=4, d_k=4)),
+    ),
     cases=[
         CaseKind(
             name="four_queries",

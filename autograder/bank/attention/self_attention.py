@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.bank.attention._inputs import projections
 from autograder.bank.inputs import causal_mask, open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -47,6 +48,14 @@ EXERCISE = Specification(
     name="attention/self_attention",
     title="Self-attention",
     target="SelfAttention",
+    promise=Promise(
+        arguments='x: B L d; mask?: L L | B L L',
+        results='output: B L e; weights: B L L',
+        on=('plain', 'padding'),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(one_sentence=_self(1, 3, 4, 2, 5, mask='padding'), one_position=_self(3, 1, 4, 2, 5), equal_sizes=_self(3, 3, 3, 3, 3, mask='causal'), d_model_of_one=_self(2, 3, 1, 4, 5)),
+    ),
     cases=[
         CaseKind(
             name="plain",

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -57,6 +58,12 @@ EXERCISE = Specification(
     name="attention/softmax",
     title="Softmax that survives",
     target="stable_softmax",
+    promise=Promise(
+        arguments='x: B h M L',
+        results='weights: B h M L',
+        on=('heads',),
+        sizes=special(one_number=_rows(2, 3, 1), one_row=_rows(1, 5), equal_sizes=_rows(3, 3, 3)),
+    ),
     cases=[
         CaseKind(
             name="small",

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.encoder_decoder._inputs import norm_shapes
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -35,6 +36,11 @@ EXERCISE = Specification(
     name="encoder_decoder/add_and_norm",
     title="Residual, norm and dropout around a sublayer",
     target="add_and_norm",
+    promise=Promise(
+        arguments='x: B N d; sublayer: _; norm: _; dropout: _; norm_first: _',
+        results='output: B N d',
+        on=('post', 'pre'),
+    ),
     cases=[
         CaseKind(
             name="post",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.encoder_decoder._inputs import stack_inputs
 from autograder.bank.encoder_decoder._stacks import stack_mutants
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -17,6 +18,14 @@ EXERCISE = Specification(
     name="encoder_decoder/decoder",
     title="The decoder stack",
     target="Decoder",
+    promise=Promise(
+        arguments='x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls',
+        results='output: B Lt d',
+        on=('three', 'two_masks'),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True), one_sentence=stack_inputs(2, 1, 3, 4, 2), equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={'tgt_mask': 'both'})),
+    ),
     cases=[
         CaseKind(
             name="three",

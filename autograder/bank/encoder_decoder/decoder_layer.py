@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.encoder_decoder._inputs import DECODER, layer_inputs
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -21,6 +22,18 @@ EXERCISE = Specification(
     name="encoder_decoder/decoder_layer",
     title="The decoder layer",
     target="DecoderLayer",
+    promise=Promise(
+        arguments=(
+            "x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt | B h Lt Lt; "
+            "memory_mask?: Lt Ls | B Lt Ls | B h Lt Ls"
+        ),
+        results='output: B Lt d',
+        on=('post_relu', 'pre_both'),
+        ways=OF_MODULES,
+        module=True,
+        dropout=('pre_both', {'rate': 0.375}),
+        sizes=special(one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2), one_position=layer_inputs(DECODER, 2, 1, 6, 3, 5, ls=4), one_memory_position=layer_inputs(DECODER, 2, 3, 6, 3, 5, ls=1), equal_sizes=layer_inputs(DECODER, 3, 3, 3, 3, 3, ls=3, masks={'tgt_mask': 'both', 'memory_mask': 'padding'})),
+    ),
     cases=[
         CaseKind(
             name="post_relu",

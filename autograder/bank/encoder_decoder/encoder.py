@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.encoder_decoder._inputs import stack_inputs
 from autograder.bank.encoder_decoder._stacks import stack_mutants
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -17,6 +18,14 @@ EXERCISE = Specification(
     name="encoder_decoder/encoder",
     title="The encoder stack",
     target="Encoder",
+    promise=Promise(
+        arguments='x: B L d; mask?: L L | B L L',
+        results='output: B L d',
+        on=('three', 'two_padding'),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(one_layer=stack_inputs(1, 2, 3, 4, norm=True), one_sentence=stack_inputs(2, 1, 3, 4), equal_sizes=stack_inputs(3, 3, 3, 3, masks={'mask': 'both'})),
+    ),
     cases=[
         CaseKind(
             name="three",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.encoder_decoder._inputs import ENCODER, layer_inputs
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -16,6 +17,15 @@ EXERCISE = Specification(
     name="encoder_decoder/encoder_layer",
     title="The encoder layer",
     target="EncoderLayer",
+    promise=Promise(
+        arguments="x: B L d; mask?: L L | B L L | B h L L",
+        results='output: B L d',
+        on=('post_relu', 'pre_gelu'),
+        ways=OF_MODULES,
+        module=True,
+        dropout=('pre_gelu', {'rate': 0.375}),
+        sizes=special(one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5), one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5), one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={'mask': 'both'}), equal_sizes=layer_inputs(ENCODER, 3, 3, 3, 3, 3, masks={'mask': 'both'})),
+    ),
     cases=[
         CaseKind(
             name="post_relu",

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.encoder_decoder._inputs import feed_forward_shapes
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -39,6 +40,15 @@ EXERCISE = Specification(
     name="encoder_decoder/feed_forward",
     title="The position-wise feed-forward network",
     target="FeedForward",
+    promise=Promise(
+        arguments='x: B L d',
+        results='output: B L d',
+        on=('relu',),
+        ways=OF_MODULES,
+        module=True,
+        dropout=('relu', {'rate': 0.375}),
+        sizes=special(one_sentence=_network(1, 3, d_model=4, d_ff=5), one_position=_network(2, 1, d_model=4, d_ff=5), equal_sizes=_network(3, 3, d_model=3, d_ff=3), no_batch=_network(d_model=4, d_ff=3)),
+    ),
     cases=[
         CaseKind(
             name="relu",

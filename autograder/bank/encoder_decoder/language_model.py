@@ -12,6 +12,7 @@ from autograder.bank.encoder_decoder._inputs import (
     token_ids,
 )
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -65,6 +66,15 @@ EXERCISE = Specification(
     name="encoder_decoder/language_model",
     title="One class for two families",
     target="LanguageModel",
+    promise=Promise(
+        arguments='ids: B L',
+        results='logits: B L V',
+        on=('both_sides', 'causal'),
+        ways=OF_MODULES,
+        module=True,
+        dropout=('causal', {'option.dropout': 0.375}),
+        sizes=special(one_sentence=_language_model_inputs(7, 4, 2, 1, 5, True, 1, 6), one_position=_language_model_inputs(7, 4, 2, 1, 5, True, 3, 1), equal_sizes=_language_model_inputs(4, 4, 4, 1, 4, False, 4, 4)),
+    ),
     cases=[
         CaseKind(
             name="both_sides",

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.encoder_decoder._inputs import keep_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_TABLES, Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -38,6 +39,12 @@ EXERCISE = Specification(
     title="Inputs and targets for hidden tokens",
     target="masked_tokens",
     precise=False,
+    promise=Promise(
+        arguments='ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _',
+        results='inputs: B L; targets: B L',
+        on=('other_pad',),
+        ways=OF_TABLES,
+    ),
     cases=[
         CaseKind(
             name="default",

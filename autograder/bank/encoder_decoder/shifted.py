@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.encoder_decoder._inputs import keep_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_TABLES, Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -38,6 +39,12 @@ EXERCISE = Specification(
     title="Inputs and targets for the next token",
     target="shifted",
     precise=False,
+    promise=Promise(
+        arguments='ids: B L; pad_id: _; ignore: _',
+        results='inputs: B M; targets: B M',
+        on=('other_pad',),
+        ways=OF_TABLES,
+    ),
     cases=[
         CaseKind(
             name="default",

@@ -12,6 +12,7 @@ from autograder.bank.encoder_decoder._inputs import (
     token_ids,
 )
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -78,6 +79,15 @@ EXERCISE = Specification(
     name="encoder_decoder/transformer",
     title="The Transformer",
     target="Transformer",
+    promise=Promise(
+        arguments='src: B Ls; tgt: B Lt',
+        results='logits: B Lt V',
+        on=('post',),
+        ways=OF_MODULES,
+        module=True,
+        dropout=('pre_gelu', {'option.dropout': 0.375}),
+        sizes=special(one_sentence=_model_inputs(7, 6, 4, 2, 1, 5, batch=1, ls=3, lt=5), one_position=_model_inputs(7, 6, 4, 2, 1, 5, batch=2, ls=1, lt=1), equal_sizes=_model_inputs(5, 5, 4, 4, 1, 4, batch=4, ls=4, lt=4)),
+    ),
     cases=[
         CaseKind(
             name="post",

@@ -8,6 +8,7 @@ from autograder.bank.multi_head_attention._inputs import (
     linear_parameters,
 )
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -53,6 +54,14 @@ EXERCISE = Specification(
     name="multi_head_attention/list_of_heads",
     title="A list of heads",
     target="ListOfHeads",
+    promise=Promise(
+        arguments='x: B L d; mask?: L L | B L L',
+        results='output: B L e; weights: B h L L',
+        on=('plain', 'padding'),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask='padding'), one_head=_list(2, 3, 1, 5, 4, 6, 7, mask='causal'), one_position=_list(2, 1, 3, 5, 4, 6, 7), equal_sizes=_list(3, 3, 3, 3, 3, 3, 3, mask='causal')),
+    ),
     cases=[
         CaseKind(
             name="plain",

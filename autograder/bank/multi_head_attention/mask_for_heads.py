@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -38,6 +39,10 @@ EXERCISE = Specification(
     name="multi_head_attention/mask_for_heads",
     title="A mask for all heads",
     target="mask_for_heads",
+    promise=Promise(
+        ways=(),
+        sizes=special(masks_of_one_sentence=_masks(1, 2, 3, 4, three=(1, 3, 4), four=(1, 2, 1, 4)), masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)), masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)), equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4)),
+    ),
     cases=[
         CaseKind(
             name="padding",

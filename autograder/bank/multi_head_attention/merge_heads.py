@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -28,6 +29,12 @@ EXERCISE = Specification(
     name="multi_head_attention/merge_heads",
     title="Merge heads",
     target="merge_heads",
+    promise=Promise(
+        arguments='x: B h L d',
+        results='features: B L m',
+        on=('gradient',),
+        sizes=special(one_sentence=_heads(1, 3, 2, 4), one_position=_heads(2, 1, 3, 4), one_head=_heads(2, 3, 1, 4), heads_of_size_one=_heads(2, 3, 4, 1), equal_sizes=_heads(3, 3, 3, 3)),
+    ),
     cases=[
         CaseKind(
             name="plain",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -33,6 +34,12 @@ EXERCISE = Specification(
     name="multi_head_attention/split_heads",
     title="Split heads",
     target="split_heads",
+    promise=Promise(
+        arguments='x: B L m; num_heads: _',
+        results='heads: B h L d',
+        on=('gradient',),
+        sizes=special(one_sentence=_features(1, 3, 2, 4), one_position=_features(2, 1, 3, 4), one_head=_features(2, 3, 1, 4), heads_of_size_one=_features(2, 3, 4, 1), equal_sizes=_features(3, 3, 3, 3)),
+    ),
     cases=[
         CaseKind(
             name="plain",

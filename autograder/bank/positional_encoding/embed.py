@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -36,6 +37,11 @@ EXERCISE = Specification(
     name="positional_encoding/embed",
     title="Embedding lookup with padding",
     target="embed",
+    promise=Promise(
+        arguments='ids: B L; table: V d; padding_idx: _',
+        results='vectors: B L d',
+        on=('padding_is_3',),
+    ),
     cases=[
         CaseKind(
             name="no_padding",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -43,6 +44,14 @@ EXERCISE = Specification(
     name="positional_encoding/input_layer",
     title="The input layer",
     target="InputLayer",
+    promise=Promise(
+        arguments='ids: B N',
+        results='output: B N d',
+        on=('padding_is_3',),
+        ways=('steady', 'alone', 'spread', 'gradient', 'loaded'),
+        module=True,
+        dropout=('padding_is_0', {}),
+    ),
     cases=[
         CaseKind(
             name="padding_is_0",

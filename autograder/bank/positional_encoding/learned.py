@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -30,6 +31,13 @@ EXERCISE = Specification(
     name="positional_encoding/learned",
     title="LearnedPositions",
     target="LearnedPositions",
+    promise=Promise(
+        arguments='x: B L d',
+        results='output: B L d',
+        on=('short',),
+        ways=OF_MODULES,
+        module=True,
+    ),
     cases=[
         CaseKind(
             name="short",

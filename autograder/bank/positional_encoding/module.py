@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -42,6 +43,13 @@ EXERCISE = Specification(
     name="positional_encoding/module",
     title="PositionalEncoding",
     target="PositionalEncoding",
+    promise=Promise(
+        arguments='x: B L d',
+        results='output: B L d',
+        on=('short',),
+        ways=OF_MODULES,
+        module=True,
+    ),
     cases=[
         CaseKind(
             name="short",

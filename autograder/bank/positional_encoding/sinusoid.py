@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.oracle.promise import OF_TABLES, Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -29,6 +30,12 @@ EXERCISE = Specification(
     name="positional_encoding/sinusoid",
     title="The sinusoid encoding, at once",
     target="sinusoid",
+    promise=Promise(
+        arguments='positions: B L; d_model: _',
+        results='encoding: B L d',
+        on=('batch',),
+        ways=OF_TABLES,
+    ),
     cases=[
         CaseKind(
             name="row",

@@ -1,0 +1,138 @@
+"""Generated mutants: how many there are, how many are caught, and which survive.
+
+A survivor is either equivalent to the solution, and stands with the reason in
+``survivors.json``, or it shows what no case asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.operators import HELPERS, Mutation, mutations
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import namespace, run_source, solution_source
+from autograder.student.compare import compare
+from autograder.student.exercise import Case
+from autograder.student.observe import observe
+from autograder.student.probes import find
+
+REASONS = Path(__file__).with_name("survivors.json")
+SECONDS = 5  # after which a mutant that never ends counts as caught
+
+
+@dataclass
+class Count:
+    """What the cases of one exercise make of its generated mutants."""
+
+    name: str
+    made: int = 0
+    caught: int = 0
+    explained: int = 0
+    survivors: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:<44} generated {self.made:>4} · caught {self.caught:>4} · "
+            f"equivalent {self.explained:>3} · survivors {len(self.survivors):>3}"
+        )
+
+
+class TooLong(BaseException):
+    """A mutant that does not end; no handler of ordinary errors sees it."""
+
+
+def count(specification: Specification) -> Count:
+    """Try every generated mutant of an exercise's solution on two drawings."""
+    cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
+    cases = sorted((c for c in cases if not c.measure), key=_cost)
+    found, reasons = Count(specification.name), explained().get(specification.name, {})
+    for mutation in mutations(solution_source(specification)):
+        found.made += 1
+        if caught(specification, mutation, cases):
+            found.caught += 1
+        elif any(fnmatchcase(describe(mutation), known) for known in reasons):
+            found.explained += 1
+        else:
+            found.survivors.append(describe(mutation))
+    return found
+
+
+def describe(mutation: Mutation) -> str:
+    """A mutation in a line: the operator, what it changed, and into what."""
+    text = mutation.change
+    if len(text) > 160:  # of a whole function only what is new
+        old, _, new = text.partition(" -> ")
+        same = _common_start(old, new)
+        text = f"... {new[max(same - 20, 0) : same + 120]}"
+    return f"{mutation.operator}: {text}"
+
+
+def _common_start(old: str, new: str) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+
+
+def _cost(case: Case) -> int:
+    """Ordinary cases first: most mutants fail the first one."""
+    return bool(case.says)
+
+
+def explained() -> dict[str, dict[str, str]]:
+    """By exercise, the mutants that are equivalent (* for anything), and why."""
+    return json.loads(REASONS.read_text()) if REASONS.is_file() else {}
+
+
+def caught(
+    specification: Specification, mutation: Mutation, cases: Iterable[Case]
+) -> bool:
+    """Whether a mutant fails a case, or has no object to try at all."""
+    try:
+        with limit(SECONDS):
+            made = _object(specification, mutation)
+            probe = find(specification.name)
+            return any(
+                not compare(case, observe(probe, made, dict(case.inputs))).passed
+                for case in cases
+            )
+    except (Exception, TooLong):
+        return True
+
+
+def _object(specification: Specification, mutation: Mutation) -> object:
+    names = namespace(specification)
+    run_source(HELPERS, names, "<helpers>")
+    run_source(mutation.source, names, "<generated>")
+    return names[specification.target]
+
+
+@contextmanager
+def limit(seconds: int) -> Iterator[None]:
+    """End what takes longer, from the inside."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def unknown_reasons(specification: Specification) -> list[str]:
+    """Reasons that stand in the file for mutants that no operator makes any more."""
+    made = {describe(m) for m in mutations(solution_source(specification))}
+    return [
+        known
+        for known in explained().get(specification.name, {})
+        if not any(fnmatchcase(name, known) for name in made)
+    ]

@@ -1,0 +1,400 @@
+"""Operators that make wrong variants of a solution, on its syntax tree.
+
+Each operator takes a node and gives nodes that could stand in its place. They know
+nothing of the exercise: what they find is what its author did not think of.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+Nodes = Iterator[ast.AST]
+# Operators for what happens at every call: where a module is made they mean nothing.
+IN_CALLS = {"only in training", "detach", "cast", "remember"}
+HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A generated variant: the operator, what it put for what, and the full code."""
+
+    operator: str
+    change: str
+    source: str
+
+
+def mutations(source: str) -> Iterator[Mutation]:
+    """Every variant of a function or class that the operators make, each code once."""
+    tree = _without_docstrings(ast.parse(source))
+    known = {ast.unparse(tree)}
+    making, messages = _inside(tree, _is_init), _inside(tree, _is_raise)
+    for holder, field, index in list(_places(tree)):
+        node = _get(holder, field, index)
+        if node in messages:
+            continue
+        for operator, made in _candidates(node):
+            if node in making and operator in IN_CALLS:
+                continue
+            _set(holder, field, index, made)
+            code = ast.unparse(ast.fix_missing_locations(tree))
+            _set(holder, field, index, node)
+            if code not in known:
+                known.add(code)
+                yield Mutation(operator, _change(node, made), code)
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.FunctionDef | ast.ClassDef)
+        if is_text and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+            for argument in (*node.args.args, *node.args.kwonlyargs):
+                argument.annotation = None
+    return tree
+
+
+def _inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
+    """All nodes below those of a kind."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if holds(node):
+            found.update(n for n in ast.walk(node) if n is not node)
+    return found
+
+
+def _is_init(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
+
+
+def _is_raise(node: ast.AST) -> bool:
+    return isinstance(node, ast.Raise)
+
+
+def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
+    for node in ast.walk(tree):
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.AST):
+                yield node, field, None
+            elif isinstance(value, list):
+                for i, item in enumerate(value):
+                    if isinstance(item, ast.AST):
+                        yield node, field, i
+
+
+def _get(holder: ast.AST, field: str, index: int | None) -> ast.AST:
+    value = getattr(holder, field)
+    return value if index is None else value[index]
+
+
+def _set(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
+        setattr(holder, field, node)
+    else:
+        getattr(holder, field)[index] = node
+
+
+def _change(old: ast.AST, new: ast.AST) -> str:
+    texts = (" ".join(ast.unparse(node).split()) for node in (old, new))
+    return " -> ".join(texts)
+
+
+def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    for name, operator in OPERATORS.items():
+        for made in operator(node):
+            yield name, made
+
+
+OPERATORS: dict[str, Callable[[ast.AST], Nodes]] = {}
+
+
+def _operator(function: Callable[[ast.AST], Nodes]) -> Callable[[ast.AST], Nodes]:
+    OPERATORS[function.__name__.replace("_", " ")] = function
+    return function
+
+
+def _expression(text: str, **parts: ast.expr) -> ast.expr:
+    """An expression with other expressions for the names in it."""
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return copy.deepcopy(parts.get(node.id, node))
+
+    return Put().visit(ast.parse(text, mode="eval").body)
+
+
+@_operator
+def drop_an_argument(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call):
+        for field in ("args", "keywords"):
+            for i in range(len(getattr(node, field))):
+                made = copy.deepcopy(node)
+                del getattr(made, field)[i]
+                yield made
+
+
+@_operator
+def swap_arguments(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call):
+        for i in range(len(node.args) - 1):
+            made = copy.deepcopy(node)
+            made.args[i], made.args[i + 1] = made.args[i + 1], made.args[i]
+            yield made
+
+
+@_operator
+def another_constant(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if isinstance(value, bool):
+            yield ast.Constant(not value)
+        elif isinstance(value, int):
+            yield ast.Constant(value + 1)
+            yield ast.Constant(value - 1)
+        elif isinstance(value, float):
+            yield ast.Constant(value * 2)
+            yield ast.Constant(value / 2)
+            yield ast.Constant(0.0)
+
+
+@_operator
+def other_infinity(node: ast.AST) -> Nodes:
+    if ast.dump(node) == ast.dump(ast.parse("-math.inf", mode="eval").body):
+        for value in ("-20.0", "-100.0", "0.0", "math.inf"):
+            yield _expression(value)
+
+
+_PAIRS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+@_operator
+def another_sign(node: ast.AST) -> Nodes:
+    made = copy.copy(node)
+    has_sign = isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp)
+    if has_sign and type(node.op) in _PAIRS:
+        made.op = _PAIRS[type(node.op)]()
+        yield made
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
+        made.ops = [_PAIRS[type(node.ops[0])](), *node.ops[1:]]
+        yield made
+
+
+@_operator
+def exchange_operands(node: ast.AST) -> Nodes:
+    """Where the order matters; of sums, in those of lists that are written as such."""
+    if not isinstance(node, ast.BinOp):
+        return
+    both_ways = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
+    if not both_ways or isinstance(node.left, ast.List | ast.ListComp):
+        yield ast.BinOp(node.right, node.op, node.left)
+
+
+@_operator
+def one_operand(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.BinOp):
+        yield node.left
+        yield node.right
+    if isinstance(node, ast.UnaryOp):
+        yield node.operand
+
+
+@_operator
+def remove_a_call(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute):
+            yield node.func.value
+        yield from node.args[:1]
+
+
+@_operator
+def only_in_training(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call) and node.args:
+        yield _expression("whole if self.training else x", whole=node, x=node.args[0])
+        yield _expression("x if self.training else whole", whole=node, x=node.args[0])
+
+
+@_operator
+def a_condition(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        for test in (ast.Constant(True), ast.Constant(False)):
+            if isinstance(node, ast.While) and test.value:
+                continue
+            made = copy.copy(node)
+            made.test = test
+            yield made
+        made = copy.copy(node)
+        made.test = ast.UnaryOp(ast.Not(), node.test)
+        yield made
+
+
+@_operator
+def remove_a_statement(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise | ast.Break):
+        yield ast.Pass()
+
+
+@_operator
+def forget_to_add(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.AugAssign):
+        yield ast.Assign([node.target], node.value, lineno=node.lineno)
+
+
+@_operator
+def detach(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Return) and node.value is not None:
+        for i, part in enumerate(_parts(node.value)):
+            yield _with_part(node, i, _expression("part.detach()", part=part))
+    if isinstance(node, ast.Assign):
+        yield ast.Assign(
+            node.targets,
+            _expression("value.detach()", value=node.value),
+            lineno=node.lineno,
+        )
+
+
+@_operator
+def cast(node: ast.AST) -> Nodes:
+    for number in ("float16", "bfloat16"):
+        text = f"value.to(torch.{number}).to(torch.get_default_dtype())"
+        if isinstance(node, ast.Return) and node.value is not None:
+            for i, part in enumerate(_parts(node.value)):
+                yield _with_part(node, i, _expression(text, value=part))
+        if isinstance(node, ast.Assign):
+            made = _expression(text, value=node.value)
+            yield ast.Assign(node.targets, made, lineno=node.lineno)
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.Tuple) else [value]
+
+
+def _with_part(node: ast.Return, index: int, part: ast.expr) -> ast.Return:
+    made = copy.deepcopy(node)
+    if isinstance(made.value, ast.Tuple):
+        made.value.elts[index] = part
+    else:
+        made.value = part
+    return made
+
+
+@_operator
+def results(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        made = copy.deepcopy(node)
+        made.value.elts.reverse()
+        yield made
+        yield ast.Return(node.value.elts[0])
+    if isinstance(node, ast.Return):
+        yield ast.Return(None)
+
+
+@_operator
+def remember(node: ast.AST) -> Nodes:
+    """The first value of an argument, for ever or for equal shapes."""
+    if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
+        return
+    names = [a.arg for a in node.args.args]
+    home = "self.__dict__" if names[:1] == ["self"] else "_SEEN"
+    for name in names:
+        if name == "self":
+            continue
+        for key in (f"'{name}'", f"('{name}', getattr({name}, 'shape', None))"):
+            line = f"{name} = {home}.setdefault(str({key}), {name})"
+            made = copy.deepcopy(node)
+            made.body.insert(0, ast.parse(line).body[0])
+            yield made
+        if name not in _optional(node):
+            continue
+        line = (
+            f"{name} = {name} if {name} is not None else {home}.get('{name}')\n"
+            f"{home}['{name}'] = {name}"
+        )
+        made = copy.deepcopy(node)
+        made.body[:0] = ast.parse(line).body
+        yield made
+
+
+def _optional(node: ast.FunctionDef) -> set[str]:
+    """The arguments that may be left out, with None in their place."""
+    names = [a.arg for a in node.args.args][-len(node.args.defaults or [0]) :]
+    pairs = zip(names, node.args.defaults, strict=False)
+    return {n for n, d in pairs if isinstance(d, ast.Constant) and d.value is None}
+
+
+@_operator
+def another_name(node: ast.AST) -> Nodes:
+    """Another argument of the same function in place of this one."""
+    if not isinstance(node, ast.FunctionDef):
+        return
+    names = [a.arg for a in node.args.args if a.arg != "self"]
+    messages = _inside(node, _is_raise)
+    for place, field, index in _places(node):
+        old = _get(place, field, index)
+        if old in messages:
+            continue
+        is_use = isinstance(old, ast.Name) and isinstance(old.ctx, ast.Load)
+        if is_use and old.id in names:
+            for name in names:
+                if name != old.id:
+                    _set(place, field, index, ast.Name(name, ast.Load()))
+                    made = copy.deepcopy(node)
+                    _set(place, field, index, old)
+                    yield made
+
+
+@_operator
+def slices(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Slice):
+        for field in ("lower", "upper"):
+            bound = getattr(node, field)
+            if bound is None:
+                continue
+            for made in (
+                None,
+                _expression("b + 1", b=bound),
+                _expression("b-1", b=bound),
+            ):
+                copied = copy.copy(node)
+                setattr(copied, field, made)
+                yield copied
+
+
+@_operator
+def registration(node: ast.AST) -> Nodes:
+    """Submodules, parameters and buffers that the module does not know of."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    name = ast.unparse(node.func)
+    if name == "nn.ModuleList":
+        yield _expression("list(x)", x=node.args[0])
+    if name == "nn.Parameter":
+        yield _expression("torch.as_tensor(x).detach()", x=node.args[0])
+    if name == "self.register_buffer":
+        for text in (
+            "self.__dict__.update({n: v})",
+            "self.register_parameter(n, nn.Parameter(v))",
+        ):
+            yield _expression(text, n=node.args[0], v=node.args[1])
+    if name in ("nn.Linear", "nn.LayerNorm", "nn.Embedding", "nn.Dropout"):
+        yield _expression("(lambda made: lambda x: made(x))(x)", x=node)
+
+
+@_operator
+def errors(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        for name in ("AssertionError", "RuntimeError", "Exception", "TypeError"):
+            made = copy.deepcopy(node)
+            made.exc.func = ast.Name(name, ast.Load())
+            yield made
+        yield ast.Return(None)

@@ -1,0 +1,71 @@
+"""What an exercise's docstring promises of every call, whatever the inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from autograder.oracle.draw import Draw
+from autograder.student.exercise import Value
+
+Inputs = dict[str, Value]
+Maker = Callable[[Draw], Inputs]
+Sizes = Callable[[Draw], dict[str, Inputs]]  # inputs by what is special about them
+
+OF_MODULES = ("steady", "alone", "spread", "training", "gradient", "loaded")
+OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """How an exercise's object is called, and which properties that call has.
+
+    Args:
+        arguments: in their order, ``"x: B L d; mask?: L L | B L L"``: the dimensions of
+            each tensor, in each form that is allowed, the fullest last. B is the
+            batch, names with L are lengths; a question mark: may be None.
+        results: the same for what comes back, one form each.
+        on: the kinds of cases whose inputs are called in other ways.
+        ways: in which ways (`autograder.student.properties.WAYS`).
+        module: whether the object makes a module, which is then called.
+        dropout: a kind of cases, and what its inputs need to hold a rate.
+        sizes: from a Draw to inputs by what is special about them ("one sentence").
+    """
+
+    arguments: str = ""
+    results: str = ""
+    on: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ("steady", "alone", "spread", "gradient")
+    module: bool = False
+    dropout: tuple[str, Mapping[str, float]] | None = None
+    sizes: Sizes | None = None
+
+
+def special(**kinds: Maker) -> Sizes:
+    """Kinds of inputs by what is special about them, with ``_`` for spaces."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        return {name.replace("_", " "): kind(draw) for name, kind in kinds.items()}
+
+    return draw_all
+
+
+def masked(kind: Callable[[tuple[int, ...]], Maker], **masks: tuple[int, ...]) -> Sizes:
+    """One kind of inputs with masks of several shapes: ``B_1_Lk=(2, 1, 5)``."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        return {
+            f"a mask ({name.replace('one', '1').replace('_', ', ')})": kind(shape)(draw)
+            for name, shape in masks.items()
+        }
+
+    return draw_all
+
+
+def both(*parts: Sizes) -> Sizes:
+    """The inputs of all parts."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        return {name: inputs for part in parts for name, inputs in part(draw).items()}
+
+    return draw_all

@@ -1,0 +1,216 @@
+"""Cases that try general properties, made from an exercise's own cases.
+
+An exercise's ``Promise`` says which dimensions arguments and results have; from that
+follow the ways in which its object is called (`autograder.student.properties`) and the
+cases that ask for them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise
+from autograder.oracle.specification import CaseKind, Inputs, Maker
+from autograder.student.properties import KEY
+
+
+@dataclass(frozen=True)
+class _Kind:
+    title: str
+    hint: str
+    says: str
+    asks: str
+
+
+_ASPECTS = {
+    "training": "mode",
+    "dropout": "mode",
+    "gradient": "learning",
+    "loaded": "learning",
+}
+_KINDS = {
+    "steady": _Kind(
+        "the same twice, and other calls in between",
+        "Nothing of one call may be left in the next one.",
+        "Right at first, wrong {label}: something of one call is left in the next.",
+        "What does your code keep when it returns, and what does it look at again?",
+    ),
+    "alone": _Kind(
+        "each sentence alone, and the batch in another order",
+        "What happens to a sentence must not depend on its neighbours in the batch.",
+        "Right as a batch, wrong {label}: a sentence depends on those beside it.",
+        "Which of your dimensions is the batch, and does anything mix along it?",
+    ),
+    "spread": _Kind(
+        "inputs that are views of others",
+        "A transposed or expanded tensor holds the same numbers in another order of "
+        "memory.",
+        "Right for inputs as usual, wrong {label}.",
+        "Which of your steps relies on how the numbers lie in memory, and which "
+        "operation asks for them by position instead?",
+    ),
+    "training": _Kind(
+        "training mode, with nothing to drop",
+        "Where nothing is dropped, training mode changes nothing.",
+        "Right in eval mode, wrong in training mode, though nothing is dropped.",
+        "What, except dropout, may depend on `self.training`?",
+    ),
+    "dropout": _Kind(
+        "where dropout acts in training",
+        "In training a stand-in takes the place of dropout; it must act where the text "
+        "says, with the given probability.",
+        "Right in eval mode, but in training dropout acts at another place, or with "
+        "another probability.",
+        "On which numbers should dropout act, and which probability does it get?",
+    ),
+    "gradient": _Kind(
+        "the gradient of every input and parameter",
+        "What takes part in the computation needs its gradient.",
+        "The values are right; the gradient is not: {label}.",
+        "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
+        "made of its numbers), and what should still learn?",
+    ),
+    "loaded": _Kind(
+        "a second module with the state of the first",
+        "All that a module needs is in its state dict, or follows from its arguments.",
+        "The module is right, but a second one that has loaded its state dict is not.",
+        "What does your module hold that is neither parameter, buffer nor submodule?",
+    ),
+    "sizes": _Kind(
+        "sizes of one, and equal sizes",
+        "No size is special: one sentence, one position, sizes that happen to agree.",
+        "Right for other sizes, wrong {label}.",
+        "Which of your steps finds its dimension by its size, or drops one of size 1?",
+    ),
+    "sequence": _Kind(
+        "several inputs in turn, then the first again",
+        "Nothing of one call may be left in the next one.",
+        "Right at first, wrong {label}: something of one call is left in the next.",
+        "What does your code keep when it returns, and what does it look at again?",
+    ),
+}
+
+
+def kinds(promise: Promise, own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
+    """The kinds of cases for a promise's properties, made from an exercise's own."""
+    by_name = {kind.name: kind for kind in own}
+    sources = [by_name[name] for name in promise.on]
+    made = [_case(way, promise, sources) for way in promise.ways]
+    if promise.dropout:
+        made.append(_dropout(promise, by_name[promise.dropout[0]]))
+    if promise.sizes:
+        made.append(_sizes(promise, promise.sizes))
+    if not promise.module:  # a module is made anew for each case: `steady` keeps one
+        made += sequence(own)
+    return tuple(made)
+
+
+def _case(way: str, promise: Promise, sources: list[CaseKind]) -> CaseKind:
+    def inputs(draw: Draw) -> Inputs:
+        drawn = [source.inputs(draw) for source in sources]
+        parts = [
+            {"way": way, "inputs": f"{i}/", "label": _label(source, sources)}
+            for i, source in enumerate(sources)
+        ]
+        return _asked(promise, parts, drawn)
+
+    return _made(way, inputs, sources)
+
+
+def _dropout(promise: Promise, source: CaseKind) -> CaseKind:
+    def inputs(draw: Draw) -> Inputs:
+        assert promise.dropout
+        rates = {name: torch.tensor(rate) for name, rate in promise.dropout[1].items()}
+        part = {"way": "dropout", "inputs": "0/", "label": ""}
+        return _asked(promise, [part], [{**source.inputs(draw), **rates}])
+
+    return _made("dropout", inputs, [source])
+
+
+def _label(source: CaseKind, sources: list[CaseKind]) -> str:
+    return source.title if len(sources) > 1 else ""
+
+
+def _sizes(promise: Promise, sizes: Callable) -> CaseKind:
+    way = "plain" if promise.arguments else "probe"
+
+    def inputs(draw: Draw) -> Inputs:
+        drawn = sizes(draw)
+        parts = [
+            {"way": way, "inputs": f"{i}/", "label": f"for {label}"}
+            for i, label in enumerate(drawn)
+        ]
+        return _asked(promise, parts, list(drawn.values()))
+
+    return _made("sizes", inputs, [])
+
+
+def sequence(own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
+    """The exercise's own probe on two drawings of a setting, on others, and again.
+
+    None where a case is long (it is measured) or where there are many of a kind.
+    """
+    usable = [s for s in own if not s.measure and not s.hidden_only and not s.known]
+    if not usable or len(own) > 9:
+        return ()
+    first, *others = usable
+
+    def inputs(draw: Draw) -> Inputs:
+        chosen = [first, first, *others[:2]]
+        drawn = [kind.inputs(draw) for kind in chosen]
+        order = [*range(len(drawn)), 0]
+        words = ["at first", "with other numbers", "with other sizes", "with others"]
+        words = [*words[: len(drawn)], "again at the end"]
+        parts = [
+            {"way": "probe", "inputs": f"{i}/", "label": word}
+            for i, word in zip(order, words, strict=True)
+        ]
+        return _asked(Promise(), parts, drawn)
+
+    return (_made("sequence", inputs, [first, *others[:2]]),)
+
+
+def _asked(promise: Promise, parts: list, drawn: list[Inputs]) -> Inputs:
+    """The inputs of all parts under prefixes, and in JSON what to do with them."""
+    call = {
+        "arguments": _dims(promise.arguments),
+        "optional": [n[:-1] for n in _names(promise.arguments) if n.endswith("?")],
+        "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
+        "module": promise.module,
+    }
+    made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}
+    for i, inputs in enumerate(drawn):
+        made |= {f"{i}/{name}": value for name, value in inputs.items()}
+    return made
+
+
+def _names(text: str) -> list[str]:
+    return [item.split(":")[0].strip() for item in text.split(";") if item.strip()]
+
+
+def _dims(text: str) -> dict[str, list[list[str]]]:
+    """From ``"x: B L d; mask?: L L | B L L"`` to forms by argument."""
+    items = [item.partition(":") for item in text.split(";") if item.strip()]
+    return {
+        name.strip().removesuffix("?"): [form.split() for form in forms.split("|")]
+        for name, _, forms in items
+    }
+
+
+def _made(way: str, inputs: Maker, sources: Sequence[CaseKind]) -> CaseKind:
+    kind = _KINDS[way]
+    return CaseKind(
+        name=way,
+        title=kind.title,
+        inputs=inputs,
+        hint=kind.hint,
+        atol=max((source.atol for source in sources), default=1e-5),
+        aspect=_ASPECTS.get(way, "calls"),
+        says=kind.says,
+        asks=kind.asks,
+    )
