@@ -48,7 +48,8 @@ def exercise(
     """One drawing of all cases of an exercise, with right and wrong answers.
 
     A hidden drawing knows the mistakes where no visible one can: mistakes are named by
-    the visible cases, which every check runs, too. ``unit`` are the exercises among
+    the visible cases, which every check runs, too. Cases of general properties, whose
+    answers are many, say themselves what was seen. ``unit`` are the exercises among
     which this one may build on others.
 
     Raises:
@@ -60,7 +61,7 @@ def exercise(
         _case(
             specification, kind, seed, reference, inputs,
             mistaken_answers(specification, objects, inputs)
-            if kind.hidden_only or not hidden
+            if not kind.says and (kind.hidden_only or not hidden)
             else {},
             hidden,
         )

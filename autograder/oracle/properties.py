@@ -205,7 +205,7 @@ def _dims(text: str) -> dict[str, list[list[str]]]:
 def _made(way: str, inputs: Maker, sources: Sequence[CaseKind]) -> CaseKind:
     kind = _KINDS[way]
     return CaseKind(
-        name=way,
+        name=f"property_{way}",
         title=kind.title,
         inputs=inputs,
         hint=kind.hint,
