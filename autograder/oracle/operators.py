@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 Nodes = Iterator[ast.AST]
 # Operators for what happens at every call: where a module is made they mean nothing.
@@ -48,8 +49,9 @@ def mutations(source: str) -> Iterator[Mutation]:
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.FunctionDef | ast.ClassDef)
-        if is_text and ast.get_docstring(node) is not None:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        if ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
         if isinstance(node, ast.FunctionDef):
             node.returns = None
@@ -87,8 +89,9 @@ def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
 
 
 def _get(holder: ast.AST, field: str, index: int | None) -> ast.AST:
-    value = getattr(holder, field)
-    return value if index is None else value[index]
+    value: Any = getattr(holder, field)
+    found: ast.AST = value if index is None else value[index]
+    return found
 
 
 def _set(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
@@ -124,7 +127,8 @@ def _expression(text: str, **parts: ast.expr) -> ast.expr:
         def visit_Name(self, node: ast.Name) -> ast.expr:
             return copy.deepcopy(parts.get(node.id, node))
 
-    return Put().visit(ast.parse(text, mode="eval").body)
+    made: ast.expr = Put().visit(ast.parse(text, mode="eval").body)
+    return made
 
 
 @_operator
@@ -180,14 +184,20 @@ _PAIRS = {
 
 @_operator
 def another_sign(node: ast.AST) -> Nodes:
-    made = copy.copy(node)
-    has_sign = isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp)
-    if has_sign and type(node.op) in _PAIRS:
-        made.op = _PAIRS[type(node.op)]()
-        yield made
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
-        made.ops = [_PAIRS[type(node.ops[0])](), *node.ops[1:]]
-        yield made
+    signs: list[ast.AST] = []
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        signs = [node.op]
+    elif isinstance(node, ast.Compare):
+        signs = [node.ops[0]]
+    for sign in signs:
+        if type(sign) in _PAIRS:
+            made: Any = copy.copy(node)
+            other = _PAIRS[type(sign)]()
+            if isinstance(node, ast.Compare):
+                made.ops = [other, *node.ops[1:]]
+            else:
+                made.op = other
+            yield made
 
 
 @_operator
@@ -291,9 +301,7 @@ def _with_part(node: ast.Return, index: int, part: ast.expr) -> ast.Return:
 @_operator
 def results(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
-        made = copy.deepcopy(node)
-        made.value.elts.reverse()
-        yield made
+        yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
         yield ast.Return(node.value.elts[0])
     if isinstance(node, ast.Return):
         yield ast.Return(None)
@@ -343,8 +351,9 @@ def another_name(node: ast.AST) -> Nodes:
         old = _get(place, field, index)
         if old in messages:
             continue
-        is_use = isinstance(old, ast.Name) and isinstance(old.ctx, ast.Load)
-        if is_use and old.id in names:
+        if not isinstance(old, ast.Name) or not isinstance(old.ctx, ast.Load):
+            continue
+        if old.id in names:
             for name in names:
                 if name != old.id:
                     _set(place, field, index, ast.Name(name, ast.Load()))
@@ -394,7 +403,6 @@ def registration(node: ast.AST) -> Nodes:
 def errors(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         for name in ("AssertionError", "RuntimeError", "Exception", "TypeError"):
-            made = copy.deepcopy(node)
-            made.exc.func = ast.Name(name, ast.Load())
-            yield made
+            call = ast.Call(ast.Name(name, ast.Load()), node.exc.args, [])
+            yield ast.Raise(call, None)
         yield ast.Return(None)

@@ -8,13 +8,13 @@ cases that ask for them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import Promise
+from autograder.oracle.promise import Promise, Sizes
 from autograder.oracle.specification import CaseKind, Inputs, Maker
 from autograder.student.properties import KEY
 
@@ -37,14 +37,16 @@ _KINDS = {
     "steady": _Kind(
         "the same twice, and other calls in between",
         "Nothing of one call may be left in the next one.",
-        "Right at first, wrong {label}: something of one call is left in the next.",
-        "What does your code keep when it returns, and what does it look at again?",
+        "Right at first, wrong later: {label}.",
+        "Does anything of one call stay for the next, and does your code mind another "
+        "size or mask?",
     ),
     "alone": _Kind(
         "each sentence alone, and the batch in another order",
         "What happens to a sentence must not depend on its neighbours in the batch.",
-        "Right as a batch, wrong {label}: a sentence depends on those beside it.",
-        "Which of your dimensions is the batch, and does anything mix along it?",
+        "Right as a batch, wrong {label}.",
+        "Which of your dimensions is the batch? Does anything mix along it, and may "
+        "its size be 1?",
     ),
     "spread": _Kind(
         "inputs that are views of others",
@@ -90,8 +92,9 @@ _KINDS = {
     "sequence": _Kind(
         "several inputs in turn, then the first again",
         "Nothing of one call may be left in the next one.",
-        "Right at first, wrong {label}: something of one call is left in the next.",
-        "What does your code keep when it returns, and what does it look at again?",
+        "Right at first, wrong later: {label}.",
+        "Does anything of one call stay for the next, and does your code mind another "
+        "size or mask?",
     ),
 }
 
@@ -136,7 +139,7 @@ def _label(source: CaseKind, sources: list[CaseKind]) -> str:
     return source.title if len(sources) > 1 else ""
 
 
-def _sizes(promise: Promise, sizes: Callable) -> CaseKind:
+def _sizes(promise: Promise, sizes: Sizes) -> CaseKind:
     way = "plain" if promise.arguments else "probe"
 
     def inputs(draw: Draw) -> Inputs:
@@ -175,7 +178,9 @@ def sequence(own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
     return (_made("sequence", inputs, [first, *others[:2]]),)
 
 
-def _asked(promise: Promise, parts: list, drawn: list[Inputs]) -> Inputs:
+def _asked(
+    promise: Promise, parts: list[dict[str, str]], drawn: list[Inputs]
+) -> Inputs:
     """The inputs of all parts under prefixes, and in JSON what to do with them."""
     call = {
         "arguments": _dims(promise.arguments),

@@ -254,7 +254,8 @@ def symptom(results: Sequence[CaseResult]) -> Mistake | None:
     if findings[0].problem and len(findings) > 1 and case.says.startswith("Right"):
         return None  # not even right at first
     first = next(finding for finding in findings if finding.problem)
-    label = first.name.partition(", ")[2].partition(" (")[0] or first.name
+    name, _, rest = first.name.partition(", ")
+    label = name if name.startswith("gradient") else rest.partition(" (")[0]
     return Mistake("symptom", case.says.format(label=label), case.asks)
 
 
@@ -272,8 +273,8 @@ def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float
             if not finding.problem and not whole:
                 continue  # it can only speak against `whole`
             key = RAISED if finding.problem == RAISED else finding.name
-            same = key in predicted and _same_answer(
-                predicted[key], result.answers.get(key), result.case
+            same = _same_answer(
+                predicted.get(key), result.answers.get(key), result.case
             )
             whole &= same
             wrong += bool(finding.problem)

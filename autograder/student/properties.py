@@ -112,7 +112,7 @@ def plain(call: Call) -> Iterator:
 def steady(call: Call) -> Iterator:
     """The same again, other calls in between, and the same at the end."""
     yield "at first", call
-    yield "in a second call", call
+    yield "the same again", call
     for label, changed in _others(call):
         yield label, partial(call, **changed)
     if isinstance(call.target, nn.Module):
@@ -120,7 +120,7 @@ def steady(call: Call) -> Iterator:
             call.target.train()
             call()
             call.target.eval()
-    yield "at last", call
+    yield "the same at the end", call
 
 
 def _others(call: Call) -> Iterator[tuple[str, Named]]:
@@ -264,7 +264,7 @@ def by_hand(inputs: Answers, answers: Answers) -> bool:
     Such dropout cannot be replaced by a stand-in; other cases look at its effect.
     """
     parts = json.loads(inputs[KEY])["parts"] if KEY in inputs else []
-    return answers == BY_HAND and all(part["way"] == "dropout" for part in parts)
+    return answers == BY_HAND and [part["way"] for part in parts] == ["dropout"]
 
 
 def gradient(call: Call) -> Iterator:
@@ -324,7 +324,7 @@ def dropout_is(stand_in: Callable) -> Iterator[None]:
         return stand_in(input, p) if training else input
 
     def whole_blocks(input, p=0.5, training=True, inplace=False):
-        return input * 0 if training else input
+        return input * 0 if training and p else input
 
     functional = torch.nn.functional
     saved = {name: getattr(functional, name) for name in ("dropout", *_BLOCKS)}

@@ -1,0 +1,200 @@
+"""An object is called in many ways; what is wrong in one of them is seen and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, masked, special
+from autograder.oracle.properties import kinds
+from autograder.oracle.specification import CaseKind
+from autograder.student.compare import compare, judge
+from autograder.student.exercise import Case, Exercise
+from autograder.student.observe import observe
+from autograder.student.probes import load_weights
+
+
+class Mixer(nn.Module):
+    """A right module: each position gets the mean of those that its mask allows."""
+
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__()
+        self.map = nn.Linear(d, d)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.dropout(F.relu(self.map(x)))
+        if mask is None:
+            mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool)
+        weights = mask.float() / mask.sum(-1, keepdim=True)
+        return weights @ x
+
+
+def probe(module_class: Callable, inputs: dict) -> dict:
+    rate = float(inputs.get("rate", 0.0))
+    module = load_weights(module_class(len(inputs["weights.map.bias"]), rate), inputs)
+    mask = inputs.get("mask")
+    return {
+        "output": module(inputs["x"], mask) if mask is not None else module(inputs["x"])
+    }
+
+
+def drawn(batch: int, length: int, d: int, mask: tuple[int, ...] = ()) -> Callable:
+    def inputs(draw: Draw) -> dict:
+        made = {"x": draw.tensor(batch, length, d)}
+        made |= draw.weights(**{"map.weight": (d, d), "map.bias": (d,)})
+        if mask:
+            made["mask"] = torch.ones(mask, dtype=torch.bool).tril()
+        return made
+
+    return inputs
+
+
+OWN = [
+    CaseKind(name="plain", title="no mask", inputs=drawn(3, 4, 5), hint=""),
+    CaseKind(name="masked", title="a mask", inputs=drawn(2, 3, 4, (2, 3, 3)), hint=""),
+]
+PROMISE = Promise(
+    arguments="x: B L d; mask?: L L | B L L", results="output: B L d",
+    on=("plain", "masked"), ways=OF_MODULES, module=True,
+    dropout=("plain", {"rate": 0.375}), sizes=special(one_sentence=drawn(1, 2, 3)),
+)  # fmt: skip
+EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
+
+
+def cases() -> list[Case]:
+    made = []
+    for kind in (*OWN, *kinds(PROMISE, OWN)):
+        inputs = dict(kind.inputs(Draw(kind.name)))
+        expected = observe(probe, Mixer, inputs)
+        made.append(
+            Case(
+                kind.name, kind.title, kind.hint, inputs, expected,
+                aspect=kind.aspect, says=kind.says, asks=kind.asks,
+            )
+        )  # fmt: skip
+    return made
+
+
+def said(module_class: Callable) -> str:
+    """What the check says of a module that is right in the ordinary cases."""
+    verdict = judge(
+        EXERCISE, cases(), lambda case: observe(probe, module_class, case.inputs)
+    )
+    assert not verdict.passed and verdict.mistake is not None and verdict.sure
+    assert 0 < verdict.points < verdict.max_points
+    return verdict.mistake.says
+
+
+def test_a_right_module_passes_in_all_ways():
+    for case in cases():
+        found = compare(case, observe(probe, Mixer, case.inputs))
+        assert found.passed, (case.name, found.findings)
+
+
+class Remembers(Mixer):
+    """Keeps the first mask for calls without one."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if mask is not None:
+            self.kept = mask
+        elif hasattr(self, "kept") and self.kept.size(-1) == x.size(1):
+            mask = self.kept
+        return super().forward(x, mask)
+
+
+class Noisy(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x + 0.1 * self.training, mask)
+
+
+class DropsInputs(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        kept, self.dropout = self.dropout, nn.Identity()
+        found = super().forward(kept(x), mask)
+        self.dropout = kept
+        return found
+
+
+class Detached(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x.detach(), mask)
+
+
+class Viewing(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x.view(-1).view(x.shape), mask)
+
+
+class Squeezing(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x, mask).squeeze(0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (Remembers, "Right at first, wrong later: with one sentence"),
+        (Noisy, "Right in eval mode, wrong in training mode"),
+        (DropsInputs, "in training dropout acts at another place"),
+        (Detached, "gradient of x"),
+        (Viewing, "All else is right, but here your code stops"),
+        (Squeezing, "Right at first, wrong later: with one sentence"),
+    ],
+)
+def test_what_was_seen_is_said(wrong, says):
+    assert says in said(wrong)
+
+
+def test_dropout_by_hand_is_not_judged_by_its_place():
+    class ByHand(Mixer):
+        def __init__(self, d: int, dropout: float = 0.0):
+            super().__init__(d)
+            self.rate = dropout
+
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            keep = torch.rand_like(x) >= self.rate * self.training
+            return super().forward(x, mask) * keep / (1 - self.rate * self.training)
+
+    (case,) = [c for c in cases() if c.name == "property_dropout"]
+    assert compare(case, observe(probe, ByHand, case.inputs)).passed
+    plain = next(c for c in cases() if c.name == "plain")
+    assert not compare(plain, {"chance": "by hand"}).passed, "no way round other cases"
+
+
+def test_dropping_whole_rows_is_seen():
+    class WholeRows(Mixer):
+        def __init__(self, d: int, dropout: float = 0.0):
+            super().__init__(d)
+            self.dropout = nn.Dropout1d(dropout)
+
+    assert "dropout acts at another place" in said(WholeRows)
+
+
+def test_a_module_that_is_wrong_at_first_gets_no_such_sentence():
+    class Wrong(Noisy):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            return 2 * super().forward(x, mask)
+
+    verdict = judge(EXERCISE, cases(), lambda case: observe(probe, Wrong, case.inputs))
+    assert verdict.mistake is None
+
+
+def test_pytorchs_dropout_is_itself_again_after_a_case():
+    before = (torch.dropout, F.dropout, F.dropout1d)
+    for case in cases():
+        observe(probe, Viewing, case.inputs)
+    assert (torch.dropout, F.dropout, F.dropout1d) == before
+
+
+def test_masks_of_several_shapes_have_their_shape_in_their_name():
+    made = masked(lambda shape: drawn(2, 3, 4, shape), one_L_L=(1, 3, 3))(Draw("a"))
+    assert (
+        list(made) == ["a mask (1, L, L)"]
+        and made["a mask (1, L, L)"]["mask"].dim() == 3
+    )
