@@ -156,10 +156,10 @@ def _sizes(promise: Promise, sizes: Sizes) -> CaseKind:
 def sequence(own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
     """The exercise's own probe on two drawings of a setting, on others, and again.
 
-    None where a case is long (it is measured) or where there are many of a kind.
+    None where cases are long (measured), of one kind only, or already many.
     """
     usable = [s for s in own if not s.measure and not s.hidden_only and not s.known]
-    if not usable or len(own) > 9:
+    if len(usable) < 2 or len(own) > 9:
         return ()
     first, *others = usable
 

@@ -107,12 +107,12 @@ def _read_exercise(entry: dict, file: safe_open) -> Exercise:
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
         entry["name"], entry["title"], entry["points"], cases, mistakes,
-        tuple(entry["builds_on"]), entry["aspects"],
+        tuple(entry["builds_on"]), entry.get("aspects", {}),
     )  # fmt: skip
 
 
 def _read_case(packed: dict, prefix: str, file: safe_open) -> Case:
-    plain = {name: packed[name] for name in _PLAIN}
+    plain = {name: packed[name] for name in _PLAIN if name in packed}
     plain["scale"] = tuple(map(tuple, plain["scale"]))
     roles: dict[str, Answers] = {}
     for role, kept in packed["roles"].items():

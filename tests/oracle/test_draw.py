@@ -1,6 +1,8 @@
 """Drawings are the same everywhere, and others with every seed."""
 
-from autograder.oracle.draw import Draw
+import torch
+
+from autograder.oracle.draw import FINENESS, Draw
 
 
 def test_drawings_are_reproducible_and_differ_by_seed():
@@ -8,9 +10,9 @@ def test_drawings_are_reproducible_and_differ_by_seed():
     assert first.equal(again) and not first.equal(other)
 
 
-def test_numbers_are_multiples_of_a_sixty_fourth_of_either_sign():
+def test_numbers_are_multiples_of_a_small_step_of_either_sign():
     drawn = Draw("a").tensor(50, 4, scale=1.5)
-    assert (drawn * 64).frac().abs().sum() == 0
+    assert (drawn * FINENESS).frac().abs().sum() == 0
     assert drawn.min() < 0 < drawn.max() and drawn.abs().max() <= 1.5
 
 
@@ -18,3 +20,9 @@ def test_weights_are_inputs_by_the_names_of_parameters():
     drawn = Draw("a").weights(**{"w_q.weight": (6, 5), "w_q.bias": (6,)})
     shapes = {name: tuple(value.shape) for name, value in drawn.items()}
     assert shapes == {"weights.w_q.weight": (6, 5), "weights.w_q.bias": (6,)}
+
+
+def test_half_precision_cannot_hold_the_numbers():
+    drawn = Draw("a").tensor(50, 4)
+    for dtype in (torch.float16, torch.bfloat16):
+        assert (drawn.to(dtype).float() != drawn).float().mean() > 0.9
