@@ -299,8 +299,11 @@ def _diagnosed(check: Prepared, verdict: Verdict) -> Verdict:
     names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
     found = diagnose(exercise, _with_answers(verdict, task, names))
     if not found[1]:
-        wrong = [r for r in verdict.results if any(f.problem for f in r.findings)]
-        if all(r.case.hidden for r in wrong):
+        wrong = [r.case for r in verdict.results if any(f.problem for f in r.findings)]
+        ordinary = [case for case in wrong if not case.says]
+        if not ordinary:
+            found = diagnose(exercise, verdict.results)
+        elif all(case.hidden for case in ordinary):
             found = diagnose(exercise, _with_answers(verdict, task, exercise.mistakes))
         else:
             found = diagnose(exercise, verdict.results)[0], False
@@ -313,11 +316,11 @@ def _with_answers(
     """The results, with these mistakes' answers in the fresh cases, too.
 
     Not in those that are measured: how good a model is says the number, and to run
-    mistaken models takes long.
+    mistaken models takes long. Cases of properties say themselves what was seen.
     """
     objects = answers.mistaken_objects(task, names)
     return [
-        r if r.case.mistakes or r.case.measure else replace(
+        r if r.case.mistakes or r.case.measure or r.case.says else replace(
             r, case=replace(
                 r.case,
                 mistakes=answers.mistaken_answers(task, objects, r.case.inputs),
