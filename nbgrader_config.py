@@ -33,7 +33,7 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-c.JudgedExecute.timeout = 60  # seconds a cell
+c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
 c.JudgedExecute.notebook_seconds = 600
 c.JudgedExecute.shutdown_kernel = "immediate"
 c.JudgedExecute.raise_on_iopub_timeout = False
