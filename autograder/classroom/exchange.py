@@ -204,7 +204,7 @@ def _make_course(room: Classroom, group: int) -> None:
     """The graders' folder: today's sources, the gradebook, the secret."""
     from nbgrader.api import Gradebook
 
-    from autograder.grading.execute import course_secret
+    from autograder.grading.secret import course_secret
 
     _folder(room.course, 0o2770, group)
     for unit in units(room.root):

@@ -20,10 +20,10 @@ from autograder.grading.faults import Undecided
 from autograder.grading.outputs import CappedOutputs
 from autograder.grading.prompt_client import PromptClient
 from autograder.kernel.client import OURS
-from autograder.kernel.meter import LOOK_SECONDS, Allowance, Meter, Span
+from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span
 
 CLOCK = 2.0  # times a limit of CPU time: what may pass with sleeping and waiting
-_TO_END = Allowance(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
+_TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 _LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
 _MESSAGES_WAITING = 32
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
@@ -159,7 +159,7 @@ class BoxedExecute(CappedOutputs):
     # One cell
 
     def _run(self, cell: NotebookNode, index: int, look: Look) -> None:
-        span = Span(self._meter, Allowance(self.timeout, CLOCK * self.timeout))
+        span = Span(self._meter, Budget(self.timeout, CLOCK * self.timeout))
         ended = ""
         try:
             ended = run_sync(self._limited)(cell, index, span, look)

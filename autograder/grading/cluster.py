@@ -24,7 +24,7 @@ from typing import Any
 import autograder
 from autograder.errors import CourseError
 from autograder.grading.parallel import Pool, SetupError
-from autograder.grading.work import Task
+from autograder.grading.task import Task
 
 PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
 _lock = threading.Lock()

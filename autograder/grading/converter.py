@@ -1,81 +1,55 @@
 """``nbgrader autograde`` that never loses a submission and never stops at one.
 
-The unit of work is ``grade(Task) -> Graded``, without the gradebook, so that it can run
-anywhere (`work.py`). ``CourseAutograde`` prepares tasks, has several graded at once,
-and records what comes back: one transaction a submission, in the order of the students,
-whatever is ready first.
+A submission's way, from top to bottom: its folder becomes tasks (`assignment.py`,
+`intake/`); they are graded here, in processes or on other machines (`underway.py`,
+`parallel.py`, `cluster.py`), each by ``grade(Task) -> Graded`` (`grade.py`), without
+the gradebook; what comes back is recorded (`recording.py`) in the order of the
+students, whatever is ready first, and published (`published.py`).
 
 The order makes ``kill -9`` harmless: the gradebook's transaction first, then, as the
-last step and in one rename, the notebook in ``autograded/``. It carries a digest of all
-that it was made of and the scores that were recorded; a run skips a submission only if
-the digest is that of today's files and the gradebook still holds those scores.
+last step and in one rename, the notebook in ``autograded/``. A run skips a submission
+only if the digest in it is that of today's files and the gradebook still holds its
+scores.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import glob
-import hashlib
 import importlib.metadata
 import logging
-import os
 import re
 import shutil
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import nbformat
-from nbformat import NotebookNode
-from nbgrader import api
 from nbgrader.converters import Autograde, NbGraderException
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    CheckCellMetadata,
-    SaveAutoGrades,
-)
-from nbgrader.utils import is_grade
+from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from tqdm import tqdm
 from traitlets import Float, Integer, List, Unicode
 
-from autograder import __version__
 from autograder.errors import CourseError
-from autograder.grading import extensions
-from autograder.grading.book import Gradebook, GradebookError, PatientBook, sharing
+from autograder.grading import assignment, extensions
+from autograder.grading.book import GradebookError, PatientBook, Scores
 from autograder.grading.cluster import Cluster
 from autograder.grading.enter import enter
-from autograder.grading.intake import (
-    File,
-    Limits,
-    Refused,
-    Repair,
-    find_notebook,
-    handed_in,
-    rebuild,
-    say,
-    take,
-)
+from autograder.grading.intake import Limits, rebuild, say
 from autograder.grading.outcome import Outcome, above_bar, changes, outcome, summary
 from autograder.grading.parallel import Pool, SetupError, usable_cores
-from autograder.grading.queue import Begun, Here, Slots, Work, enough, names_of
-from autograder.grading.work import (
-    KEY,
-    Graded,
-    Task,
-    course_secret,
-    loaded,
-    resources_of,
-    run_all,
-)
+from autograder.grading.published import Published, noted
+from autograder.grading.recording import record
+from autograder.grading.settings import loaded
+from autograder.grading.task import KEY, Graded, Task
+from autograder.grading.underway import Begun, Here, Slots, Work, enough, names_of
 from autograder.kernel.processes import await_calm
 
-KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
 UNSURE = "Something went wrong while grading; your teachers have been told."
+AllScores = Mapping[tuple[str, str], Scores]  # by student and notebook
 
 
 class CourseAutograde(Autograde):
@@ -176,7 +150,7 @@ class CourseAutograde(Autograde):
             self._book.close()
         self._report(outcomes)
 
-    def _all(self, recorded: Mapping) -> Iterator[list[Outcome]]:
+    def _all(self, recorded: AllScores) -> Iterator[list[Outcome]]:
         """The outcomes of all students, in their order, each when it is recorded.
 
         Who could not be decided is graded once more at the end, with nobody beside.
@@ -243,73 +217,38 @@ class CourseAutograde(Autograde):
         Raises:
             CourseError: build, release or gradebook lack something.
         """
-        folder = Path(self.coursedir.format_path(
-            self.coursedir.source_directory, ".", self._unit))  # fmt: skip
-        paths = sorted(folder.glob(f"{self.coursedir.notebook_id}.ipynb"))
-        if not paths:
-            raise CourseError(f"there is no notebook {folder}/*.ipynb")
-        self._course = {p.stem: (_text(p), _text(self._released(p))) for p in paths}
-        for pair in self._course.values():
-            both = (nbformat.reads(text, as_version=4) for text in pair)
-            # Here once: what is rebuilt later has the same metadata.
-            CheckCellMetadata(config=self.config)(rebuild(*both, None)[0], {})
-        self._beside = {
-            str(path.relative_to(folder)): path.read_bytes()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.suffix != ".ipynb"
-        }
-        for name in self._exempt():
-            self._beside.pop(name, None)
-        self._secret = course_secret(Path(self.coursedir.root))
+        limits = Limits(
+            self.largest_file, self.largest_total, self.most_files,
+            notebook=self.largest_notebook,
+        )  # fmt: skip
+        self._course = assignment.load(
+            self._unit, Path(self.coursedir.root),
+            self._folder(self.coursedir.source_directory),
+            self._folder(self.coursedir.release_directory),
+            self.coursedir.notebook_id, self.exclude_overwriting.get(self._unit, []),
+            tuple(map(loaded, self.sanitize_preprocessors)) + self._stages()[0],
+            self.config, limits, self.coursedir.ignore,
+        )  # fmt: skip
         self._extra = extensions.granted(Path(self.coursedir.root), self._unit)
-        # Read once a run: a server that runs this again must see what has changed.
-        self._depends = [
-            kind.depends_on(self._unit)
-            for kind in self._stages()[0]
-            if hasattr(kind, "depends_on")
-        ]
-        self._book.use(lambda book: enter(book, self._unit, self._course, self.config))
-        self._book.use(self._refuse_strange)
+        notebooks = self._course.notebooks
+        self._book.use(lambda book: enter(book, self._unit, notebooks, self.config))
+        self._book.use(self._course.refuse_strange)
 
-    def _released(self, source: Path) -> Path:
-        folder = self.coursedir.format_path(
-            self.coursedir.release_directory, ".", self._unit
-        )
-        return Path(folder) / source.name
-
-    def _exempt(self) -> Iterable[str]:
-        return self.exclude_overwriting.get(self._unit, [])
-
-    def _refuse_strange(self, book: Gradebook) -> None:
-        """See that the gradebook has the notebooks with their cells and points."""
-        for name, (source, _) in self._course.items():
-            cells = nbformat.reads(source, as_version=4).cells
-            graded = {_nbgrader(c)["grade_id"]: c for c in cells if is_grade(c)}
-            points = {k: float(_nbgrader(c)["points"]) for k, c in graded.items()}
-            try:
-                notebook = book.find_notebook(name, self._unit)
-                known = {cell.name: cell.max_score for cell in notebook.grade_cells}
-            except api.MissingEntry:
-                known = None
-            if known != points:
-                raise CourseError(
-                    f'the gradebook does not have "{name}" as the source has it; run: '
-                    f'nbgrader generate_assignment "{self._unit}" --force'
-                )
+    def _folder(self, step: str) -> Path:
+        return Path(self.coursedir.format_path(step, ".", self._unit))
 
     # One submission
 
     def _begin(
-        self, student: str, recorded: Mapping, slots: Slots, final: bool = False
+        self, student: str, recorded: AllScores, slots: Slots, final: bool = False
     ) -> Begun:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
         begun = Begun(student, final)
         try:
-            folder = Path(self._format_dest(self._unit, student))
-            begun.kept.enter_context(_locked(folder))
-            begun.stamp, begun.texts, tasks = self._tasks(student)
-            for task in tasks:
-                task = replace(task, final=final)
+            begun.kept.enter_context(self._published(student).locked())
+            handed_in = self._course.submission(student, self._folders[student], final)
+            begun.stamp, begun.texts = handed_in.stamp, handed_in.kept
+            for task in handed_in.tasks:
                 begun.works.append(self._work(task, begun, recorded, slots))
         except SetupError:
             begun.close()
@@ -321,11 +260,13 @@ class CourseAutograde(Autograde):
             raise
         return begun
 
-    def _work(self, task: Task, begun: Begun, recorded: Mapping, slots: Slots) -> Work:
+    def _work(
+        self, task: Task, begun: Begun, recorded: AllScores, slots: Slots
+    ) -> Work:
         extra = self._extra.get(task.student)
-        depends = [*self._depends, *([] if extra is None else [extra])]
-        digest = _digest(task, begun.stamp, depends)
-        work = Work(task, digest, self._known(task))
+        more = [] if extra is None else [extra]
+        digest = self._course.digest(task, begun.stamp, *more)
+        work = Work(task, digest, self._published(task.student).known(task.notebook))
         scores = recorded.get((task.student, task.notebook))
         same = work.known.get("digest") == work.digest
         same = same and work.known.get("scores") == scores
@@ -355,59 +296,6 @@ class CourseAutograde(Autograde):
             self._tell(begun.student, error)
             return [Outcome(begun.student, "undecided", "nothing new was recorded")]
 
-    def _tasks(self, student: str) -> tuple[Any, dict[str, bytes], list[Task]]:
-        folder, files, reason = self._folders[student], {}, ""
-        stamp, repairs = None, ()
-        limits = Limits(
-            self.largest_file, self.largest_total, self.most_files,
-            notebook=self.largest_notebook,
-        )  # fmt: skip
-        try:
-            taken = take(folder, limits, self.coursedir.ignore)
-            files, repairs = taken.files, taken.repairs
-            stamp, odd = handed_in(folder)
-            repairs += odd
-        except Refused as refusal:
-            reason = str(refusal)
-        texts = {name: files[name].data for name in KEPT if name in files}
-        tasks = [
-            self._task(student, name, files, repairs, reason, limits)
-            for name in self._course
-        ]
-        return stamp, texts, tasks
-
-    def _task(
-        self, student: str, name: str, files: Mapping[str, File],
-        repairs: tuple[Repair, ...], reason: str, limits: Limits,
-    ) -> Task:  # fmt: skip
-        source, release = self._course[name]
-        data = None
-        try:
-            if reason:
-                raise Refused(reason)
-            parsed = nbformat.reads(release, as_version=4)
-            path, chosen = find_notebook(files, f"{name}.ipynb", parsed, limits)
-            data, repairs = files[path].data, repairs + chosen
-        except Refused as refusal:
-            reason = str(refusal)
-        beside = {path: file.data for path, file in files.items() if path not in KEPT}
-        # A folder for each account: what a killed run left, only its owner can remove.
-        scratch = Path(self.coursedir.root) / ".autograder" / f"work-{os.getuid()}"
-        return Task(
-            student, self._unit, name, source, release, data, beside | self._beside,
-            str(scratch / f"{student}+{self._unit}+{name}"), repairs, reason,
-            tuple(self.sanitize_preprocessors) + self._stages()[0], self.config, limits,
-            self._secret, _identity(student, self._unit, name, data),
-        )  # fmt: skip
-
-    def _stages(self) -> tuple[tuple, tuple]:
-        """The preprocessors that grade, and those that record."""
-        kinds = tuple(map(loaded, self.autograde_preprocessors))
-        recording = (SaveAutoGrades, AssignLatePenalties)
-        writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
-        first = min(writers, default=len(kinds))
-        return kinds[:first], kinds[first:]
-
     def _recorded(self, work: Work, begun: Begun) -> Outcome:
         if work.future is None:
             return outcome(begun.student, "up to date", work.known, {})
@@ -430,17 +318,29 @@ class CourseAutograde(Autograde):
     def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         task, stamp = work.task, begun.stamp
-        scores = self._book.use(lambda book: self._record(book, task, graded, stamp))
-        known = dict(graded.notebook.metadata.get(KEY, {})) | {
+        scores = self._book.use(
+            lambda book: record(
+                book, task, graded, stamp, self._extra.get(task.student),
+                self.create_student, self._stages()[1], self.config,
+                self.coursedir.db_url,
+            )
+        )  # fmt: skip
+        known = noted(graded.notebook) | {
             "digest": work.digest, "scores": scores, "refused": graded.refused,
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
         }  # fmt: skip
         graded.notebook.metadata[KEY] = nbformat.from_dict(known)
-        self._publish(task, graded.notebook, begun.texts)
+        self._published(task.student).replace(
+            task.notebook, graded.notebook, begun.texts, self._course.notebooks
+        )
+        self.set_permissions(task.assignment, task.student)
         found = outcome(task.student, "graded", known, work.known)
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
         return found
+
+    def _published(self, student: str) -> Published:
+        return Published(Path(self._format_dest(self._unit, student)))
 
     def _undecided(self, work: Work, begun: Begun, error: Exception) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""
@@ -458,59 +358,13 @@ class CourseAutograde(Autograde):
             task.student, "undecided", f"{reason}; the same command tries again"
         )
 
-    def _known(self, task: Task) -> dict:
-        """What an earlier run noted in the published notebook; {} if there is none."""
-        try:
-            text = _text(self._published(task))
-            return dict(nbformat.reads(text, as_version=4).metadata.get(KEY, {}))
-        except (OSError, ValueError, CourseError):
-            return {}
-
-    def _published(self, task: Task) -> Path:
-        folder = Path(self._format_dest(task.assignment, task.student))
-        return folder / f"{task.notebook}.ipynb"
-
-    # Recording
-
-    def _record(
-        self, book: Gradebook, task: Task, graded: Graded, stamp: Any
-    ) -> dict[str, float | None]:
-        """Write one submission as a whole; the scores as they are then."""
-        names = task.student, task.assignment
-        book.enrol(*names, stamp, self.create_student)
-        extensions.record(book, names[1], names[0], self._extra.get(task.student))
-        if not graded.decided:
-            book.record_open(*names, task.notebook, graded.refused)
-        elif graded.refused:
-            book.record_zero(*names, task.notebook, graded.refused)
-        else:
-            stages = self._stages()[1]
-            resources = resources_of(task)
-            resources["nbgrader"]["db_url"] = self.coursedir.db_url
-            with sharing(book, stages):
-                run_all(stages, graded.notebook, resources, self.config)
-        notebook = book.find_submission_notebook(
-            task.notebook, task.assignment, task.student
-        )
-        scores = {grade.name: grade.auto_score for grade in notebook.grades}
-        book.finish()
-        return scores
-
-    # Publishing
-
-    def _publish(
-        self, task: Task, notebook: NotebookNode, texts: Mapping[str, bytes]
-    ) -> None:
-        """Replace the published notebook in one step, after all that goes with it."""
-        path = self._published(task)
-        for name in KEPT:
-            if name in texts:
-                _replace(path.with_name(name), texts[name])
-            else:
-                path.with_name(name).unlink(missing_ok=True)
-        self._clear(path.parent)
-        _replace(path, nbformat.writes(notebook, version=nbformat.NO_CONVERT).encode())
-        self.set_permissions(task.assignment, task.student)
+    def _stages(self) -> tuple[tuple, tuple]:
+        """The preprocessors that grade, and those that record."""
+        kinds = tuple(map(loaded, self.autograde_preprocessors))
+        recording = (SaveAutoGrades, AssignLatePenalties)
+        writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
+        first = min(writers, default=len(kinds))
+        return kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
         """nbgrader's, which would say at every submission that it does so."""
@@ -521,70 +375,9 @@ class CourseAutograde(Autograde):
         finally:
             self.log.setLevel(level)
 
-    def _clear(self, folder: Path) -> None:
-        """Remove what another grader, or a run that was cut off, left behind."""
-        expected = {*KEPT, *(f"{name}.ipynb" for name in self._course)}
-        for path in folder.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            elif path.name not in expected and path.suffix != ".ipynb":
-                path.unlink()
-
-
-def _identity(student: str, assignment: str, notebook: str, data: bytes | None) -> str:
-    """Whose submission it is, so that no other one's verdict is taken for its own."""
-    parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[-1]
-
-
-def _nbgrader(cell: NotebookNode) -> Mapping[str, Any]:
-    return cell.metadata["nbgrader"]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(f"{path}: {error.strerror}") from None
-
-
-def _digest(task: Task, stamp: Any, depends: Iterable[str]) -> str:
-    """What a result depends on, as far as files tell."""
-    digest = hashlib.sha256()
-    parts: list[object] = [__version__, task.source, task.release, stamp, task.refused]
-    parts += [*depends, task.submission, *say(task.repairs)]
-    parts += [part for item in sorted(task.files.items()) for part in item]
-    for part in parts:
-        data = part if isinstance(part, bytes) else repr(part).encode()
-        digest.update(b"%d:" % len(data) + data)
-    return digest.hexdigest()
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other runs from grading the same submission; they wait."""
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file as a whole, durably."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 # --- nbgrader_config.py --------------------------------------------------------------

@@ -22,20 +22,22 @@ from autograder.errors import CourseError
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
+from autograder.grading.grade import environment
 from autograder.grading.intake import Refused
 from autograder.grading.judge import Decision, Exchange, Judge, Question
 from autograder.grading.judging import fingerprint
 from autograder.grading.record import Record
-from autograder.grading.work import course_secret, environment, identity
+from autograder.grading.secret import course_secret
+from autograder.grading.task import identity
 from autograder.kernel.client import run_directory
 from autograder.kernel.confine import ConfinementError
-from autograder.kernel.meter import Allowance, Span
+from autograder.kernel.meter import Budget, Span
 from autograder.student.demo import LEFT_OUT
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 
 VERDICT = "autograder"  # output metadata that marks what the trusted side put there
-_AFTERWARDS = Allowance(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
+_AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
 _NO_BOX = (
     "this machine gives no box to run submissions in ({}); use another machine, or "
     "accept it with --JudgedExecute.allow_unconfined=True"

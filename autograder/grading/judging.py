@@ -28,7 +28,7 @@ from autograder.bank import specification
 from autograder.course import units
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.record import of_verdict
-from autograder.kernel.meter import LOOK_SECONDS, Allowance, Meter, Span
+from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span
 from autograder.oracle import answers
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
@@ -170,13 +170,13 @@ class Box:
         stop: Line | None = None,
     ):  # fmt: skip
         self._channel, self._ticket, self._stop = channel, ticket, stop
-        self._meter, self._allowance = meter, Allowance(seconds, CLOCK * seconds)
+        self._meter, self._budget = meter, Budget(seconds, CLOCK * seconds)
         self._number, self._questions, self._lost = 0, 0, ""
         self.heard = self.complete = self.hindered = False
 
     def await_ready(self) -> bool:
         """Whether our call in the box begins; the grading process bounds the wait."""
-        never = Span(self._meter, Allowance(math.inf, math.inf))
+        never = Span(self._meter, Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
@@ -186,7 +186,7 @@ class Box:
         Meanwhile the box may ask, too: we play the other side of its probe.
         """
         call = f"{self._ticket} {self._number}"
-        span = Span(self._meter, self._allowance)
+        span = Span(self._meter, self._budget)
         kinds = (f"answer {call}", f"question {call}")
         asked = self._send(f"ask {call}", side.shown(), span)
         while asked and (found := self._until(kinds, span)):
@@ -201,7 +201,7 @@ class Box:
 
     def done(self) -> None:
         """Let the notebook go on."""
-        span = Span(self._meter, self._allowance)
+        span = Span(self._meter, self._budget)
         self.complete = self._send(f"done {self._ticket}", {}, span)
 
     def _send(self, kind: str, values: Answers, span: Span) -> bool:
@@ -247,7 +247,7 @@ class Box:
 
     def _refuse_late(self, span: Span) -> None:
         if over := span.over():
-            self._lost = TOO_SLOW.format(self._allowance.cpu, over)
+            self._lost = TOO_SLOW.format(self._budget.cpu, over)
             self.hindered = over == "time" and span.busy
             raise WireError("too slow")
 
@@ -260,7 +260,7 @@ def named(check: Prepared, verdict: Verdict) -> Verdict:
 
     What is not found in some CPU time is just not named.
     """
-    with _budget(NAMING_SECONDS):
+    with _at_most(NAMING_SECONDS):
         return _diagnosed(check, verdict)
     return verdict
 
@@ -270,7 +270,7 @@ class _Spent(BaseException):
 
 
 @contextlib.contextmanager
-def _budget(seconds: float) -> Iterator[None]:
+def _at_most(seconds: float) -> Iterator[None]:
     """Leave the block when it has used so many seconds of CPU time."""
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -23,8 +23,9 @@ from multiprocessing.connection import Connection
 
 from autograder.errors import CourseError
 from autograder.grading.faults import Undecided
+from autograder.grading.grade import warm_up
 from autograder.grading.line import TOKEN, Line, LineError, Message
-from autograder.grading.work import Task, warm_up
+from autograder.grading.task import Task
 from autograder.kernel.client import SERVER_VARIABLE
 from autograder.kernel.inside import THREADS
 

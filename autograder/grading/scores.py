@@ -12,7 +12,7 @@ from autograder.grading.check_cell import check_cell
 from autograder.grading.execute import VERDICT
 from autograder.grading.faults import Undecided
 from autograder.grading.record import Record
-from autograder.grading.work import identity
+from autograder.grading.task import identity
 from autograder.student import references
 
 _ROUNDING = 0.01  # points

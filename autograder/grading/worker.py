@@ -28,7 +28,7 @@ from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Judge
 from autograder.grading.judging import serve
 from autograder.grading.line import TOKEN, Line, LineError, Message
-from autograder.grading.work import answer
+from autograder.grading.reply import answer
 from autograder.kernel.confine import adopt_orphans
 from autograder.kernel.processes import end_all_children
 

@@ -27,7 +27,7 @@ _BUSY = 0.1  # the share of lost time from which a machine counts as busy
 
 
 @dataclass(frozen=True)
-class Allowance:
+class Budget:
     """Seconds of CPU, and seconds on the meter's clock."""
 
     cpu: float
@@ -82,24 +82,24 @@ class Meter:
 
 
 class Span:
-    """What is used from now on, of an allowance."""
+    """What is used from now on, of an budget."""
 
-    def __init__(self, meter: Meter, allowance: Allowance):
+    def __init__(self, meter: Meter, budget: Budget):
         meter.look()
-        self._meter, self._allowance = meter, allowance
+        self._meter, self._budget = meter, budget
         self._start = meter.cpu, meter.clock, meter.lost
 
     def over(self) -> str:
         """What is used up: "CPU time", "time", or "" for nothing. Looks first."""
         self._meter.look()
         cpu, clock, _ = self._used()
-        if cpu > self._allowance.cpu:
+        if cpu > self._budget.cpu:
             return "CPU time"
-        return "time" if clock > self._allowance.clock else ""
+        return "time" if clock > self._budget.clock else ""
 
-    def next(self, allowance: Allowance) -> Span:
+    def next(self, budget: Budget) -> Span:
         """Another span on the same meter, from now on."""
-        return Span(self._meter, allowance)
+        return Span(self._meter, budget)
 
     @property
     def cpu(self) -> float:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import threading
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -20,9 +21,10 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.errors import CourseError
-from autograder.grading import converter, queue, work
+from autograder.grading import converter, published, underway
 from autograder.grading.book import Session
 from autograder.grading.intake import Refused
+from autograder.grading.task import Task
 from tests.grading import tiny_course as tiny
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
 
@@ -275,7 +277,7 @@ def _killed_run(course, fatal: int) -> bool:
         moments = _Moments(fatal)
         for owner, name in (
             (Session, "flush"), (Session, "finish"),
-            (converter, "_replace"), (queue, "grade"),
+            (published, "write"), (underway, "grade"),
         ):  # fmt: skip
             setattr(owner, name, moments.around(getattr(owner, name)))
         autograde(course)
@@ -317,14 +319,14 @@ def test_a_killed_regrade_leaves_the_old_result_whole(course, tmp_path):
 def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
-    grade = queue.grade
+    grade = underway.grade
 
     def interrupted(task):
         if task.student == "bob":
             raise KeyboardInterrupt
         return grade(task)
 
-    monkeypatch.setattr(queue, "grade", interrupted)
+    monkeypatch.setattr(underway, "grade", interrupted)
     result = autograde(course)
     assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
@@ -435,12 +437,12 @@ def test_grading_one_submission_is_a_function_without_gradebook(course):
         step: (course / step / UNIT / f"{UNIT}.ipynb").read_text()
         for step in ("source", "release")
     }
-    task = work.Task(
+    task = Task(
         "ada", UNIT, UNIT, text["source"], text["release"], good(course),
         {"data/x.txt": b"1"}, str(course / "work"), preprocessors=(RunHere,),
     )  # fmt: skip
     (course / "gradebook.db").unlink()
-    graded = work.grade(task)
+    graded = underway.grade(task)
     assert not graded.refused and len(graded.notebook.cells) == 7
     assert not (course / "work").exists()
 
@@ -456,7 +458,7 @@ def test_files_of_the_student_lie_beside_the_run_under_those_of_the_course(
     found = {}
 
     def look(self, nb, resources):
-        here = converter.Path(resources["metadata"]["path"])
+        here = Path(resources["metadata"]["path"])
         found.update({p.name: p.read_text() for p in here.rglob("*.*")})
         return nb, resources
 

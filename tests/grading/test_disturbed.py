@@ -11,11 +11,11 @@ import psutil
 import pytest
 from nbconvert.preprocessors import Preprocessor
 
-from autograder.grading import boxed, converter
+from autograder.grading import assignment, boxed, converter
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Exchange
 from autograder.grading.record import Record
-from autograder.kernel.meter import Allowance
+from autograder.kernel.meter import Budget
 from tests.grading import judged_course as judged
 from tests.grading.disturb import processes
 from tests.grading.judged_course import (
@@ -137,7 +137,7 @@ def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(
         if self._names["submission"] == bobs:
             judge_process().suspend()
 
-    bobs = converter._identity("bob", judged.UNIT, judged.UNIT, _handed_in(course))
+    bobs = assignment.identity("bob", judged.UNIT, judged.UNIT, _handed_in(course))
     monkeypatch.setattr(Exchange, "ask", ask_and_stop)
     result = autograde(course, judge_seconds=1.0)
     assert not result["success"] and "Needs a person: bob: undecided" in result["log"]
@@ -199,7 +199,7 @@ def test_who_ends_the_own_process_loses_that_cell_and_no_other(course):
 def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
     course, monkeypatch
 ):
-    monkeypatch.setattr(boxed, "_TO_END", Allowance(cpu=1.0, clock=2.0))
+    monkeypatch.setattr(boxed, "_TO_END", Budget(cpu=1.0, clock=2.0))
     hand_in(course, "ada", scores=f"import time\ntime.sleep(600)\n{judged.SCORES}")
     deaf = "import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass"
     hand_in(course, "bob", scores=deaf)

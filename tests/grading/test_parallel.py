@@ -23,11 +23,12 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.errors import CourseError
-from autograder.grading import work
 from autograder.grading.faults import Undecided
+from autograder.grading.grade import grade
 from autograder.grading.intake import Limits, Refused, Repair
 from autograder.grading.parallel import Pool, SetupError
-from autograder.grading.work import Task, answer, opened
+from autograder.grading.reply import answer, opened
+from autograder.grading.task import Task
 from tests.grading import tiny_course as tiny
 from tests.grading.test_converter import good, gradebook, points
 from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
@@ -320,7 +321,7 @@ def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
     assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log", "id"}
     graded = opened(reply, sent, logging.getLogger())
     graded.notebook.metadata.autograder.pop("seconds")
-    here = work.grade(sent)
+    here = grade(sent)
     here.notebook.metadata.autograder.pop("seconds")
     assert graded == here
 

@@ -9,6 +9,7 @@ submission's folder, ``find_notebook`` picks the unit's notebook by its content,
 from autograder.grading.intake.building import rebuild, without_installs
 from autograder.grading.intake.files import File, Taken, take
 from autograder.grading.intake.matching import find_notebook
+from autograder.grading.intake.stamp import handed_in, parse_stamp
 from autograder.grading.intake.terms import (
     DEFAULTS,
     Limits,
@@ -17,7 +18,6 @@ from autograder.grading.intake.terms import (
     said,
     say,
 )
-from autograder.grading.intake.time import handed_in, parse_stamp
 
 __all__ = [
     "DEFAULTS", "File", "Limits", "Refused", "Repair", "Taken", "find_notebook",

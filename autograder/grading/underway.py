@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.grading.cluster import Cluster
+from autograder.grading.grade import grade
 from autograder.grading.parallel import Pool
-from autograder.grading.work import Graded, Task, grade, opened
+from autograder.grading.reply import opened
+from autograder.grading.task import Graded, Task
 
 MOST_AHEAD = 256  # submissions that may wait for a slow one before them
 MOST_AHEAD_BYTES = 256 << 20

@@ -1,0 +1,201 @@
+"""What is to be graded: the course's side of an assignment, and tasks for students."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import api
+from nbgrader.preprocessors import CheckCellMetadata
+from nbgrader.utils import is_grade
+from traitlets.config import Config
+
+from autograder import __version__
+from autograder.errors import CourseError
+from autograder.grading.book import Gradebook
+from autograder.grading.intake import (
+    File,
+    Limits,
+    Refused,
+    Repair,
+    find_notebook,
+    handed_in,
+    rebuild,
+    say,
+    take,
+)
+from autograder.grading.secret import course_secret
+from autograder.grading.task import Task
+
+KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a student has handed in, as tasks; ``kept`` is published with the result."""
+
+    stamp: datetime.datetime | None = None
+    kept: Mapping[str, bytes] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What all submissions of an assignment share.
+
+    Attributes:
+        notebooks: by name, the texts of source and release.
+        beside: the course's files beside the notebooks, by relative path.
+        stages: the preprocessors that grade.
+        depends: what results depend on besides the files.
+        ignored: patterns of files that are not looked at.
+    """
+
+    name: str
+    root: Path
+    notebooks: Mapping[str, tuple[str, str]]
+    beside: Mapping[str, bytes]
+    stages: tuple[type, ...]
+    config: Config
+    limits: Limits
+    secret: bytes
+    depends: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+    def submission(self, student: str, folder: Path, final: bool) -> Submission:
+        """What lies in a student's folder, whatever that is.
+
+        Args:
+            final: whether there is no second try.
+        """
+        files: Mapping[str, File] = {}
+        stamp, repairs, reason = None, (), ""
+        try:
+            taken = take(folder, self.limits, self.ignored)
+            files, repairs = taken.files, taken.repairs
+            stamp, odd = handed_in(folder)
+            repairs += odd
+        except Refused as refusal:
+            reason = str(refusal)
+        kept = {name: files[name].data for name in KEPT if name in files}
+        tasks = [
+            self._task(student, name, files, repairs, reason, final)
+            for name in self.notebooks
+        ]
+        return Submission(stamp, kept, tuple(tasks))
+
+    def _task(
+        self, student: str, name: str, files: Mapping[str, File],
+        repairs: tuple[Repair, ...], reason: str, final: bool,
+    ) -> Task:  # fmt: skip
+        source, release = self.notebooks[name]
+        data = None
+        try:
+            if reason:
+                raise Refused(reason)
+            parsed = nbformat.reads(release, as_version=4)
+            path, chosen = find_notebook(files, f"{name}.ipynb", parsed, self.limits)
+            data, repairs = files[path].data, repairs + chosen
+        except Refused as refusal:
+            reason = str(refusal)
+        beside = {path: file.data for path, file in files.items() if path not in KEPT}
+        # A folder for each account: what a killed run left, only its owner can remove.
+        scratch = self.root / ".autograder" / f"work-{os.getuid()}"
+        return Task(
+            student, self.name, name, source, release, data, beside | dict(self.beside),
+            str(scratch / f"{student}+{self.name}+{name}"), repairs, reason,
+            self.stages, self.config, self.limits, self.secret,
+            identity(student, self.name, name, data), final,
+        )  # fmt: skip
+
+    def digest(self, task: Task, *more: object) -> str:
+        """What a result depends on, as far as files tell; and on what else."""
+        digest = hashlib.sha256()
+        parts: list[object] = [__version__, task.source, task.release, task.refused]
+        parts += [*more, *self.depends, task.submission, *say(task.repairs)]
+        parts += [part for item in sorted(task.files.items()) for part in item]
+        for part in parts:
+            data = part if isinstance(part, bytes) else repr(part).encode()
+            digest.update(b"%d:" % len(data) + data)
+        return digest.hexdigest()
+
+    def refuse_strange(self, book: Gradebook) -> None:
+        """See that the gradebook has the notebooks with their cells and points.
+
+        Raises:
+            CourseError: it has not.
+        """
+        for name, (source, _) in self.notebooks.items():
+            cells = filter(is_grade, nbformat.reads(source, as_version=4).cells)
+            points = {c.metadata.nbgrader.grade_id: _points(c) for c in cells}
+            try:
+                notebook = book.find_notebook(name, self.name)
+                known = {cell.name: cell.max_score for cell in notebook.grade_cells}
+            except api.MissingEntry:
+                known = None
+            if known != points:
+                raise CourseError(
+                    f'the gradebook does not have "{name}" as the source has it; run: '
+                    f'nbgrader generate_assignment "{self.name}" --force'
+                )
+
+
+def load(
+    name: str, root: Path, source: Path, release: Path, pattern: str,
+    exempt: Iterable[str], stages: tuple[type, ...], config: Config, limits: Limits,
+    ignored: Iterable[str],
+) -> Assignment:  # fmt: skip
+    """Read an assignment from its folders of sources and releases.
+
+    Args:
+        pattern: of the notebooks' names.
+        exempt: files beside the source that do not replace the students'.
+
+    Raises:
+        CourseError: build or release lack something.
+    """
+    paths = sorted(source.glob(f"{pattern}.ipynb"))
+    if not paths:
+        raise CourseError(f"there is no notebook {source}/*.ipynb")
+    notebooks = {p.stem: (text_of(p), text_of(release / p.name)) for p in paths}
+    for pair in notebooks.values():
+        both = (nbformat.reads(text, as_version=4) for text in pair)
+        # Here once: what is rebuilt later has the same metadata.
+        CheckCellMetadata(config=config)(rebuild(*both, None)[0], {})
+    beside = {
+        str(path.relative_to(source)): path.read_bytes()
+        for path in sorted(source.rglob("*"))
+        if path.is_file() and path.suffix != ".ipynb"
+    }
+    for path in exempt:
+        beside.pop(path, None)
+    # Read once a run: a server that runs this again must see what has changed.
+    depends = [s.depends_on(name) for s in stages if hasattr(s, "depends_on")]
+    return Assignment(
+        name, root, notebooks, beside, stages, config, limits, course_secret(root),
+        tuple(depends), tuple(ignored),
+    )  # fmt: skip
+
+
+def identity(student: str, assignment: str, notebook: str, data: bytes | None) -> str:
+    """Whose submission it is, so that no other one's verdict is taken for its own."""
+    parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def text_of(path: Path) -> str:
+    """The text of a file of the course. Raises CourseError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CourseError(f"{path}: {error.strerror}") from None
+
+
+def _points(cell: NotebookNode) -> float:
+    return float(cell.metadata.nbgrader.points)

@@ -1,0 +1,94 @@
+"""Grade one notebook: rebuild it, run it, and have its checks decided."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+from autograder.grading.intake import Refused, rebuild
+from autograder.grading.settings import loaded
+from autograder.grading.task import KEY, Graded, Task, resources_of
+
+
+def grade(task: Task) -> Graded:
+    """Rebuild and run one notebook. Knows nothing of the gradebook.
+
+    A preprocessor may raise ``Refused``: the submission then counts zero, with that
+    reason. Any other exception is a fault of ours, or of the machine, and comes out.
+    The seconds that it took are noted in the notebook.
+    """
+    started = time.monotonic()
+    graded = _grade(task)
+    seconds = round(time.monotonic() - started, 3)
+    graded.notebook.metadata.setdefault(KEY, {})["seconds"] = seconds
+    return graded
+
+
+def _grade(task: Task) -> Graded:
+    source = nbformat.reads(task.source, as_version=4)
+    release = nbformat.reads(task.release, as_version=4)
+    resources = resources_of(task)
+    try:
+        if task.refused:
+            raise Refused(task.refused)
+        notebook, repairs = rebuild(source, release, task.submission, task.limits)
+        with _laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
+            notebook = run_all(task.preprocessors, notebook, resources, task.config)
+    except Refused as reason:
+        notebook, _ = rebuild(source, release, None, task.limits)
+        return Graded(notebook, task.repairs, str(reason))
+    return Graded(notebook, task.repairs + repairs)
+
+
+def run_all(
+    preprocessors: Iterable, notebook: NotebookNode, resources: dict, config: Config
+) -> NotebookNode:
+    """The notebook, as these preprocessors leave it one after the other."""
+    for kind in map(loaded, preprocessors):
+        notebook, resources = kind(config=config)(notebook, resources)
+    return notebook
+
+
+def warm_up(task: Task) -> None:
+    """Start what several processes that grade such tasks can share, if anything.
+
+    Raises:
+        CourseError: it cannot be started on this machine.
+    """
+    for kind in map(loaded, task.preprocessors):
+        if hasattr(kind, "warm_up"):
+            kind.warm_up(task.config)
+
+
+@contextlib.contextmanager
+def _laid_out(task: Task) -> Iterator[None]:
+    folder = Path(task.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        for path, data in task.files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Set environment variables for a while: in a server, for these kernels only."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})

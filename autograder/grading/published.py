@@ -1,0 +1,85 @@
+"""A student's folder in ``autograded/``: what an earlier run noted, and what is new.
+
+The notebook comes last, in one rename: it is there as a whole, or as it was. It carries
+a digest of all that it was made of, and the scores that were recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.files import write
+from autograder.errors import CourseError
+from autograder.grading.assignment import KEPT, text_of
+from autograder.grading.task import KEY
+
+
+def noted(notebook: NotebookNode) -> dict[str, Any]:
+    """What grading noted in a notebook; {} if nothing."""
+    return dict(notebook.metadata.get(KEY, {}))
+
+
+class Published:
+    """The results of one student, of all notebooks of an assignment."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs from grading the same submission; they wait."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def known(self, name: str) -> dict[str, Any]:
+        """What an earlier run noted in a notebook; {} if there is none."""
+        try:
+            text = text_of(self._folder / f"{name}.ipynb")
+            return noted(nbformat.reads(text, as_version=4))
+        except (ValueError, CourseError):
+            return {}
+
+    def replace(
+        self, name: str, notebook: NotebookNode, kept: Mapping[str, bytes],
+        others: Collection[str],
+    ) -> None:  # fmt: skip
+        """Put a notebook in the old one's place, after all that goes with it.
+
+        Args:
+            kept: what stands beside it, of the files in `KEPT`.
+            others: the notebooks that the folder may hold, by name.
+
+        Raises:
+            CourseError: it cannot be written.
+        """
+        for path in (self._folder / name for name in KEPT):
+            if path.name in kept:
+                write(path, kept[path.name])
+            else:
+                path.unlink(missing_ok=True)
+        self._clear({*KEPT, *(f"{other}.ipynb" for other in others)})
+        text = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
+        write(self._folder / f"{name}.ipynb", text)
+
+    def _clear(self, expected: Collection[str]) -> None:
+        """Remove what another grader, or a run that was cut off, left behind."""
+        for path in self._folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name not in expected and path.suffix != ".ipynb":
+                path.unlink()

@@ -1,0 +1,47 @@
+"""Write one submission to the gradebook as a whole, or nothing of it."""
+
+from __future__ import annotations
+
+import datetime
+
+from traitlets.config import Config
+
+from autograder.grading import extensions
+from autograder.grading.book import Gradebook, Scores, sharing
+from autograder.grading.grade import run_all
+from autograder.grading.task import Graded, Task, resources_of
+
+
+def record(
+    book: Gradebook, task: Task, graded: Graded, stamp: datetime.datetime | None,
+    extra: datetime.timedelta | None, create: bool, stages: tuple[type, ...],
+    config: Config, db_url: str,
+) -> Scores:  # fmt: skip
+    """Record a graded notebook in one transaction; the scores as they are then.
+
+    Args:
+        stamp: when it was handed in; ``extra``: the time that its student was given.
+        create: whether students who are not known may be entered.
+        stages: nbgrader's preprocessors that record.
+
+    Raises:
+        Undecided: a verdict is not its cell's.
+    """
+    names = task.student, task.assignment
+    book.enrol(*names, stamp, create)
+    extensions.record(book, task.assignment, task.student, extra)
+    if not graded.decided:
+        book.record_open(*names, task.notebook, graded.refused)
+    elif graded.refused:
+        book.record_zero(*names, task.notebook, graded.refused)
+    else:
+        resources = resources_of(task)
+        resources["nbgrader"]["db_url"] = db_url
+        with sharing(book, stages):
+            run_all(stages, graded.notebook, resources, config)
+    notebook = book.find_submission_notebook(
+        task.notebook, task.assignment, task.student
+    )
+    scores = {grade.name: grade.auto_score for grade in notebook.grades}
+    book.finish()
+    return scores

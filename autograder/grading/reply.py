@@ -1,0 +1,74 @@
+"""Grading by bytes: a task's in, a reply's out, with whose it is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import traceback
+from collections.abc import Iterator
+
+import nbformat
+from traitlets.log import get_logger
+
+from autograder.errors import CourseError
+from autograder.grading.faults import Undecided
+from autograder.grading.grade import grade
+from autograder.grading.intake import said, say
+from autograder.grading.task import Graded, Task
+
+
+class GradingFault(RuntimeError):
+    """Grading raised in another process; the text is the traceback from there."""
+
+
+def answer(data: bytes) -> bytes:
+    """Grade a task's bytes; the bytes of what came of it, for `opened`."""
+    with _kept_log() as lines:
+        try:
+            graded = grade(Task.from_bytes(data))
+            reply = {
+                "notebook": graded.notebook, "repairs": say(graded.repairs),
+                "refused": graded.refused,
+            }  # fmt: skip
+        except CourseError as error:
+            reply = {"course": str(error)}
+        except Exception:
+            reply = {"fault": traceback.format_exc()}
+    return json.dumps(reply | {"log": lines, "id": json.loads(data)["id"]}).encode()
+
+
+def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
+    """What `answer` says of a task; what was logged there is logged here.
+
+    Raises:
+        CourseError, GradingFault: as grading did.
+        Undecided: the reply is another task's.
+    """
+    found = json.loads(reply)
+    if found["id"] != task.id:
+        raise Undecided("what came back is another submission's")
+    for level, line in found["log"]:
+        log.log(level, line)
+    if "course" in found:
+        raise CourseError(found["course"])
+    if "fault" in found:
+        raise GradingFault(found["fault"])
+    notebook = nbformat.from_dict(found["notebook"])
+    return Graded(notebook, said(found["repairs"]), found["refused"])
+
+
+@contextlib.contextmanager
+def _kept_log() -> Iterator[list[tuple[int, str]]]:
+    """Collect the warnings that traitlets' classes log meanwhile."""
+    lines: list[tuple[int, str]] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda r: lines.append((r.levelno, r.getMessage()))
+    log = get_logger()
+    before, log.propagate = log.propagate, False
+    log.addHandler(handler)
+    try:
+        yield lines
+    finally:
+        log.removeHandler(handler)
+        log.propagate = before

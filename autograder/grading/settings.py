@@ -1,0 +1,104 @@
+"""What of ``nbgrader_config.py`` can go to another process: names and plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from traitlets.config import Config
+from traitlets.config.loader import DeferredConfigList, DeferredConfigString
+from traitlets.utils.importstring import import_item
+
+from autograder.errors import CourseError
+
+Preprocessor = type | str  # a class, or the name that it is found by
+
+# Marks what the command line gave: text, until a trait says what it should be.
+_FLAG = "given on the command line"
+
+
+def loaded(kind: type | str) -> type:
+    """A preprocessor's class, which settings may give by its name.
+
+    Raises:
+        CourseError: there is no such class.
+    """
+    if not isinstance(kind, str):
+        return kind
+    try:
+        return import_item(kind)
+    except ImportError as error:
+        raise CourseError(f"a setting names {kind}, not known here: {error}") from None
+
+
+def told(preprocessors: tuple, config: Config) -> dict:
+    """The sections of a configuration as plain values.
+
+    Sections of others than these preprocessors are left out if they are not plain.
+
+    Raises:
+        CourseError: a setting of theirs is not plain.
+    """
+    wanted = {base.__name__ for kind in preprocessors for base in loaded(kind).__mro__}
+    plain = {}
+    for name, section in config.items():
+        try:
+            plain[name] = _plain(section)
+        except (TypeError, ValueError, CourseError) as error:
+            if name in wanted:
+                raise CourseError(
+                    f"a setting of c.{name} cannot be sent to another process "
+                    f"({error}): write it as a plain value, or grade with "
+                    "c.Autograde.jobs = 1"
+                ) from None
+    return plain
+
+
+def _plain(value: object) -> object:
+    """JSON for what is no JSON, but can be told by plain values; see `_config`."""
+    if isinstance(value, DeferredConfigString):
+        return {_FLAG: str(value)}
+    if isinstance(value, DeferredConfigList):
+        return {_FLAG: [str(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value))
+    if isinstance(value, type):
+        return class_name(value)
+    if isinstance(value, Path):
+        return str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"{type(value).__name__} is not plain")
+
+
+def understood(plain: object) -> object:
+    """The configuration that `_plain` has told."""
+    if not isinstance(plain, dict):
+        return plain
+    if _FLAG in plain:
+        given = plain[_FLAG]
+        deferred = (
+            DeferredConfigString if isinstance(given, str) else DeferredConfigList
+        )
+        return deferred(given)
+    return {name: understood(item) for name, item in plain.items()}
+
+
+def class_name(kind: type | str) -> str:
+    """The name that `loaded` finds a class by, wherever it runs.
+
+    Raises:
+        CourseError: the class is known in this process only.
+    """
+    if isinstance(kind, str):
+        return kind
+    if kind.__module__ == "__main__" or "." in kind.__qualname__:
+        raise CourseError(
+            f"the class {kind.__qualname__} cannot be found by another process: put it "
+            "into a module, or grade with c.Autograde.jobs = 1"
+        )
+    return f"{kind.__module__}.{kind.__name__}"

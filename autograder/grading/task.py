@@ -1,0 +1,140 @@
+"""What grading one notebook takes and gives: ``grade(Task) -> Graded``.
+
+A task can be written as JSON, so that grading can happen in another process or on
+another machine. What comes from students is bytes and text there, and is only ever read
+as such; of ``nbgrader_config.py`` the names of classes and plain values are sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+from autograder.grading.intake import Limits, Repair, said, say
+from autograder.grading.settings import (
+    class_name,
+    loaded,
+    told,
+    understood,
+)
+
+KEY = "autograder"  # of the notebook's metadata: what is known about its grading
+_PLAIN = (
+    "student", "assignment", "notebook", "source", "release", "folder", "refused",
+    "id", "final",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that grading one notebook of one submission needs.
+
+    Attributes:
+        source: the instructor's notebook, as text; ``release``: the students'.
+        submission: the student's notebook, as bytes; None if none was found.
+        files: what lies beside it while it runs, relative path -> bytes.
+        refused: why it cannot be graded, if that is known before.
+        folder: where the files are laid out while it runs; removed afterwards.
+        preprocessors: classes or dotted names, to be run in this order.
+        secret: the course's; what is drawn while grading depends on it.
+        id: whose submission it is; every reply and every verdict says so.
+        final: whether there is no second try, when the machine is calmer.
+    """
+
+    student: str
+    assignment: str
+    notebook: str
+    source: str
+    release: str
+    submission: bytes | None
+    files: Mapping[str, bytes]
+    folder: str
+    repairs: tuple[Repair, ...] = ()
+    refused: str = ""
+    preprocessors: tuple = ()
+    config: Config = field(default_factory=Config)
+    limits: Limits = field(default_factory=Limits)
+    secret: bytes = b""
+    id: str = ""
+    final: bool = True
+
+    def to_bytes(self) -> bytes:
+        """For `from_bytes` in a process of ours.
+
+        Raises:
+            CourseError: a setting cannot leave this process.
+        """
+        plain = {name: getattr(self, name) for name in _PLAIN} | {
+            "submission": None if self.submission is None else _text(self.submission),
+            "files": {path: _text(data) for path, data in self.files.items()},
+            "repairs": say(self.repairs),
+            "limits": asdict(self.limits),
+            "secret": _text(self.secret),
+            "preprocessors": [class_name(kind) for kind in self.preprocessors],
+            "config": told(self.preprocessors, self.config),
+        }
+        return json.dumps(plain).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Task:
+        """What `to_bytes` wrote; CourseError if it names a class not known here."""
+        given = json.loads(data)
+        submission = given["submission"]
+        return cls(**given | {
+            "submission": None if submission is None else _bytes(submission),
+            "files": {path: _bytes(text) for path, text in given["files"].items()},
+            "repairs": said(given["repairs"]),
+            "limits": Limits(**given["limits"]),
+            "secret": _bytes(given["secret"]),
+            "preprocessors": tuple(map(loaded, given["preprocessors"])),
+            "config": Config(understood(given["config"])),
+        })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Graded:
+    """An executed notebook, what was put right, and why it is refused, if it is.
+
+    Verdict records are where the preprocessors put them: in the notebook's
+    ``metadata.autograder``. What is not ``decided`` has no score.
+    """
+
+    notebook: NotebookNode
+    repairs: tuple[Repair, ...] = ()
+    refused: str = ""
+    decided: bool = True
+
+
+def resources_of(task: Task) -> dict:
+    """What nbgrader's preprocessors want to know, and the course's secret."""
+    return {
+        "autograder": {"secret": task.secret, "id": task.id, "final": task.final},
+        "unique_key": task.notebook,
+        "output_files_dir": f"{task.notebook}_files",
+        "metadata": {"name": task.notebook, "path": task.folder},
+        "nbgrader": {
+            "student": task.student,
+            "assignment": task.assignment,
+            "notebook": task.notebook,
+        },
+    }
+
+
+def identity(resources: Mapping) -> str:
+    """Whose submission it is; under nbgrader's own converter, by its names."""
+    names = resources["nbgrader"]
+    plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))
+    return resources.get("autograder", {}).get("id") or plain
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text)
