@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from autograder.build.notebook import write
 from autograder.classroom import gradebook
 from autograder.classroom.gradebook import Classbook
+from autograder.course.files import write
 from autograder.errors import CourseError
 from autograder.grading import intake
 
