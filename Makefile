@@ -7,7 +7,7 @@ EXTRAS := $(VENV)/.extras
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow build lab kit site screenshots validity new-term benchmark clean
+.PHONY: help demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
@@ -40,6 +40,9 @@ build: $(READY)  ## source/, release/ and references from notebooks/
 
 validity: $(READY)  ## run every mutant and accepted solution through the checks
 	autograder validity $(UNIT)
+
+mistakes: $(READY)  ## what can go wrong in each exercise, to print for TAs (in dist/mistakes/)
+	autograder mistakes $(UNIT)
 
 lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)
 	autograder lab $(UNIT)

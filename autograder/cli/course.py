@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import date
+from pathlib import Path
 
 from autograder.course import ROOT, find_unit, units
 
@@ -17,6 +18,12 @@ def add(commands) -> None:
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
+    text = "write what can go wrong in each exercise, and what to ask; to print"
+    page = _add(commands, "mistakes", _mistakes, text)
+    page.add_argument(
+        "--output", metavar="FOLDER", type=Path, default=ROOT / "dist" / "mistakes",
+        help="where the pages go; default: dist/mistakes",
+    )  # fmt: skip
     text = "make the zip for Gradescope's autograder, in dist/gradescope/"
     scope = commands.add_parser("gradescope", help=text, description=text)
     scope.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
@@ -30,7 +37,7 @@ def add(commands) -> None:
     term.set_defaults(run=_new_term)
 
 
-def _add(commands, name: str, run, text: str) -> None:
+def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument(
         "units",
@@ -39,6 +46,7 @@ def _add(commands, name: str, run, text: str) -> None:
         help='like "attention" or "02"; default: all',
     )
     command.set_defaults(run=run)
+    return command
 
 
 def _chosen(options: argparse.Namespace) -> list:
@@ -104,6 +112,14 @@ def _site(options: argparse.Namespace) -> int:
     from autograder.publishing import website
 
     print(website.build(_chosen(options), ROOT / "dist" / "site"))
+    return 0
+
+
+def _mistakes(options: argparse.Namespace) -> int:
+    from autograder.classroom import mistakes
+
+    for unit in _chosen(options):
+        print(mistakes.make(unit, options.output))
     return 0
 
 

@@ -1,0 +1,55 @@
+"""The page beside a TA in office hours: what can go wrong, and what to ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.notebook import Cell, read
+from autograder.bank import specification
+from autograder.classroom.page import render
+from autograder.course import Unit
+from autograder.course.files import write
+from autograder.oracle.specification import Specification
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An exercise on the page: its heading in the notebook, and what it is worth."""
+
+    heading: str
+    points: float
+    exercise: Specification
+
+
+def as_html(unit: Unit) -> str:
+    """The page of a unit, exercise by exercise in the order of its notebook."""
+    cells = read(unit)
+    title = cells[0].text.splitlines()[0].lstrip("# ")
+    return render(
+        "mistakes.html.j2", unit.label, title=title, entries=list(_entries(cells))
+    )
+
+
+def make(unit: Unit, folder: Path) -> Path:
+    """Write the page of a unit into a folder; where it is.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    path = folder / f"{unit.label}.html"
+    write(path, as_html(unit))
+    return path
+
+
+def _entries(cells: Sequence[Cell]) -> Iterator[Entry]:
+    heading = ""
+    for cell in cells:
+        if cell.kind == "markdown":
+            found = re.findall(r"^#+ (Exercise .+)$", cell.text, re.MULTILINE)
+            heading = found[-1] if found else heading
+        elif cell.role == "check":
+            exercise = specification(cell.name)
+            yield Entry(heading or exercise.title, cell.points, exercise)
