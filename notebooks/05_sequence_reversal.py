@@ -993,14 +993,6 @@ check("sequence_reversal/trained_model", trained_model)
 
 
 # %%
-def long_demo(function: Callable) -> Callable:
-    """A demonstration that takes seconds: as `demo`, but left out in grading."""
-    if "NBGRADER_EXECUTION" not in os.environ:
-        return demo(function)
-    print("(a demonstration, left out in grading)")
-    return function
-
-
 def train(
     model: nn.Module, sequences: Callable, steps: int, every: int = 0
 ) -> tuple[list[float], list[tuple]]:
@@ -1035,7 +1027,7 @@ def reversal_score(model: nn.Module, source: Tensor, target: Tensor) -> float:
     return exact_match(greedy_decode(model, source, labels.size(1)), labels)
 
 
-@long_demo
+@demo
 def the_diary():
     rng = random.Random(1)
     torch.manual_seed(1)
@@ -1088,7 +1080,7 @@ def runs(count: int, rng: random.Random) -> list[list[int]]:
     return rng.sample(every, count)
 
 
-@long_demo
+@demo
 def memorised_or_learnt():
     rng = random.Random(5)
     shuffled = runs(955, rng)
@@ -1177,7 +1169,7 @@ def without_scaling(model: nn.Module) -> None:
         projection.register_forward_hook(lambda layer, given, queries: 4.0 * queries)
 
 
-@long_demo
+@demo
 def ablations():
     switches = {
         "everything": lambda model: None,
@@ -1234,7 +1226,7 @@ def of_length(length: int, count: int, seed: int = 0) -> list[list[int]]:
     return [dice.choices(range(FIRST, FIRST + 10), k=length) for _ in range(count)]
 
 
-@long_demo
+@demo
 def the_cliff():
     model = trained_model()
     lengths = list(range(1, 15))
@@ -1418,7 +1410,7 @@ class WithoutAttention(nn.Module):
         return self.output(states)  # (B, Lt, V)
 
 
-@long_demo
+@demo
 def one_vector_for_everything():
     rng = random.Random(4)
     torch.manual_seed(4)
@@ -1552,7 +1544,7 @@ MY_SENTENCES = [
 ]
 
 
-@long_demo
+@demo
 def words_backwards():
     ids = word_ids(MY_SENTENCES)
     words = {number: word for word, number in ids.items()}
@@ -1826,7 +1818,7 @@ def write(
     return tokens[:, 1:]
 
 
-@long_demo
+@demo
 def a_model_that_writes():
     ids = word_ids([" ".join(pieces(text)) for text in corpora.generate("writer", 20_000)])
     rows = numbered(corpora.generate("writer", 20_000), ids)
@@ -2003,7 +1995,7 @@ def seconds(function: Callable, *arguments: object) -> float:
     return min(runs)
 
 
-@long_demo
+@demo
 def with_and_without_cache():
     model = trained_model()
     source, _ = held_out(500)

@@ -97,7 +97,7 @@ def test_length_generalisation_is_a_cliff(model):
 
 
 def test_decoding_with_and_without_cache_writes_the_same_tokens(model):
-    namespace = dict(vars(unit)) | {"model": model, "long_demo": lambda f: f}
+    namespace = dict(vars(unit)) | {"model": model, "demo": lambda f: f}
     cells = [cell.text for cell in read(find_unit("sequence_reversal"))]
     exec(next(text for text in cells if "def cached_decode" in text), namespace)
     source, _ = unit.make_batch(fresh(4, 300))
