@@ -41,6 +41,7 @@ c.JudgedExecute.unit_limits = manifest.limits()  # autograder/bank/UNIT/unit.tom
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
 c.GenerateFeedback.preprocessors = [
+    "autograder.grading.feedback.Tell",  # c.Tell.tell: what is told before the deadline
     "autograder.grading.feedback.Scores",
     "autograder.grading.feedback.CleanOutputs",
     "autograder.grading.feedback.HideTests",

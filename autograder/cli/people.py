@@ -48,6 +48,18 @@ def add(commands) -> None:
     collect.add_argument(
         "--replace", action="store_true", help="where it is unclear which is newer"
     )
+    watch = _add_graded(commands, "watch", _watch, "grade what arrives, on hand-in")
+    watch.add_argument(
+        "--exchange", action="store_true",
+        help="collect from nbgrader's exchange, and release feedback to it",
+    )  # fmt: skip
+    watch.add_argument(
+        "--tell", choices=("points", "cases", "panels"), default="points",
+        help="what feedback tells before the deadline; afterwards, all",
+    )  # fmt: skip
+    watch.add_argument("--per-hour", type=int, default=6, help="gradings of a student")
+    watch.add_argument("--every", type=float, default=10.0, help="seconds")
+    watch.add_argument("--once", action="store_true", help="one round, as for cron")
     hosted = _add_graded(
         commands, "hosted", _hosted, "grade one submission for a service"
     )
@@ -135,6 +147,19 @@ def _collect(options: argparse.Namespace) -> int:
     )  # fmt: skip
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, watch
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    root = options.course.resolve()
+    steps = watch.Commands(unit, root, options.exchange, options.tell)
+    one = watch.Watch(unit, root, steps, options.per_hour)
+    try:
+        return watch.run(one, options.every, options.once)
+    except KeyboardInterrupt:
+        return 0
 
 
 def _hosted(options: argparse.Namespace) -> int:

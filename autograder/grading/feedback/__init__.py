@@ -10,12 +10,14 @@ from autograder.grading.feedback.exporter import FeedbackExporter, markdown2html
 from autograder.grading.feedback.hidden import HideTests, TrimTracebacks
 from autograder.grading.feedback.outputs import CleanOutputs
 from autograder.grading.feedback.summary import Scores
+from autograder.grading.feedback.tell import Tell
 
 __all__ = [
     "CleanOutputs",
     "FeedbackExporter",
     "HideTests",
     "Scores",
+    "Tell",
     "TrimTracebacks",
     "markdown2html",
 ]

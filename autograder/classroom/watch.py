@@ -1,0 +1,189 @@
+"""Graded on hand-in: what arrives is graded, and its feedback given back, by itself.
+
+A round collects, grades what is new in one ``nbgrader autograde``, and makes (and
+releases) the pages of those students. What was done is noted after each page, so that a
+killed watch goes on from there; what was graded already is not graded again. A student
+who hands in more often than ``per_hour`` waits; the last hand-in is never forgotten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from nbgrader.apps import NbGraderAPI
+from nbgrader.apps.baseapp import NbGrader
+
+from autograder.course.files import write
+from autograder.errors import CourseError
+
+HOUR = 3600.0
+
+
+class Steps(Protocol):
+    """What a round does with the world."""
+
+    def collect(self) -> None:
+        """Bring what was handed in to ``submitted/``."""
+
+    def grade(self, waiting: Sequence[str]) -> None:
+        """Grade all that is new, but of those who wait."""
+
+    def give_back(self, student: str) -> None:
+        """Make a student's page, and release it."""
+
+
+@dataclass
+class Watch:
+    """One assignment that is watched.
+
+    Args:
+        per_hour: gradings of one student in any hour, at most.
+        clock: seconds since some time that stays over restarts.
+    """
+
+    unit: str
+    root: Path
+    steps: Steps
+    per_hour: int = 6
+    clock: Callable[[], float] = time.time
+
+    def round(self) -> list[str]:
+        """Grade what is new; the students who got feedback.
+
+        Raises:
+            CourseError: collecting, grading or feedback failed; the next round tries
+                again.
+        """
+        self.steps.collect()
+        there, done = self._there(), self._done()
+        new = {s for s, mark in there.items() if done.get(s, {}).get("mark") != mark}
+        waiting = {student for student in new if not self._may(done.get(student, {}))}
+        ready = sorted(new - waiting)
+        if not ready:
+            return []
+        self.steps.grade(sorted(waiting))
+        for student in ready:
+            self.steps.give_back(student)
+            self._note(student, there[student])
+        return ready
+
+    def _there(self) -> dict[str, str]:
+        """What lies in ``submitted/``, by student: a mark that changes with it."""
+        folders = sorted((self.root / "submitted").glob(f"*/{self.unit}"))
+        return {path.parent.name: _mark(path) for path in folders if path.is_dir()}
+
+    def _may(self, noted: dict[str, Any]) -> bool:
+        recent = [t for t in noted.get("times", ()) if t > self.clock() - HOUR]
+        return len(recent) < self.per_hour
+
+    @property
+    def _path(self) -> Path:
+        return self.root / ".autograder" / "watched" / f"{self.unit}.json"
+
+    def _done(self) -> dict[str, dict[str, Any]]:
+        try:
+            return dict(json.loads(self._path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {}
+
+    def _note(self, student: str, mark: str) -> None:
+        done, now = self._done(), self.clock()
+        times = [t for t in done.get(student, {}).get("times", ()) if t > now - HOUR]
+        done[student] = {"mark": mark, "times": [*times, now]}
+        write(self._path, json.dumps(done, indent=1, sort_keys=True))
+
+
+def _mark(folder: Path) -> str:
+    """A digest of names, sizes and times of change: nothing that is there is read."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):  # it went while we looked
+            status = path.lstat()
+            told = (str(path.relative_to(folder)), status.st_size, status.st_mtime_ns)
+            digest.update(repr(told).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+@dataclass
+class Commands:
+    """nbgrader's own commands; ``exchange``: collect from it and release to it."""
+
+    unit: str
+    root: Path
+    exchange: bool = False
+    tell: str = "points"
+
+    def collect(self) -> None:
+        if self.exchange:
+            self._ask("collect", self.unit, update=True)
+
+    def grade(self, waiting: Sequence[str]) -> None:
+        command = [sys.executable, "-m", "nbgrader", "autograde", self.unit]
+        if waiting:
+            command.append(f"--CourseDirectory.student_id_exclude={','.join(waiting)}")
+        # Its exit status is 1 also if a single submission needs a person, which its
+        # last lines say; whoever has no page below was not graded.
+        subprocess.run(command, cwd=self.root, check=False)
+
+    def give_back(self, student: str) -> None:
+        graded = self.root / "autograded" / student / self.unit
+        if not list(graded.glob("*.ipynb")):
+            raise CourseError(f"{student} was not graded; see above")
+        self._ask("generate_feedback", self.unit, student, force=True)
+        if self.exchange:
+            self._ask("release_feedback", self.unit, student)
+
+    def _ask(self, method: str, *arguments: str, **options: bool) -> None:
+        app = NbGrader(log_level=40)
+        app.initialize([], root=str(self.root.resolve()))
+        app.config.Tell.tell = self.tell
+        told = getattr(NbGraderAPI(config=app.config), method)(*arguments, **options)
+        if not told["success"]:
+            reason = told.get("error") or told.get("log") or ""
+            last = (str(reason).strip().splitlines() or ["no reason given"])[-1]
+            raise CourseError(f"nbgrader {method} {' '.join(arguments)}: {last}")
+
+
+@contextlib.contextmanager
+def alone(root: Path, unit: str) -> Iterator[None]:
+    """Keep a second watch of the same assignment from starting.
+
+    Raises:
+        CourseError: there is one.
+    """
+    path = root / ".autograder" / "watched" / f"{unit}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CourseError(
+                f"{unit} is watched already, by another command"
+            ) from None
+        yield
+
+
+def run(watch: Watch, every: float, once: bool = False) -> int:
+    """Watch until interrupted; 1 if the one round that was asked for failed."""
+    with alone(watch.root, watch.unit):
+        while True:
+            try:
+                for student in watch.round():
+                    print(f"{time.strftime('%H:%M:%S')} {student}", flush=True)
+            except CourseError as error:
+                print(f"autograder: {error}", file=sys.stderr, flush=True)
+                if once:
+                    return 1
+            if once:
+                return 0
+            time.sleep(every)

@@ -1,0 +1,64 @@
+"""How much a page says of a check while students may still hand in again."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.api import Gradebook, MissingEntry
+from traitlets import Enum
+
+from autograder.grading.feedback.outputs import KEY
+
+
+class Tell(Preprocessor):  # type: ignore[misc]
+    """Before a student's deadline, leave out of a page what ``tell`` does not name.
+
+    Afterwards, and with "panels", everything is told. It runs before ``Scores``.
+    """
+
+    enabled = True
+    tell = Enum(
+        ("points", "cases", "panels"), "panels",
+        help="What feedback tells before the deadline: the points of each exercise; "
+        "also which cases passed; also the named mistake.",
+    ).tag(config=True)  # fmt: skip
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        if self.tell == "panels" or _is_over(resources["nbgrader"]):
+            return nb, resources
+        checks = nb.metadata.get(KEY, {}).get("checks", {})
+        for record in checks.values():
+            record["says"] = record["note"] = ""
+            if self.tell == "points":
+                record["cases"] = []
+        for cell in nb.cells:
+            record = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            if record is not None and cell.cell_type == "code":
+                cell.outputs = [new_output("stream", text=_short(record))]
+        return nb, resources
+
+
+def _short(record: Mapping[str, Any]) -> str:
+    lines = [f"{record['points']:g} of {record['max_points']:g} points"]
+    for case in record["cases"]:
+        hidden = " (hidden)" if case["hidden"] else ""
+        lines.append(f"{'✗' if case['problem'] else '✓'} {case['title']}{hidden}")
+    return "\n".join([*lines, "After the deadline, this page says what happened."])
+
+
+def _is_over(names: Mapping[str, str]) -> bool:
+    """Whether the student's deadline, with any extension, has passed."""
+    with Gradebook(names["db_url"]) as book:
+        try:
+            due = book.find_submission(names["assignment"], names["student"]).duedate
+        except MissingEntry:
+            return False
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    return due is not None and now > due
