@@ -38,6 +38,7 @@
 
 # %%
 import math
+import time
 from collections.abc import Callable
 
 import matplotlib.pyplot as plt
@@ -827,6 +828,46 @@ def yours_beside_pytorch():
 
 
 # %% [markdown]
+# ### What does it cost?
+#
+# Every query meets every key: for a sequence of length $L$ that is $L^2$ scores, and as many weights.
+# Yours writes them all down. PyTorch's function has several *backends*; the plain one (`MATH`) does
+# the same as you, the other one (`FLASH_ATTENTION`) goes through the keys in blocks and never holds
+# the whole matrix (Dao et al. 2022). All give the same numbers.
+#
+# **Predict first.** The length doubles. By which factor does the time grow, and by which the memory
+# for the weights? Does the clever backend change the *growth* of the time, or only its size?
+
+
+# %%
+@demo
+def cost_over_length():
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def fastest(function: Callable, *arguments: Tensor) -> float:
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            function(*arguments)
+            times.append(time.perf_counter() - start)
+        return 1000 * min(times)
+
+    print("length    weights      yours       MATH      FLASH   (milliseconds, d_k = 64)")
+    for length in (256, 512, 1024, 2048):
+        q, k, v = torch.randn(3, 1, 1, length, 64)
+        line = f"{length:6d} {4 * length**2 / 2**20:7.2f} MiB"
+        line += f" {fastest(scaled_dot_product_attention, q, k, v):10.2f}"
+        for backend in (SDPBackend.MATH, SDPBackend.FLASH_ATTENTION):
+            with sdpa_kernel(backend):
+                line += f" {fastest(F.scaled_dot_product_attention, q, k, v):10.2f}"
+        print(line)
+
+
+# %% [markdown]
+# Twice the length, about four times the time, whoever computes it: the square is in the task. What
+# the blocks save is memory, and with it the time to move it: the matrix of weights grows with
+# the square, the blocks do not. That is also why the fast function cannot return the weights.
+#
 # ### Reading a map: who is "it"?
 #
 # *The cat didn't climb the tree because **it** was too scared.* You know at once that "it"
@@ -1344,24 +1385,24 @@ def does_order_matter():
 WITH_NETWORK = False
 
 
-def bert_maps(sentence: str) -> tuple[list[str], Tensor]:
-    """Tokens of a sentence, and multilingual BERT's weights `(layers, heads, L, L)`."""
+def bert_maps(sentence: str, second: str | None = None) -> tuple[list[str], Tensor]:
+    """Tokens of a sentence, or of a pair, and BERT's weights `(layers, heads, L, L)`."""
     from transformers import AutoModel, AutoTokenizer
 
     name = "google-bert/bert-base-multilingual-cased"
     tokenizer = AutoTokenizer.from_pretrained(name)
     model = AutoModel.from_pretrained(name, attn_implementation="eager").eval()
-    encoded = tokenizer(sentence, return_tensors="pt")
+    encoded = tokenizer(sentence, second, return_tensors="pt")
     with torch.no_grad():
         maps = model(**encoded, output_attentions=True).attentions
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
     return tokens, torch.cat(maps)
 
 
-def show_bert(sentence: str, layer: int, head: int) -> None:
+def show_bert(sentence: str, layer: int, head: int, second: str | None = None) -> None:
     """Draw one attention map, or say plainly why there is none."""
     try:
-        tokens, maps = bert_maps(sentence)
+        tokens, maps = bert_maps(sentence, second)
     except (ImportError, OSError) as error:
         print(f"Skipped, which costs no points. {type(error).__name__}: {error}")
         return
@@ -1372,12 +1413,16 @@ def show_bert(sentence: str, layer: int, head: int) -> None:
 
 if WITH_NETWORK:
     show_bert("The cat didn't climb the tree because it was too scared", 7, 9)
+    show_bert("The cat is sleeping.", 7, 9, second="Die Katze schläft.")
 else:
     print("Skipped: set WITH_NETWORK = True above to see maps of multilingual BERT.")
 
 # %% [markdown]
 # Try other layers and heads, and the same sentence in your own language. Look for heads that
-# always see the next word, the previous one, or the final `[SEP]`. And be careful with
+# always see the next word, the previous one, or the final `[SEP]`. The second map has a sentence
+# and its translation in one input, `[CLS] ... [SEP] ... [SEP]`: do words look at their own
+# translation across the border, although nobody ever told BERT which sentences belong together in
+# that way? In which layers, in which languages? And be careful with
 # conclusions: a large weight says where a layer *looked*, not why it decided as it did (Jain
 # and Wallace 2019 and, in reply, Wiegreffe and Pinter 2019).
 #
