@@ -109,6 +109,7 @@ ELSEWHERE = {
     "classroom/table": "classroom/test_demo.py",
     "cli/course": "oracle/test_verify.py",
     "cli/people": "collect/test_place.py",
+    "cli/terms": "oracle/test_validity.py",
     "collect/archive": "collect/test_place.py",
     "collect/contents": "collect/test_sources.py",
     "collect/layouts": "collect/test_place.py",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.cli import course, people
+from autograder.cli.terms import Run
 from autograder.errors import CourseError
 
 
@@ -23,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     )
     try:
-        return options.run(options)
+        run: Run = options.run
+        return run(options)
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 1

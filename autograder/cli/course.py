@@ -6,10 +6,11 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from autograder.course import ROOT, find_unit, units
+from autograder.cli.terms import Commands, Run
+from autograder.course import ROOT, Unit, find_unit, units
 
 
-def add(commands) -> None:
+def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
     _add(commands, "build", _build, "build source, release, solutions and references")
     _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
@@ -37,7 +38,9 @@ def add(commands) -> None:
     term.set_defaults(run=_new_term)
 
 
-def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
+def _add(
+    commands: Commands, name: str, run: Run, text: str
+) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument(
         "units",
@@ -49,7 +52,7 @@ def _add(commands, name: str, run, text: str) -> argparse.ArgumentParser:
     return command
 
 
-def _chosen(options: argparse.Namespace) -> list:
+def _chosen(options: argparse.Namespace) -> list[Unit]:
     return [find_unit(name) for name in options.units] or units()
 
 

@@ -6,11 +6,12 @@ import argparse
 from datetime import date, timedelta
 from pathlib import Path
 
+from autograder.cli.terms import Commands, Run
 from autograder.course.files import write
 from autograder.errors import CourseError
 
 
-def add(commands) -> None:
+def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
     _add_exchange(commands)
     report = _add_graded(
@@ -89,7 +90,7 @@ def add(commands) -> None:
     _add_graded(commands, "leaderboard", _leaderboard, "rank a unit's models")
 
 
-def _add_exchange(commands) -> None:
+def _add_exchange(commands: Commands) -> None:
     text = "share this machine between graders and students (as root; see docs/ta.md)"
     command = commands.add_parser("exchange", help=text, description=text)
     command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
@@ -100,7 +101,9 @@ def _add_exchange(commands) -> None:
     command.set_defaults(run=_exchange)
 
 
-def _add_graded(commands, name: str, run, text: str) -> argparse.ArgumentParser:
+def _add_graded(
+    commands: Commands, name: str, run: Run, text: str
+) -> argparse.ArgumentParser:
     """A command on what nbgrader has graded of one unit."""
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')

@@ -77,7 +77,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -118,7 +118,11 @@ class Archive:
         named = [(info, _name(info)) for info in infos]
         copies = Counter(_folded(name or "") for _, name in named)
         for info, name in named:
-            if name is not None and NOISE.search(name):
+            if name is None:
+                reason = "its name is in an unknown encoding"
+                self.left_out.append((printable(info.filename), reason))
+                continue
+            if NOISE.search(name):
                 continue
             reason = _objection(info, name)
             if not reason and copies[_folded(name)] > 1:
@@ -144,10 +148,8 @@ def _name(info: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def _objection(info: zipfile.ZipInfo, name: str | None) -> str:
+def _objection(info: zipfile.ZipInfo, name: str) -> str:
     """Why a member is not one that an LMS writes, "" if it may be."""
-    if name is None:
-        return "its name is in an unknown encoding"
     if not name.isprintable() or len(name) > 1000:
         return "its name is not plain text"
     parts = name.split("/")

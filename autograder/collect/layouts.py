@@ -13,6 +13,7 @@ import re
 import zoneinfo
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
@@ -65,7 +66,7 @@ class Layout:
     """
 
     lms: str
-    pattern: re.Pattern
+    pattern: re.Pattern[str]
     lasting: bool = True
 
 
@@ -170,7 +171,7 @@ def attempts(
         prefix = _prefix({match["head"] for _, match in matched}, known)
     if layout.lms == "Gradescope":
         people = _submitters(archive)
-    found: dict[tuple, Attempt] = {}
+    found: dict[tuple[object, ...], Attempt] = {}
     for member, match in sorted(matched, key=lambda pair: _order(pair[1])):
         parts = match.groupdict()
         when = _when(parts.get("when"), utc)
@@ -179,7 +180,7 @@ def attempts(
             key = parts["head"].removeprefix(prefix)
         else:
             key = parts["key"] or parts["anonymous"]
-        who = (Person(key, _name(parts), rival=_rival(parts)),)
+        who: tuple[Person, ...] = (Person(key, _name(parts), rival=_rival(parts)),)
         if layout.lms == "Gradescope":
             who, when = people.get(key, ((), None))
         new = Attempt(who, {}, when, blind=blind)
@@ -199,7 +200,7 @@ def _name(parts: dict[str, str | None]) -> str:
     return (parts.get("name") or "").strip()
 
 
-def _order(match: re.Match) -> tuple[int, str]:
+def _order(match: re.Match[str]) -> tuple[int, str]:
     """Earlier uploads first: Canvas numbers them."""
     return int(match.groupdict().get("order") or 0), match.string
 
@@ -257,7 +258,10 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
-def _submitters(archive: Source) -> dict[str, tuple[tuple[Person, ...], object]]:
+Submitted = tuple[tuple[Person, ...], datetime.datetime | None]
+
+
+def _submitters(archive: Source) -> dict[str, Submitted]:
     """Who handed in each submission, and when, by its number."""
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
     files = [m for m in files if m.name.count("/") <= 1]
@@ -280,12 +284,12 @@ def _submitters(archive: Source) -> dict[str, tuple[tuple[Person, ...], object]]
     }
 
 
-def _list(value: object) -> Sequence[dict]:
+def _list(value: object) -> Sequence[dict[str, Any]]:
     entries = value if isinstance(value, list) else []
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _person(entry: dict) -> Person:
+def _person(entry: dict[str, Any]) -> Person:
     sid, name, email = (str(entry.get(k) or "") for k in (":sid", ":name", ":email"))
     return Person(sid, name, email)
 

@@ -228,7 +228,8 @@ def _stamp(
     attempt: Attempt, due: datetime.datetime | None
 ) -> tuple[str, tuple[str, ...]]:
     """What goes into ``timestamp.txt``, and what to say of lateness."""
-    when, says = attempt.when, ()
+    when = attempt.when
+    says: tuple[str, ...] = ()
     if attempt.late and when is None:
         unknown = "late, but the archive does not say by how much"
         if due and due < datetime.datetime.now(datetime.UTC).replace(tzinfo=None):

@@ -116,7 +116,8 @@ def _page(unit: Unit) -> str:
     first = book.cells[0]
     title, _, rest = first.source.partition("\n")
     first.source = f"{title}\n\n{_links(unit)}\n{rest}"
-    return nbformat.writes(book)
+    text: str = nbformat.writes(book)
+    return text
 
 
 def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:

@@ -120,7 +120,7 @@ def _problem(
 ) -> tuple[str, str]:
     if actual is None:
         return "missing", "was not returned"
-    if isinstance(expected, str) or not isinstance(actual, torch.Tensor):
+    if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return _text_problem(expected, actual)
     if expected.shape != actual.shape:
         return "shape", f"expected shape {_shape(expected)}, yours {_shape(actual)}"

@@ -56,7 +56,7 @@ def _reason(error: Exception, function: Callable[[], Any]) -> str:
     return about.partition("\n")[0]  # a line of the course's, not of the student's
 
 
-def _title(function: Callable) -> str:
+def _title(function: Callable[..., object]) -> str:
     return function.__name__.replace("_", " ")
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -31,7 +32,9 @@ def pack(exercises: Iterable[Exercise]) -> bytes:
     return save(dict(sorted(tensors.items())), metadata)
 
 
-def _pack_exercise(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict:
+def _pack_exercise(
+    exercise: Exercise, tensors: dict[str, torch.Tensor]
+) -> dict[str, Any]:
     cases = []
     for case in exercise.cases:
         packed = {name: getattr(case, name) for name in _PLAIN}
@@ -55,7 +58,7 @@ def _roles(case: Case) -> dict[str, Answers]:
 
 def _pack_answers(
     answers: Answers, case: Case, prefix: str, tensors: dict[str, torch.Tensor]
-) -> list[list]:
+) -> list[list[str]]:
     """Per answer its name, how it is kept, and its text."""
     packed = []
     for name, value in answers.items():
@@ -99,7 +102,7 @@ def read(path: Path, only: str = "") -> dict[str, Exercise]:
         }
 
 
-def _read_exercise(entry: dict, file: safe_open) -> Exercise:
+def _read_exercise(entry: dict[str, Any], file: safe_open) -> Exercise:
     cases = tuple(
         _read_case(packed, f"{entry['name']}/{packed['name']}/", file)
         for packed in entry["cases"]
@@ -111,7 +114,7 @@ def _read_exercise(entry: dict, file: safe_open) -> Exercise:
     )  # fmt: skip
 
 
-def _read_case(packed: dict, prefix: str, file: safe_open) -> Case:
+def _read_case(packed: dict[str, Any], prefix: str, file: safe_open) -> Case:
     plain = {name: packed[name] for name in _PLAIN if name in packed}
     plain["scale"] = tuple(map(tuple, plain["scale"]))
     roles: dict[str, Answers] = {}
@@ -126,12 +129,18 @@ def _read_case(packed: dict, prefix: str, file: safe_open) -> Case:
 
 
 def _read_answer(
-    name: str, how: str, text: str, prefix: str, roles: dict, file: safe_open
+    name: str,
+    how: str,
+    text: str,
+    prefix: str,
+    roles: dict[str, Answers],
+    file: safe_open,
 ) -> Value:
     if how == "as expected":
         return roles["expected"][name]
     if how == "tensor":
-        return file.get_tensor(prefix + name)
+        tensor: torch.Tensor = file.get_tensor(prefix + name)
+        return tensor
     return text if how == "text" else Other(text)
 
 

@@ -16,6 +16,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -94,7 +95,7 @@ def send(
         raise WireError(f"not sent: {type(error).__name__}") from error
 
 
-def _entry(name: str, value: Value) -> dict:
+def _entry(name: str, value: Value) -> dict[str, Any]:
     if isinstance(value, str):
         return {"name": name, "text": value}
     if isinstance(value, Other):
@@ -144,7 +145,7 @@ def _require(condition: bool, reason: str) -> None:
         raise WireError(reason)
 
 
-def _size(entry: dict, limits: Limits) -> int:
+def _size(entry: dict[str, Any], limits: Limits) -> int:
     """The bytes that a value takes after the header, from its checked description."""
     _require(isinstance(entry, dict) and isinstance(entry["name"], str), "bad value")
     if "dtype" not in entry:
@@ -156,10 +157,11 @@ def _size(entry: dict, limits: Limits) -> int:
     # `type(n) is int`: True and False are ints to isinstance.
     _require(all(type(n) is int and 0 <= n <= limits.data for n in shape), "bad shape")
     _require(isinstance(dtype, str) and dtype in _DTYPES, "bad dtype")
-    return math.prod(shape) * _DTYPES[dtype].itemsize
+    numbers: int = math.prod(shape)
+    return numbers * _DTYPES[dtype].itemsize
 
 
-def _value(entry: dict, data: bytes) -> Value:
+def _value(entry: dict[str, Any], data: bytes) -> Value:
     if "text" in entry:
         return _writable(entry["text"])
     if "dtype" not in entry:

@@ -11,14 +11,16 @@ import importlib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers, Value, WrongAnswer, plain
+from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.otherside import Ask, OtherSide, asking, reply
 
+Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
+Seen = dict[str, Any]  # what a probe saw, by name
 Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
 
 Report = Callable[[object, Answers], Mapping[str, object]]
@@ -85,7 +87,7 @@ def find(name: str) -> Probe:
     return _PROBES[name]
 
 
-def returned(result: object, *names: str) -> tuple:
+def returned(result: object, *names: str) -> tuple[Any, ...]:
     """Unpack what a function returned, or say what it should have returned."""
     if not isinstance(result, tuple | list) or len(result) != len(names):
         wanted = ", ".join(names)
@@ -120,7 +122,7 @@ def seed(number: int) -> None:
     torch.default_generator.manual_seed(number)
 
 
-def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
+def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 
     The module goes where the inputs are: a student may have made it on another device.
@@ -156,8 +158,9 @@ def load_weights(module: nn.Module, inputs: Mapping[str, Value]) -> nn.Module:
 
 
 def gradients(
-    function: Callable, tensors: Sequence, names: Sequence[str], inputs: Answers
-) -> dict:
+    function: Callable[..., torch.Tensor], tensors: Sequence[torch.Tensor],
+    names: Sequence[str], inputs: Inputs,
+) -> Seen:  # fmt: skip
     """Gradients of a result with regard to the tensors it is made of, by their names.
 
     The result is weighted with ``inputs["pull"]`` and summed; without that input there
@@ -168,7 +171,7 @@ def gradients(
     leaves = [value.clone().requires_grad_() for value in tensors]
     # Copies, since a leaf could not be changed in place: that is reported elsewhere.
     result = function(*(leaf.clone() for leaf in leaves))
-    found = [None] * len(leaves)
+    found: Sequence[torch.Tensor | None] = [None] * len(leaves)
     if result.requires_grad and result.shape == inputs["pull"].shape:
         pulled = (result * inputs["pull"]).sum()
         found = torch.autograd.grad(pulled, leaves, allow_unused=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.exercise import Answers
 from autograder.student.probes import (
+    Inputs,
+    Seen,
     WrongAnswer,
     describe,
     gradients,
@@ -23,7 +25,7 @@ from autograder.student.probes import (
 
 @probe("attention/scores")
 @probe("attention/scaled_scores")
-def scores(function, inputs: Answers) -> dict:
+def scores(function: Any, inputs: Inputs) -> Seen:
     """The scores of queries and keys, and both inputs afterwards."""
     q, k = inputs["q"], inputs["k"]
     found = tensor(function(q, k), "the scores")
@@ -31,7 +33,7 @@ def scores(function, inputs: Answers) -> dict:
 
 
 @probe("attention/softmax")
-def softmax(function, inputs: Answers) -> dict:
+def softmax(function: Any, inputs: Inputs) -> Seen:
     """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
     x = inputs["x"]
     seen = {"weights": tensor(function(x), "the weights"), "x afterwards": x}
@@ -39,7 +41,7 @@ def softmax(function, inputs: Answers) -> dict:
 
 
 @probe("attention/padding_mask")
-def padding_mask(function, inputs: Answers) -> dict:
+def padding_mask(function: Any, inputs: Inputs) -> Seen:
     """The mask, and the ids afterwards; with the default pad_id if none is given."""
     ids, pad_id = inputs["ids"], inputs.get("pad_id")
     mask = function(ids) if pad_id is None else function(ids, int(pad_id))
@@ -47,14 +49,14 @@ def padding_mask(function, inputs: Answers) -> dict:
 
 
 @probe("attention/causal_mask")
-def causal_mask(function, inputs: Answers) -> dict:
+def causal_mask(function: Any, inputs: Inputs) -> Seen:
     """The masks of several lengths."""
     lengths = [int(length) for length in inputs["lengths"]]
     return {f"mask of {n}": tensor(function(n), "the mask") for n in lengths}
 
 
 @probe("attention/combine_masks")
-def combine_masks(function, inputs: Answers) -> dict:
+def combine_masks(function: Any, inputs: Inputs) -> Seen:
     """Both masks combined, each one with None, None with None; both afterwards."""
     first, second = inputs["first"], inputs["second"]
     pairs = {
@@ -75,7 +77,7 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
 
 
 @probe("attention/scaled_dot_product")
-def scaled_dot_product(attention, inputs: Answers) -> dict:
+def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     """Who sees whom, both results, the same once more, inputs afterwards, gradients."""
     names, mask = ["q", "k", "v"], inputs.get("mask")
     tensors = [inputs[name] for name in names]
@@ -92,7 +94,7 @@ def scaled_dot_product(attention, inputs: Answers) -> dict:
 
 
 @probe("attention/self_attention")
-def self_attention(module_class, inputs: Answers) -> dict:
+def self_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the input afterwards, a gradient."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v = len(inputs["weights.w_v.bias"])
@@ -101,7 +103,7 @@ def self_attention(module_class, inputs: Answers) -> dict:
 
 
 @probe("attention/cross_attention")
-def cross_attention(module_class, inputs: Answers) -> dict:
+def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v, d_memory = inputs["weights.w_v.weight"].shape
@@ -111,8 +113,8 @@ def cross_attention(module_class, inputs: Answers) -> dict:
 
 
 def _observe_module(
-    module: nn.Module, sequences: list, names: list[str], inputs: Answers
-) -> dict:
+    module: nn.Module, sequences: list[Any], names: list[str], inputs: Inputs
+) -> Seen:
     """What a module makes of its sequences; the last of them holds the keys."""
     mask = inputs.get("mask")
 
@@ -121,7 +123,7 @@ def _observe_module(
             returned(module(*changed, mask), "output", "weights")[0], "output"
         )
 
-    seen = {"parameters": _parameters(module)}
+    seen: Seen = {"parameters": _parameters(module)}
     results = _output_and_weights(module(*sequences, mask))
     if results["output"].dim() == 3:
         seen["who sees whom"] = _who_sees_whom(output, sequences)
@@ -130,7 +132,7 @@ def _observe_module(
     return seen | gradients(output, sequences, names, inputs)
 
 
-def _output_and_weights(result: object) -> dict:
+def _output_and_weights(result: object) -> Seen:
     output, weights = returned(result, "output", "weights")
     return {
         "output": tensor(output, "output"),
@@ -143,7 +145,7 @@ def _parameters(module: nn.Module) -> str:
     return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
 
 
-def _who_sees_whom(function: Callable, sequences: list) -> torch.Tensor:
+def _who_sees_whom(function: Callable[..., Any], sequences: list[Any]) -> torch.Tensor:
     """(B, Lq, Lk): does output i move when position j of the last sequence changes?"""
     with torch.no_grad():
         before, columns = function(*sequences), []
@@ -157,7 +159,7 @@ def _who_sees_whom(function: Callable, sequences: list) -> torch.Tensor:
 
 
 @probe("attention/who_sees_whom")
-def who_sees_whom(function, inputs: Answers) -> dict:
+def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """What the student's probe finds of a layer that we know, and x afterwards."""
     x = inputs["x"]
     found = tensor(function(_layer(inputs), x), "the matrix")
@@ -165,7 +167,7 @@ def who_sees_whom(function, inputs: Answers) -> dict:
 
 
 @probe("attention/equivariance_gap")
-def equivariance_gap(function, inputs: Answers) -> dict:
+def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
     """The gaps of attention without positions and of another layer; x afterwards.
 
     The other layer comes with either sign: its gaps are equal if signs do not matter.
@@ -191,7 +193,7 @@ def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
     return torch.as_tensor(gap, dtype=dtype)
 
 
-def _layer(inputs: Answers) -> Callable:
+def _layer(inputs: Inputs) -> Callable[..., Any]:
     """The layer from (L, d) to (L, d) that the text ``inputs["layer"]`` names."""
     table = inputs["table"]
     layers = {

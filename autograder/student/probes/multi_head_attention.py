@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers
 from autograder.student.probes import (
+    Inputs,
+    Seen,
     WrongAnswer,
     describe,
     gradients,
@@ -20,7 +22,7 @@ from autograder.student.probes import (
 
 
 @probe("multi_head_attention/list_of_heads")
-def list_of_heads(module_class, inputs: Answers) -> dict:
+def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the input afterwards, a gradient."""
     d_k, d_model = inputs["weights.heads.0.w_q.weight"].shape
     d_v = len(inputs["weights.heads.0.w_v.bias"])
@@ -30,21 +32,21 @@ def list_of_heads(module_class, inputs: Answers) -> dict:
 
 
 @probe("multi_head_attention/split_heads")
-def split_heads(function, inputs: Answers) -> dict:
+def split_heads(function: Any, inputs: Inputs) -> Seen:
     """The heads, the input afterwards, and a gradient if one is asked for."""
     x, num_heads = inputs["x"], int(inputs["num_heads"])
     return _observe_function(lambda x: function(x, num_heads), x, "the heads", inputs)
 
 
 @probe("multi_head_attention/merge_heads")
-def merge_heads(function, inputs: Answers) -> dict:
+def merge_heads(function: Any, inputs: Inputs) -> Seen:
     """The features, the input afterwards, and a gradient if one is asked for."""
     return _observe_function(function, inputs["x"], "the features", inputs)
 
 
 def _observe_function(
-    function: Callable, x: torch.Tensor, name: str, inputs: Answers
-) -> dict:
+    function: Callable[..., Any], x: torch.Tensor, name: str, inputs: Inputs
+) -> Seen:
     def call(x: torch.Tensor) -> torch.Tensor:
         return tensor(function(x), name)
 
@@ -53,7 +55,7 @@ def _observe_function(
 
 
 @probe("multi_head_attention/pack_heads")
-def pack_heads(function, inputs: Answers) -> dict:
+def pack_heads(function: Any, inputs: Inputs) -> Seen:
     """The six packed tensors, and what the heads look like afterwards."""
     count = int(inputs["num_heads"])
     heads = [_projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
@@ -65,7 +67,7 @@ def pack_heads(function, inputs: Answers) -> dict:
 KINDS = ("weight", "bias")
 
 
-def _projections(inputs: Answers, prefix: str, letters: str) -> nn.Module:
+def _projections(inputs: Inputs, prefix: str, letters: str) -> Any:
     """A stand-in module whose linear layers ``w_<letter>`` hold the given weights."""
     module = nn.Module()
     for letter in letters:
@@ -76,7 +78,7 @@ def _projections(inputs: Answers, prefix: str, letters: str) -> nn.Module:
     return module
 
 
-def _named_tensors(found: object, names: Sequence[str]) -> dict:
+def _named_tensors(found: object, names: Sequence[str]) -> Seen:
     """The tensors of a dict; the extra names in it, too, since there should be none."""
     if not isinstance(found, Mapping):
         raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
@@ -86,10 +88,10 @@ def _named_tensors(found: object, names: Sequence[str]) -> dict:
 
 
 @probe("multi_head_attention/mask_for_heads")
-def mask_for_heads(function, inputs: Answers) -> dict:
+def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     """For masks of every rank: the dimensions of the answer, and who may attend."""
     shape = tuple(inputs["shape"].tolist())
-    seen = {"without a mask": _none_or_tensor(function(None))}
+    seen: Seen = {"without a mask": _none_or_tensor(function(None))}
     for name in ("2-D", "3-D", "4-D"):
         if name not in inputs:
             continue
@@ -115,7 +117,7 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 @probe("multi_head_attention/multi_head_attention")
-def multi_head_attention(module_class, inputs: Answers) -> dict:
+def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, results, who sees whom, inputs afterwards, gradients; or dropout."""
     d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
     if "rate" in inputs:
@@ -131,7 +133,7 @@ def multi_head_attention(module_class, inputs: Answers) -> dict:
     return seen
 
 
-def _refused(module_class, size: int, count: int) -> str:
+def _refused(module_class: Any, size: int, count: int) -> str:
     try:
         module_class(size, count)
     except (ValueError, AssertionError):
@@ -139,7 +141,7 @@ def _refused(module_class, size: int, count: int) -> str:
     return "accepted"
 
 
-def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Answers) -> dict:
+def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> Seen:
     """What training does to the attention weights.
 
     The inputs are such that each head's output holds its weights, twice: dropping a
@@ -150,7 +152,8 @@ def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Answers) ->
     def run() -> torch.Tensor:  # (B, Lq, h, 2, Lk)
         sequences = [inputs[name] for name in ("query", "key", "value")]
         found = tensor(returned(module(*sequences), "output", "weights")[0], "output")
-        return found.unflatten(-1, (num_heads, 2, -1))
+        split: torch.Tensor = found.unflatten(-1, (num_heads, 2, -1))
+        return split
 
     with torch.no_grad():
         calm, calm_again = run(), run()
@@ -179,18 +182,18 @@ def _same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a == b).all()
 
 
-def _observe(module: nn.Module, names: Sequence[str], inputs: Answers) -> dict:
+def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
     """What a module makes of its sequences; the keys are in the last of them."""
     sequences, mask = [inputs[name] for name in names], inputs.get("mask")
 
-    def call(*sequences: torch.Tensor) -> dict:
+    def call(*sequences: torch.Tensor) -> Seen:
         output, weights = returned(module(*sequences, mask), "output", "weights")
         return {
             "output": tensor(output, "output"),
             "weights": tensor(weights, "the weights"),
         }
 
-    seen = {"parameters": _parameters(module)}
+    seen: Seen = {"parameters": _parameters(module)}
     results = call(*sequences)
     if mask is not None:
         # Before the output: of the wrong answers, the panel draws the first.
@@ -208,7 +211,9 @@ def _parameters(module: nn.Module) -> str:
     return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
 
 
-def _who_sees_whom(function: Callable, sequences: Sequence) -> torch.Tensor:
+def _who_sees_whom(
+    function: Callable[..., Any], sequences: Sequence[Any]
+) -> torch.Tensor:
     """(B, Lq, Lk): does output i move when key and value at position j change?"""
     queries = max(len(sequences) - 2, 0)
     with torch.no_grad():
@@ -223,7 +228,7 @@ def _who_sees_whom(function: Callable, sequences: Sequence) -> torch.Tensor:
 
 
 @probe("multi_head_attention/parameter_count")
-def parameter_count(function, inputs: Answers) -> dict:
+def parameter_count(function: Any, inputs: Inputs) -> Seen:
     """The counts for several sizes."""
     bias = bool(inputs["bias"])
     return {
@@ -239,7 +244,7 @@ def _number(result: object) -> torch.Tensor:
 
 
 @probe("multi_head_attention/to_pytorch")
-def to_pytorch(function, inputs: Answers) -> dict:
+def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """What the new layer is and computes, and whether it is a copy."""
     mine = _projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
@@ -252,7 +257,7 @@ def to_pytorch(function, inputs: Answers) -> dict:
     with torch.no_grad():
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():
-            parameter += 1
+            parameter.add_(1)
     seen |= {"output": output, "weights": weights}
     return seen | {
         f"{name} of yours after theirs has changed": parameter
@@ -261,7 +266,7 @@ def to_pytorch(function, inputs: Answers) -> dict:
 
 
 @probe("multi_head_attention/from_pytorch")
-def from_pytorch(function, inputs: Answers) -> dict:
+def from_pytorch(function: Any, inputs: Inputs) -> Seen:
     """The eight tensors, and the layer that they come from afterwards."""
     d_model = len(inputs["out_proj.bias"])
     theirs = nn.MultiheadAttention(d_model, int(inputs["num_heads"]), batch_first=True)
@@ -274,7 +279,7 @@ def from_pytorch(function, inputs: Answers) -> dict:
 
 
 @probe("multi_head_attention/pytorch_mask")
-def pytorch_mask(function, inputs: Answers) -> dict:
+def pytorch_mask(function: Any, inputs: Inputs) -> Seen:
     """The mask, what PyTorch's layer does with it, and the given mask afterwards."""
     size = tuple(inputs["size"].tolist())
     found = tensor(function(inputs["mask"], size), "the mask")
@@ -286,7 +291,7 @@ def pytorch_mask(function, inputs: Answers) -> dict:
 
 
 def _masked_weights(
-    mask: torch.Tensor, size: tuple[int, ...], inputs: Answers
+    mask: torch.Tensor, size: tuple[int, ...], inputs: Inputs
 ) -> torch.Tensor:
     """(B, h, Lq, Lk): each head of PyTorch's layer sees features of its own."""
     query, key = inputs["query"], inputs["key"]
@@ -295,7 +300,10 @@ def _masked_weights(
         layer.in_proj_weight.copy_(torch.eye(query.size(-1)).repeat(3, 1))
         layer.in_proj_bias.zero_()
         try:
-            return layer(query, key, key, attn_mask=mask, average_attn_weights=False)[1]
+            seen: torch.Tensor = layer(
+                query, key, key, attn_mask=mask, average_attn_weights=False
+            )[1]
+            return seen
         except (RuntimeError, AssertionError) as error:
             raise WrongAnswer(
                 f"nn.MultiheadAttention refuses your mask of shape {tuple(mask.shape)} "

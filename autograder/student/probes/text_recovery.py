@@ -5,13 +5,21 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.exercise import Answers
-from autograder.student.probes import WrongAnswer, describe, probe, returned, tensor
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    WrongAnswer,
+    describe,
+    probe,
+    returned,
+    tensor,
+)
 from autograder.student.recovery.text import PAD, tokenize_13a
 
 
@@ -58,7 +66,7 @@ def number(value: object, name: str) -> torch.Tensor:
 
 
 @probe("text_recovery/normalise")
-def normalise(function: Callable, inputs: Answers) -> dict:
+def normalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The normalised sentences."""
     sentences = json.loads(inputs["sentences"])
     return {
@@ -67,7 +75,7 @@ def normalise(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/eliminate")
-def eliminate(function: Callable, inputs: Answers) -> dict:
+def eliminate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """What is left of some texts at the levels that are asked for."""
     lemmas, dropped = json.loads(inputs["lemmas"]), json.loads(inputs["dropped"])
     texts = json.loads(inputs["texts"])
@@ -86,7 +94,7 @@ def eliminate(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/split_pairs")
-def split_pairs(function: Callable, inputs: Answers) -> dict:
+def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The three lists of pairs, and the given list afterwards."""
     pairs = [tuple(pair) for pair in json.loads(inputs["pairs"])]
     splits = function(pairs)
@@ -101,7 +109,7 @@ def split_pairs(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/word_tokenizer")
-def word_tokenizer(tokenizer_class: Callable, inputs: Answers) -> dict:
+def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """The vocabulary, ids of new texts, their texts again, and a decoded row of ids."""
     texts, least = json.loads(inputs["texts"]), inputs.get("min_freq")
     made = (
@@ -122,7 +130,7 @@ def word_tokenizer(tokenizer_class: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/merge_pair")
-def merge_pair(function: Callable, inputs: Answers) -> dict:
+def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merged lists, and what became of the given ones."""
     seen, rows = [], json.loads(inputs["rows"])
     for symbols, pair in rows:
@@ -137,7 +145,7 @@ def merge_pair(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/learn_merges")
-def learn_merges(function: Callable, inputs: Answers) -> dict:
+def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merges, and the counts afterwards."""
     counts = json.loads(inputs["counts"])
     merges = function(counts, int(inputs["num_merges"]))
@@ -150,7 +158,7 @@ def learn_merges(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/segment")
-def segment(function: Callable, inputs: Answers) -> dict:
+def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The symbols of some words, and the merges afterwards."""
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
@@ -165,7 +173,7 @@ def segment(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/collate")
-def collate(function: Callable, inputs: Answers) -> dict:
+def collate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The three tensors, and the examples afterwards."""
     examples = [(source, target) for source, target in json.loads(inputs["examples"])]
     longest = inputs.get("max_len")
@@ -178,7 +186,7 @@ def collate(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/smoothed_loss")
-def smoothed_loss(function: Callable, inputs: Answers) -> dict:
+def smoothed_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The loss, its gradient, and the inputs afterwards."""
     logits, target = inputs["logits"], inputs["target"]
     extra = [float(inputs["smoothing"])] if "smoothing" in inputs else []
@@ -191,7 +199,7 @@ def smoothed_loss(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/learning_rate")
-def learning_rate(function: Callable, inputs: Answers) -> dict:
+def learning_rate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The rates of all steps, and of a few beyond the last."""
     warmup, total = int(inputs["warmup"]), int(inputs["total"])
     peak = float(inputs["peak"])
@@ -234,7 +242,7 @@ class Watched(torch.optim.SGD):
         self.events.append("zero_grad")
         super().zero_grad(set_to_none)
 
-    def step(self, closure: Callable | None = None) -> object:
+    def step(self, closure: Any = None) -> Any:
         """Take a step, and note it."""
         self.events.append("optimizer step")
         return super().step(closure)
@@ -257,14 +265,14 @@ def _loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
 
 
-def _batches(inputs: Answers) -> list[tuple[torch.Tensor, ...]]:
+def _batches(inputs: Inputs) -> list[tuple[torch.Tensor, ...]]:
     count = int(inputs["batches"])
     parts = ("source", "target_in", "target_out")
     return [tuple(inputs[f"{part} {i}"] for part in parts) for i in range(count)]
 
 
 @probe("text_recovery/train_epoch")
-def train_epoch(function: Callable, inputs: Answers) -> dict:
+def train_epoch(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mean loss, the order of events, and the weights after the epoch."""
     events: list[str] = []
     model = Table(inputs["table"], events).eval()
@@ -298,7 +306,7 @@ def _collapsed(events: list[str]) -> list[str]:
 
 
 @probe("text_recovery/evaluate")
-def evaluate(function: Callable, inputs: Answers) -> dict:
+def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mean loss, what the model noted, its mode and its weights afterwards."""
     events: list[str] = []
     model = Table(inputs["table"], events).train(bool(inputs["training"]))
@@ -317,7 +325,7 @@ def evaluate(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/clipped_matches")
-def clipped_matches(function: Callable, inputs: Answers) -> dict:
+def clipped_matches(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Matches and totals for n from 1 to 4 of every hypothesis; inputs afterwards."""
     rows = json.loads(inputs["rows"])
     found = [
@@ -339,7 +347,7 @@ _TOKENIZE = {"13a": tokenize_13a, "none": str.split}
 
 
 @probe("text_recovery/corpus_bleu")
-def corpus_bleu(function: Callable, inputs: Answers) -> dict:
+def corpus_bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """BLEU with the defaults and with each combination of switches."""
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
@@ -393,7 +401,7 @@ class Script(nn.Module):
         return self.decode(target, self.encode(source), source)
 
 
-def _decoded(found: object, model: Script) -> dict:
+def _decoded(found: object, model: Script) -> Seen:
     ids = tensor(found, "the ids")
     return {
         "ids": ids,
@@ -403,7 +411,7 @@ def _decoded(found: object, model: Script) -> dict:
 
 
 @probe("text_recovery/greedy_decode")
-def greedy_decode(function: Callable, inputs: Answers) -> dict:
+def greedy_decode(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The ids, how long the prefixes grew, and the source afterwards."""
     model = Script(inputs["places"], inputs["habits"]).train()
     source, longest = inputs["source"], inputs.get("max_len")
@@ -414,7 +422,7 @@ def greedy_decode(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("text_recovery/beam_search")
-def beam_search(function: Callable, inputs: Answers) -> dict:
+def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The ids of each beam size, how long prefixes grew, and the source afterwards."""
     seen, source = {}, inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
@@ -442,7 +450,7 @@ def _trimmed(ids: torch.Tensor) -> torch.Tensor:
 
 
 @probe("text_recovery/model")
-def model(function: Callable, inputs: Answers) -> dict:
+def model(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The recovered texts; the answer has the name of its measure."""
     sources = json.loads(inputs["sources"])
     texts = function(list(sources))

@@ -51,7 +51,8 @@ def recall(
     A word counts as recovered where it stands in line with the target's: the longest
     common sequence of words decides. NaN for an ability that nothing asked for.
     """
-    asked, found = Counter(), Counter()
+    asked: Counter[str] = Counter()
+    found: Counter[str] = Counter()
     for source, target, output in zip(sources, targets, outputs, strict=True):
         wanted = words(target)
         common = _in_line(wanted, words(output))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from autograder.student.recovery.corpora import Pair
 
@@ -29,8 +30,8 @@ class Insertion:
     """
 
     def __init__(self, pairs: Iterable[Pair]):
-        self._gaps: dict = defaultdict(Counter)
-        self._forms: dict = defaultdict(Counter)
+        self._gaps: dict[Any, Counter[Any]] = defaultdict(Counter)
+        self._forms: dict[Any, Counter[Any]] = defaultdict(Counter)
         for source, target in pairs:
             self._learn(source.split(), target)
 

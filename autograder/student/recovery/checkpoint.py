@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -45,7 +46,7 @@ def save(
 
 
 def load(
-    path: str | Path, parts: ModuleType, segment: Callable
+    path: str | Path, parts: ModuleType, segment: Callable[..., list[str]]
 ) -> tuple[Restorer, SubwordTokenizer]:
     """The model (in eval mode) and the tokenizer of a checkpoint.
 
@@ -71,7 +72,7 @@ def load(
 
 
 def _load(
-    path: Path, parts: ModuleType, segment: Callable
+    path: Path, parts: ModuleType, segment: Callable[..., list[str]]
 ) -> tuple[Restorer, SubwordTokenizer]:
     with safe_open(path, framework="pt") as file:
         about = json.loads(file.metadata()["about"])
@@ -87,10 +88,11 @@ def _load(
     return model.eval(), tokenizer
 
 
-def notes(path: str | Path) -> dict:
+def notes(path: str | Path) -> dict[str, Any]:
     """What was noted when a checkpoint was written: its curve, seed and scores."""
     with safe_open(path, framework="pt") as file:
-        return json.loads(file.metadata()["about"])["notes"]
+        found: dict[str, Any] = json.loads(file.metadata()["about"])["notes"]
+    return found
 
 
 def handed_in(folder: str | Path = ".") -> Path:

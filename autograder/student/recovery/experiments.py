@@ -9,14 +9,16 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tqdm.auto import tqdm
 
 Config = Mapping[str, object]
-Run = Callable[[Config], dict]
+Row = Mapping[str, Any]
+Run = Callable[[Config], Row]
 
 
-def grid(**options: Sequence) -> list[dict]:
+def grid(**options: Sequence[object]) -> list[dict[str, Any]]:
     """All combinations: ``grid(heads=[2, 4], seed=[0])`` has two."""
     return [
         dict(zip(options, values, strict=True))
@@ -26,7 +28,7 @@ def grid(**options: Sequence) -> list[dict]:
 
 def run_grid(
     name: str, configs: Sequence[Config], run: Run, folder: str | Path = "runs"
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Run every configuration once and save its result at once.
 
     A run that was saved before is read, not repeated: after an interruption, call this
@@ -60,14 +62,14 @@ def _key(config: Config) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _write(path: Path, row: dict) -> None:
+def _write(path: Path, row: Row) -> None:
     """Whole or not at all: an interruption must not leave half a result."""
     part = path.with_suffix(".part")
     part.write_text(json.dumps(row, default=str), encoding="utf-8")
     part.replace(path)
 
 
-def table(rows: Sequence[Mapping], columns: Sequence[str]) -> str:
+def table(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """The rows as a Markdown table; numbers with three digits."""
     lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
     lines += [" | ".join(_cell(row.get(column)) for column in columns) for row in rows]
@@ -80,7 +82,7 @@ def _cell(value: object) -> str:
     return "–" if value is None else str(value)
 
 
-def plot_curves(rows: Sequence[Mapping], label: str, quantity: str = "dev BLEU"):
+def plot_curves(rows: Sequence[Row], label: str, quantity: str = "dev BLEU") -> Any:
     """A figure with one curve a row over the training steps, distinct by marks, too.
 
     Where several rows share their label, their seeds tell them apart.

@@ -23,6 +23,7 @@ from autograder.student.recovery.words import (
     MORE,
     NUMBERS,
     OWN,
+    Noun,
     Topic,
     article,
 )
@@ -77,7 +78,7 @@ def _timed(w: Writer, clause: str, time: str) -> str:
 def _clause(
     w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
 ) -> str:
-    thing = f" {w.object(deed, definite)}" if deed.thing else ""
+    thing = f" {w.object(deed, definite)}" if deed.noun else ""
     return f"{deed.who.text} {verb}{thing}{_ending(w, deed, ending)}"
 
 
@@ -152,7 +153,7 @@ def remarked(w: Writer) -> str:
 
 
 def there_is(w: Writer) -> str:
-    def draw():
+    def draw() -> tuple[Noun, str]:
         nouns, places = w.topic().there
         return w.pick(nouns), w.pick(places)
 
@@ -164,7 +165,7 @@ def there_is(w: Writer) -> str:
 
 
 def compared(w: Writer) -> str:
-    def draw():
+    def draw() -> tuple[Noun, Noun, str]:
         topic = w.topic()
         nouns = w.pick(list(topic.nouns.values()))
         return w.pick(nouns), w.pick(nouns), w.pick(nouns[0].adjectives)
@@ -177,7 +178,7 @@ def compared(w: Writer) -> str:
 
 
 def priced(w: Writer) -> str:
-    def draw():
+    def draw() -> tuple[Noun, str]:
         topic = w.topic()
         things = [n for n in topic.gifts if not n.mass]
         return w.pick(things), w.pick((*NUMBERS, *TENS))
@@ -190,7 +191,7 @@ def priced(w: Writer) -> str:
 
 
 def journey(w: Writer) -> str:
-    def draw():
+    def draw() -> tuple[Person, str, str]:
         return w.named(), w.pick(CITIES), w.pick(CITIES)
 
     who, here, there = w.drawn(draw, lambda d: (d[0].lemma, d[1], d[2]))
@@ -201,7 +202,7 @@ def journey(w: Writer) -> str:
 
 
 def life(w: Writer) -> str:
-    def draw():
+    def draw() -> tuple[Person, str, str]:
         return w.named(), w.pick(CITIES), str(1951 + 3 * w.pick(range(20)))
 
     who, city, year = w.drawn(draw, lambda d: (d[0].lemma, d[1], d[2]))
@@ -225,7 +226,7 @@ def gift(w: Writer) -> str:
     verbs = {"give": "gave", "show": "showed", "lend": "lent", "offer": "offered",
              "send": "sent", "bring": "brought"}  # fmt: skip
 
-    def draw():
+    def draw() -> tuple[Person, str, Noun, Topic]:
         topic = w.topic()
         return w.person(topic), w.pick(list(verbs)), w.pick(topic.gifts), topic
 
@@ -274,7 +275,7 @@ def asked_who(w: Writer) -> str:
 
 
 def exclaimed(w: Writer) -> str:
-    def draw():
+    def draw() -> tuple[Noun, str]:
         noun = w.pick(w.topic().gifts)
         return noun, w.pick(noun.adjectives)
 

@@ -90,8 +90,14 @@ class Deed:
 
     who: Person
     verb: Verb
-    thing: Noun | None
+    noun: Noun | None
     topic: Topic
+
+    @property
+    def thing(self) -> Noun:
+        """The object of a deed that has one."""
+        assert self.noun is not None, f"{self.verb.base} has no object"
+        return self.noun
 
 
 class Writer:
@@ -109,7 +115,9 @@ class Writer:
         """One of the options."""
         return options[int(self._random.random() * len(options))]
 
-    def drawn(self, draw: Callable[[], T], triple: Callable[[T], tuple]) -> T:
+    def drawn(
+        self, draw: Callable[[], T], triple: Callable[[T], tuple[str, str, str]]
+    ) -> T:
         """Draw until the triple belongs to the split.
 
         Raises:
@@ -262,7 +270,7 @@ def the(noun: Noun) -> str:
 
 def _triple(deed: Deed) -> tuple[str, str, str]:
     """What a clause says, in words that survive the pipeline."""
-    return deed.who.lemma, deed.verb.base, deed.thing.word if deed.thing else ""
+    return deed.who.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
 
 
 # --- tenses: a deed's verb with its auxiliaries, and its particle ---------------------

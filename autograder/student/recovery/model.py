@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -68,25 +69,27 @@ class Restorer(nn.Module):
 
     def encode(self, source: Tensor) -> Tensor:
         """Memory (B, Ls, d_model) of source ids (B, Ls)."""
-        return self.transformer.encode(source)
+        memory: Tensor = self.transformer.encode(source)
+        return memory
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
         """Logits (B, Lt, V) of what follows each place of target ids (B, Lt)."""
-        return self.transformer.decode(target, memory, source)
+        logits: Tensor = self.transformer.decode(target, memory, source)
+        return logits
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Logits (B, Lt, V): teacher forcing."""
         return self.decode(target, self.encode(source), source)
 
 
-def _without_residuals(transformer: nn.Module) -> None:
+def _without_residuals(transformer: Any) -> None:
     """Let every layer return f(x) - x: what is left is the branches alone."""
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:
             layer.register_forward_hook(lambda _, inputs, output: output - inputs[0])
 
 
-def facts(model: Restorer) -> dict:
+def facts(model: Restorer) -> dict[str, Any]:
     """The sizes of a model, as a checkpoint keeps them."""
     return asdict(model.sizes)
 

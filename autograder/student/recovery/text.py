@@ -43,11 +43,13 @@ class SubwordTokenizer:
         merges: Sequence[tuple[str, str]],
         segment: Callable[[str, Sequence[tuple[str, str]]], list[str]],
     ):
-        self.alphabet, self.merges = sorted(set(alphabet)), [tuple(m) for m in merges]
+        self.alphabet = sorted(set(alphabet))
+        self.merges = [(first, second) for first, second in merges]
         joined = dict.fromkeys(first + second for first, second in self.merges)
         self.vocab = [*SPECIALS, *self.alphabet, *joined]
         self._ids = {symbol: i for i, symbol in enumerate(self.vocab)}
-        self._segment, self._known = segment, {}
+        self._segment = segment
+        self._known: dict[str, list[int]] = {}
 
     def __len__(self) -> int:
         return len(self.vocab)

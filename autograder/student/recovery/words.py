@@ -150,12 +150,12 @@ def _statement(topic: Topic, kind: str, name: str, rest: str) -> None:
 
 
 def _nouns(text: str) -> tuple[Noun, ...]:
-    words, adjectives, remarks = (part.strip() for part in text.split("|"))
-    adjectives, remarks = tuple(adjectives.split(", ")), tuple(remarks.split("; "))
+    words, kinds, told = (part.strip() for part in text.split("|"))
+    adjectives, remarks = tuple(kinds.split(", ")), tuple(told.split("; "))
     return tuple(_noun(word, adjectives, remarks) for word in words.split(", "))
 
 
-def _noun(text: str, adjectives: tuple, remarks: tuple) -> Noun:
+def _noun(text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]) -> Noun:
     mark = "".join(c for c in text if c in MARKS)
     word, _, plural = re.sub(r"[*=!~^]", "", text).partition("/")
     return Noun(word, plural or plural_of(word), mark, adjectives, remarks)
