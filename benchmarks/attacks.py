@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import tests.conftest  # noqa: F401 - puts nbgrader's programs on the path
 from tests.attacks.bank import BANK, DESIGN, INSIDE, LEAKING, Attack
+from tests.attacks.batches import batches, objections
 from tests.attacks.course import (
     COMPANIONS,
     JUDGED,
@@ -36,7 +37,6 @@ from tests.attacks.course import (
     leaks,
     scripts,
 )
-from tests.attacks.test_attacks import batches, objections
 
 OTHER = COMPANIONS[1]  # graded after the attacker
 ATTACKERS = ("pwned", "attacker.example")  # of what a page would run or fetch

@@ -15,6 +15,7 @@ import pytest
 from autograder.course import ROOT
 
 PACKAGE = ROOT / "autograder"
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MODULES = sorted(p for p in PACKAGE.rglob("*.py") if "solutions" not in p.parts)
 
 # What a room may import besides itself. Everybody may know what goes wrong, and how.
@@ -180,3 +181,16 @@ def test_the_table_names_what_is_there():
     modules = [str(p.relative_to(PACKAGE).with_suffix("")) for p in MODULES]
     for key in ELSEWHERE:
         assert fnmatch.filter(modules, key), f"nothing is called {key} any more"
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_test_imports_from_a_test_file(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in getattr(node, "names", [])]
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{name}" for name in names]
+        elif not isinstance(node, ast.Import):
+            continue
+        for name in names:
+            parts = name.split(".")
+            assert not any(part.startswith("test_") for part in parts[:-1]), name

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from tests.attacks.accidents import ACCIDENTS, Accident
+from tests.attacks.batches import batches, faults, names
 from tests.attacks.course import INSIDE, JUDGED, POINTS, Course, scripts
-from tests.attacks.test_attacks import batches, faults, names
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
 

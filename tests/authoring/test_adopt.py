@@ -12,7 +12,7 @@ from autograder.authoring import adopt, course, notebook
 from autograder.course import ROOT, find_unit, units
 from autograder.course.files import write
 from autograder.errors import CourseError
-from tests.authoring.test_build import tiny
+from tests.authoring.tiny import tiny
 
 
 def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:

@@ -1,6 +1,5 @@
 """The build is strict, and what is committed is what it gives."""
 
-import shutil
 from dataclasses import replace
 
 import nbformat
@@ -15,40 +14,8 @@ from autograder.oracle import cases
 from autograder.oracle.specification import Specification
 from autograder.oracle.variants import run_source
 from autograder.student import references as store
+from tests.authoring.tiny import GOOD, tiny
 from tests.conftest import by_cost
-
-GOOD = '''\
-# %% [markdown]
-# # 9 · Tiny
-
-# %%
-import math
-import matplotlib.pyplot as plt
-from autograder import check
-
-# %% exercise="tiny/double"
-def double(x):
-    """Twice x."""
-    ### BEGIN SOLUTION
-    doubled_number = math.fsum([x, x])
-    return doubled_number
-    ### END SOLUTION
-
-# %% check="tiny/double" points=95
-check("tiny/double", double)
-
-# %% [markdown] written="tiny/why" points=5
-# *Your answer here*
-'''
-
-
-def tiny(tmp_path, text: str = GOOD) -> Unit:
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    (tmp_path / "notebooks").mkdir(exist_ok=True)
-    unit = Unit("99", "tiny", tmp_path)
-    unit.text.write_text(text, encoding="utf-8")
-    return unit
 
 
 def refused(tmp_path, old: str, new: str) -> str:

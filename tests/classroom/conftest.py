@@ -14,8 +14,8 @@ from traitlets.config import Config
 
 from autograder.grading import converter
 from autograder.grading.scores import SaveVerdicts
-from tests.grading import tiny_course as tiny
-from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+from tests import tiny_course as tiny
+from tests.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
 
 WHOLE = "quux-4711"  # a student whose name is found nowhere by accident
 

@@ -6,7 +6,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom import gradebook
 from autograder.errors import CourseError
 from tests.classroom.conftest import WHOLE
-from tests.grading.tiny_course import UNIT
+from tests.tiny_course import UNIT
 
 
 def by_student(book):

@@ -17,7 +17,7 @@ from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.errors import CourseError
 from autograder.grading.record import Record
 from tests.classroom.conftest import WHOLE
-from tests.grading.tiny_course import UNIT
+from tests.tiny_course import UNIT
 
 EXERCISES = (Exercise("a", 4.0), Exercise("b", 6.0), Exercise("essay", 5.0, True))
 

@@ -8,7 +8,6 @@ import stat
 import struct
 import zipfile
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,73 +19,15 @@ from autograder.collect import archive as archives
 from autograder.collect import layouts, place
 from autograder.collect.roster import Roster, from_csv
 from autograder.errors import CourseError
-from autograder.grading.intake import handed_in
+from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
-from tests.grading import tiny_course as tiny
-
-UNIT = "02_attention"
-ADA, BOB = b'{"cells": ["ada"]}', b'{"cells": ["bob"]}'
-ROSTER = """id,first_name,last_name,email,lms_user_id,username
-ada,Ada,Lovelace,ada@uni.example,12345,alovelace
-bob,Bob,Óðinsson,bob@uni.example,12346,bodin
-eve,Eve,Mallory,eve@uni.example,12347,emallory
-"""
-EARLY, LATER = (2026, 11, 20, 14, 0, 0), (2026, 11, 21, 9, 0, 0)
-
-
-def entry(name: str, time=EARLY) -> zipfile.ZipInfo:
-    return zipfile.ZipInfo(name, time)
+from tests.collect.course import ADA, BOB, EARLY, LATER, UNIT, Course, entry
 
 
 @pytest.fixture
 def course(tmp_path):
     """A course folder with a roster, to make archives and collect them in."""
     return Course(tmp_path)
-
-
-class Course:
-    def __init__(self, root: Path):
-        self.root = root
-        (root / "source" / UNIT).mkdir(parents=True)
-        (root / "source" / UNIT / f"{UNIT}.ipynb").write_text("{}")
-        (root / "roster.csv").write_text(ROSTER, encoding="utf-8")
-        self.roster = from_csv(root / "roster.csv")
-        self.made = 0
-
-    def zip(self, *members: tuple[str, bytes], time=EARLY) -> Path:
-        self.made += 1
-        path = self.root / f"export{self.made}.zip"
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, data in members:
-                info = entry(name, time) if isinstance(name, str) else name
-                file.writestr(info, data, zipfile.ZIP_DEFLATED)
-        return path
-
-    def collect(self, *paths, roster=None, zone="Europe/Berlin", **options):
-        outcomes = place.collect(
-            UNIT, paths, self.root, self.roster if roster is None else roster,
-            layouts.to_utc(zone), **options,
-        )  # fmt: skip
-        return {outcome.who: outcome for outcome in outcomes}
-
-    @property
-    def placed(self) -> dict[str, dict[str, bytes]]:
-        """Student -> path -> content of all that is in submitted/."""
-        found: dict[str, dict[str, bytes]] = {}
-        for path in (self.root / "submitted").glob("**/*"):
-            if path.is_file():
-                student, unit, *rest = path.relative_to(self.root / "submitted").parts
-                assert unit == UNIT
-                found.setdefault(student, {})["/".join(rest)] = path.read_bytes()
-        return found
-
-    def notebook(self, student: str) -> bytes:
-        return self.placed[student][f"{UNIT}.ipynb"]
-
-    def time(self, student: str) -> str:
-        stamp, odd = handed_in(self.root / "submitted" / student / UNIT)
-        assert not odd
-        return str(stamp)
 
 
 # --- five LMSs -----------------------------------------------------------------------

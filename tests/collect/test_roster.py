@@ -13,8 +13,8 @@ from autograder import cli
 from autograder.classroom import gradebook, report
 from autograder.collect import roster
 from autograder.grading import converter
+from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
-from tests.grading import tiny_course as tiny
 
 ROSTER = """id,first_name,last_name,email,lms_user_id,username
 ada,Ada,Lovelace,ada@uni.example,12345,alovelace

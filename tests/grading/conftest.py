@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from autograder.grading import converter
-from tests.grading import tiny_course as tiny
+from tests import tiny_course as tiny
 
 
 @pytest.fixture(scope="session")

@@ -16,20 +16,16 @@ from autograder.errors import CourseError
 from autograder.grading import cluster
 from autograder.grading.cluster import Cluster
 from autograder.grading.parallel import SetupError
-from tests.grading.test_parallel import (
+from tests.grading.eventful import (
     FULL,
     Eventful,
-    _await,
-    good,
-    gradebook,
-    hand_in,
-    points,
+    await_file,
     published,
     task,
     wish,
 )
-from tests.grading.test_parallel import autograde as autograde_here
-from tests.grading.tiny_course import UNIT, run_nbgrader
+from tests.grading.eventful import autograde as autograde_here
+from tests.tiny_course import UNIT, good, gradebook, hand_in, points, run_nbgrader
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
 pytestmark = pytest.mark.slow
@@ -95,7 +91,7 @@ def test_what_a_lost_machine_had_is_graded_by_another(course, tmp_path, workers)
     wish(course, "ada", late=tmp_path / "go", early=tmp_path / "begun")
 
     def lose_one() -> None:
-        _await(tmp_path / "begun")
+        await_file(tmp_path / "begun")
         with distributed.Client(workers.scheduler_address) as client:
             processing = client.processing()
             worker = next(name for name, keys in processing.items() if keys)

@@ -14,67 +14,25 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    CheckCellMetadata,
     SaveAutoGrades,
 )
-from traitlets.config import Config
 
 from autograder.errors import CourseError
 from autograder.grading import converter, published, underway
 from autograder.grading.book import Session
 from autograder.grading.intake import Refused
 from autograder.grading.task import Task
-from tests.grading import tiny_course as tiny
-from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
-
-
-def settings(**more) -> Config:
-    config = Config()
-    config.Autograde.autograde_preprocessors = [
-        RunHere, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata,
-    ]  # fmt: skip
-    config.Autograde.update(more)
-    return config
-
-
-def autograde(root, student="*", force=False, **more) -> dict:
-    RunHere.seen.clear()
-    return run_nbgrader(
-        root, "autograde", UNIT, student, force=force, config=settings(**more)
-    )
-
-
-def graded_students() -> list[str]:
-    """Whose notebooks were run by the last call."""
-    return [student for student, _ in RunHere.seen]
-
-
-def good(root, **answers) -> bytes:
-    return tiny.data(tiny.solved(tiny.read(root, "release"), **answers))
-
-
-def gradebook(root) -> dict:
-    """All that the gradebook says of the unit, without its random keys."""
-    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
-        return {
-            s.student_id: (
-                s.timestamp,
-                {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade)
-                 for n in s.notebooks for g in n.grades},
-                {c.name: c.auto_comment for n in s.notebooks for c in n.comments},
-                [n.late_submission_penalty for n in s.notebooks],
-            )
-            for s in book.assignment_submissions(UNIT)
-        }  # fmt: skip
-
-
-def points(root) -> dict[str, list[float | None]]:
-    return {
-        student: [score for score, *_ in grades.values()]
-        for student, (_, grades, *_) in gradebook(root).items()
-    }
-
+from tests import tiny_course as tiny
+from tests.tiny_course import (
+    UNIT,
+    RunHere,
+    autograde,
+    good,
+    gradebook,
+    graded_students,
+    hand_in,
+    points,
+)
 
 # --- all go through ------------------------------------------------------------------
 

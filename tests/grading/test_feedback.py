@@ -17,9 +17,9 @@ from traitlets.config import Config
 from autograder.grading import feedback
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
-from tests.grading import tiny_course as tiny
-from tests.grading.test_rendering import HOSTILE, dangers
-from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+from tests import tiny_course as tiny
+from tests.grading.hostile import HOSTILE, dangers
+from tests.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
 
 PANEL = as_html(Verdict("numbers/double", "Doubling", 2.0, 2.0, note="a panel")) + (
     '<svg width="9" height="9" viewBox="0 0 9 9"><rect width="4" height="4"/></svg>'

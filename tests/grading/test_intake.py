@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from autograder.errors import CourseError
 from autograder.grading import intake
 from autograder.grading.intake import File, Limits, Refused, rebuild
-from tests.grading.tiny_course import (
+from tests.tiny_course import (
     DOUBLE,
     STUB,
     TRIPLE,

@@ -24,92 +24,31 @@ from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.grade import grade
-from autograder.grading.intake import Limits, Refused, Repair
 from autograder.grading.parallel import Pool, SetupError
+from autograder.grading.grade import grade
 from autograder.grading.reply import answer, opened
-from autograder.grading.task import Task
-from tests.grading import tiny_course as tiny
-from tests.grading.test_converter import good, gradebook, points
-from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+from tests.grading.eventful import (
+    FULL,
+    NONE,
+    Eventful,
+    autograde,
+    await_file,
+    published,
+    settings,
+    task,
+    wish,
+)
+from tests.tiny_course import (
+    UNIT,
+    RunHere,
+    good,
+    gradebook,
+    hand_in,
+    points,
+    run_nbgrader,
+)
 
-FULL, NONE = [2.0, 4.0, None], [None, None, None]
 ROOT = Path(__file__).parents[2]
-
-
-class Eventful(RunHere):
-    """Runs notebooks here, and whatever else the student's folder asks for."""
-
-    def preprocess(self, nb, resources):
-        here = Path(resources["metadata"]["path"])
-        wishes = {p.name: p.read_text() for p in here.iterdir()}
-        if "early" in wishes:
-            Path(wishes["early"]).touch()
-        if "late" in wishes:
-            _await(Path(wishes["late"]))
-        if "hang" in wishes:
-            Path(wishes["hang"]).write_text(str(os.getpid()))
-            signal.pause()
-        if "die" in wishes:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if "die once" in wishes and not (mark := Path(wishes["die once"])).exists():
-            mark.touch()
-            os._exit(3)
-        if "end nursery" in wishes and not Path(wishes["end nursery"]).exists():
-            Path(wishes["end nursery"]).touch()
-            os.kill(os.getppid(), signal.SIGKILL)
-            signal.pause()
-        if "raise" in wishes:
-            raise OSError("no space left on device")
-        if "refuse" in wishes:
-            raise Refused("it used up all memory")
-        if "warn" in wishes:
-            self.log.warning("it swaps")
-        return super().preprocess(nb, resources)
-
-
-def _await(path: Path) -> None:
-    patience = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < patience, f"there is no {path}"
-        time.sleep(0.01)
-
-
-def settings(jobs: int) -> Config:
-    config = Config()
-    config.Autograde.autograde_preprocessors = [Eventful, SaveAutoGrades]
-    config.Autograde.jobs = jobs
-    return config
-
-
-def autograde(root: Path, jobs: int = 2) -> dict:
-    config = settings(jobs)
-    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
-
-
-def wish(root: Path, student: str, **wishes: object) -> None:
-    folder = hand_in(root, student, good(root))
-    for name, text in wishes.items():
-        (folder / name.replace("_", " ")).write_text(str(text))
-
-
-def published(root: Path, student: str) -> dict:
-    """The published notebook, but for how long it took."""
-    notebook = tiny.read(root, "autograded", student)
-    assert notebook.metadata.autograder.pop("seconds") >= 0
-    return notebook
-
-
-def task(**changes) -> Task:
-    text = json.dumps(tiny.source_notebook())
-    given = {
-        "student": "ada", "assignment": UNIT, "notebook": UNIT, "source": text,
-        "release": text, "submission": b"\x80 not even text", "folder": "work",
-        "files": {"data/\udc80.bin": bytes(range(256))},
-        "repairs": (Repair("file", "A file was left out."),),
-        "preprocessors": (Eventful,), "limits": Limits(file=7), "secret": b"\xff",
-    }  # fmt: skip
-    return Task(**given | changes)
 
 
 # --- the same results ----------------------------------------------------------------
@@ -194,7 +133,7 @@ def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
         # Started in the background, we are told to ignore it, and so are our children.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from autograder.grading import converter; converter.install(); "
-        "from tests.grading.test_parallel import autograde; "
+        "from tests.grading.eventful import autograde; "
         f"print(autograde(Path(sys.argv[1]), {jobs})['error'])"
     )
     process = subprocess.Popen(
@@ -220,9 +159,9 @@ def test_stopped_or_killed_no_process_is_left_and_the_next_run_goes_on(
     wish(course, "bob", hang=tmp_path / "bob")
     wish(course, "cyd", hang=tmp_path / "cyd")
     with _command(course) as command:
-        _await(tmp_path / "bob")
-        _await(tmp_path / "cyd")
-        _await(course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb")
+        await_file(tmp_path / "bob")
+        await_file(tmp_path / "cyd")
+        await_file(course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb")
         family = _family(command.pid)
         assert len(family) >= 5  # the nursery, two workers, and a judge for each
         command.send_signal(number)

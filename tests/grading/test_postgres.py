@@ -16,9 +16,8 @@ from nbgrader.preprocessors import SaveAutoGrades
 from traitlets.config import Config
 
 from autograder.grading import converter
-from tests.grading import tiny_course as tiny
-from tests.grading.test_converter import good
-from tests.grading.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
+from tests import tiny_course as tiny
+from tests.tiny_course import UNIT, RunHere, good, hand_in, run_nbgrader
 
 pytest.importorskip("psycopg", reason="the extra `postgres`")
 

@@ -17,9 +17,8 @@ from autograder.errors import CourseError
 from autograder.grading import release
 from autograder.grading.book import Gradebook as CourseBook
 from autograder.grading.enter import enter
-from tests.grading import tiny_course as tiny
-from tests.grading.test_converter import autograde, good, points
-from tests.grading.tiny_course import UNIT, hand_in, run_nbgrader
+from tests import tiny_course as tiny
+from tests.tiny_course import UNIT, autograde, good, hand_in, points, run_nbgrader
 
 
 @pytest.fixture

@@ -11,6 +11,13 @@ from pathlib import Path
 import nbformat
 from nbconvert.preprocessors import Preprocessor
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    SaveAutoGrades,
+)
+from traitlets.config import Config
 
 UNIT = "01_numbers"
 STUB = "raise NotImplementedError  # your code here"
@@ -60,7 +67,6 @@ def source_notebook() -> nbformat.NotebookNode:
 def run_nbgrader(root: Path, method: str, *arguments, **options) -> dict:
     """Call a method of nbgrader's API on a course, as the formgrader does."""
     from nbgrader.apps import NbGraderAPI
-    from traitlets.config import Config
 
     config = Config()
     config.CourseDirectory.root = str(root)
@@ -137,3 +143,50 @@ class RunHere(Preprocessor):
                                traceback=[f"Cell In[{number + 1}], line 1", text])
                 ]  # fmt: skip
         return nb, resources
+
+
+def settings(**more) -> Config:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [
+        RunHere, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata,
+    ]  # fmt: skip
+    config.Autograde.update(more)
+    return config
+
+
+def autograde(root, student="*", force=False, **more) -> dict:
+    RunHere.seen.clear()
+    return run_nbgrader(
+        root, "autograde", UNIT, student, force=force, config=settings(**more)
+    )
+
+
+def graded_students() -> list[str]:
+    """Whose notebooks were run by the last call."""
+    return [student for student, _ in RunHere.seen]
+
+
+def good(root, **answers) -> bytes:
+    return data(solved(read(root, "release"), **answers))
+
+
+def gradebook(root) -> dict:
+    """All that the gradebook says of the unit, without its random keys."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        return {
+            s.student_id: (
+                s.timestamp,
+                {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade)
+                 for n in s.notebooks for g in n.grades},
+                {c.name: c.auto_comment for n in s.notebooks for c in n.comments},
+                [n.late_submission_penalty for n in s.notebooks],
+            )
+            for s in book.assignment_submissions(UNIT)
+        }  # fmt: skip
+
+
+def points(root) -> dict[str, list[float | None]]:
+    return {
+        student: [score for score, *_ in grades.values()]
+        for student, (_, grades, *_) in gradebook(root).items()
+    }

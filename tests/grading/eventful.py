@@ -1,0 +1,94 @@
+"""Notebooks that do what lies beside them asks for, graded in several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+from nbgrader.preprocessors import SaveAutoGrades
+from traitlets.config import Config
+
+from autograder.grading.intake import Limits, Refused, Repair
+from autograder.grading.task import Task
+from tests import tiny_course as tiny
+from tests.tiny_course import UNIT, RunHere, good, hand_in, run_nbgrader
+
+FULL, NONE = [2.0, 4.0, None], [None, None, None]
+
+
+class Eventful(RunHere):
+    """Runs notebooks here, and whatever else the student's folder asks for."""
+
+    def preprocess(self, nb, resources):
+        here = Path(resources["metadata"]["path"])
+        wishes = {p.name: p.read_text() for p in here.iterdir()}
+        if "early" in wishes:
+            Path(wishes["early"]).touch()
+        if "late" in wishes:
+            await_file(Path(wishes["late"]))
+        if "hang" in wishes:
+            Path(wishes["hang"]).write_text(str(os.getpid()))
+            signal.pause()
+        if "die" in wishes:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "die once" in wishes and not (mark := Path(wishes["die once"])).exists():
+            mark.touch()
+            os._exit(3)
+        if "end nursery" in wishes and not Path(wishes["end nursery"]).exists():
+            Path(wishes["end nursery"]).touch()
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
+        if "raise" in wishes:
+            raise OSError("no space left on device")
+        if "refuse" in wishes:
+            raise Refused("it used up all memory")
+        if "warn" in wishes:
+            self.log.warning("it swaps")
+        return super().preprocess(nb, resources)
+
+
+def await_file(path: Path) -> None:
+    patience = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < patience, f"there is no {path}"
+        time.sleep(0.01)
+
+
+def settings(jobs: int) -> Config:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [Eventful, SaveAutoGrades]
+    config.Autograde.jobs = jobs
+    return config
+
+
+def autograde(root: Path, jobs: int = 2) -> dict:
+    config = settings(jobs)
+    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
+
+
+def wish(root: Path, student: str, **wishes: object) -> None:
+    folder = hand_in(root, student, good(root))
+    for name, text in wishes.items():
+        (folder / name.replace("_", " ")).write_text(str(text))
+
+
+def published(root: Path, student: str) -> dict:
+    """The published notebook, but for how long it took."""
+    notebook = tiny.read(root, "autograded", student)
+    assert notebook.metadata.autograder.pop("seconds") >= 0
+    return notebook
+
+
+def task(**changes) -> Task:
+    text = json.dumps(tiny.source_notebook())
+    given = {
+        "student": "ada", "assignment": UNIT, "notebook": UNIT, "source": text,
+        "release": text, "submission": b"\x80 not even text", "folder": "work",
+        "files": {"data/\udc80.bin": bytes(range(256))},
+        "repairs": (Repair("file", "A file was left out."),),
+        "preprocessors": (Eventful,), "limits": Limits(file=7), "secret": b"\xff",
+    }  # fmt: skip
+    return Task(**given | changes)
