@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 
 from autograder.student.exercise import RAISED, Answers, Value, WrongAnswer, plain
 
-Ask = Callable[[Mapping[str, object]], Answers]
+# The other side says what it answers; who asks knows what that is.
+Ask = Callable[[Mapping[str, object]], Mapping[str, Any]]
 # What comes of a call with arguments that do not fit; it is the caller's own error.
 _MISFITS = (RuntimeError, ValueError, IndexError, TypeError, KeyError)
 
@@ -32,7 +33,7 @@ class OtherSide:
 
     keeps: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, inputs: Answers, draw: random.Random):
+    def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
         self.inputs, self.draw = inputs, draw
 
     def shown(self) -> Answers:
@@ -70,7 +71,7 @@ def reply(side: OtherSide, question: Answers) -> Answers:
 def asking(exchange: Callable[[Answers], Answers]) -> Ask:
     """The student's end of a way to `reply`."""
 
-    def ask(question: Mapping[str, object]) -> Answers:
+    def ask(question: Mapping[str, object]) -> Mapping[str, Any]:
         found = exchange({name: plain(value) for name, value in question.items()})
         if RAISED in found:
             raise WrongAnswer(str(found[RAISED]))
@@ -119,7 +120,7 @@ class Mixture(OtherSide):
 
     MOST_TIMES: ClassVar[int] = 3
 
-    def __init__(self, inputs: Answers, draw: random.Random):
+    def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
         super().__init__(inputs, draw)
         self.names = [
             name

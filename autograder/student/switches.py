@@ -10,6 +10,7 @@ import contextlib
 import copy
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from torch import _tensor_str as printing
 
 _SEED = 0
 # How to read a switch, how to set it, and what it is in a new process.
-_SWITCHES: tuple[tuple[Callable, Callable, object], ...] = (
+_SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
     (torch.is_grad_enabled, torch.set_grad_enabled, True),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled, False),

@@ -8,7 +8,6 @@ import torch
 
 from autograder.authoring import notebook, references, release, solutions
 from autograder.authoring.course import products, refuse_wrong_scores
-from autograder.course import ROOT, Unit
 from autograder.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.specification import Specification

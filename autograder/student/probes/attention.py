@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import (
     Inputs,
     Seen,
-    WrongAnswer,
     describe,
     gradients,
     load_weights,

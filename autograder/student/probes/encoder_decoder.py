@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.exercise import Answers
+from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, Mixture, given
 from autograder.student.probes import (
-    WrongAnswer,
+    Inputs,
+    Seen,
     describe,
     gradients,
     load_weights,
@@ -26,7 +27,7 @@ from autograder.student.probes import (
 
 
 @probe("encoder_decoder/feed_forward")
-def feed_forward(module_class, inputs: Answers) -> dict:
+def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     d_ff, d_model = inputs["weights.linear1.weight"].shape
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
@@ -37,7 +38,7 @@ def feed_forward(module_class, inputs: Answers) -> dict:
 
 
 @probe("encoder_decoder/add_and_norm")
-def add_and_norm(function, inputs: Answers) -> dict:
+def add_and_norm(function: Any, inputs: Inputs) -> Seen:
     """The output, how often each part was called, x afterwards and its gradient."""
     x, norm_first = inputs["x"], bool(inputs["norm_first"])
     parts = {
@@ -53,7 +54,7 @@ def add_and_norm(function, inputs: Answers) -> dict:
         found = function(x, *parts.values(), norm_first)
         return tensor(found, "the result")
 
-    seen = {"output": call(x)}
+    seen: Seen = {"output": call(x)}
     seen["calls"] = ", ".join(f"{name} {n}" for name, n in calls.items())
     return seen | {"x afterwards": x} | gradients(call, [x], ["x"], inputs)
 
@@ -81,20 +82,20 @@ class _Shrink(nn.Module):
 
 
 @probe("encoder_decoder/encoder_layer")
-def encoder_layer(module_class, inputs: Answers) -> dict:
+def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     made = load_weights(module_class(*_sizes(inputs, "attention")), inputs)
     return _observe(made, ["x"], ["mask"], inputs)
 
 
 @probe("encoder_decoder/decoder_layer")
-def decoder_layer(module_class, inputs: Answers) -> dict:
+def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """As for the encoder layer; who moves whom in the target and in the memory."""
     made = load_weights(module_class(*_sizes(inputs, "self_attention")), inputs)
     return _observe(made, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)
 
 
-def _sizes(inputs: Answers, attention: str) -> tuple:
+def _sizes(inputs: Inputs, attention: str) -> tuple[Any, ...]:
     """A layer's arguments, as far as the inputs name them, in their order."""
     d_model = len(inputs[f"weights.{attention}.w_q.bias"])
     d_ff = len(inputs["weights.feed_forward.linear1.bias"])
@@ -106,20 +107,23 @@ def _sizes(inputs: Answers, attention: str) -> tuple:
 
 
 @probe("encoder_decoder/encoder")
-def encoder(module_class, inputs: Answers) -> dict:
+def encoder(module_class: Any, inputs: Inputs) -> Seen:
     """What a stack of layers of our own does; layers as many as there are weights."""
     return _stack(module_class, ["x"], ["mask"], inputs)
 
 
 @probe("encoder_decoder/decoder")
-def decoder(module_class, inputs: Answers) -> dict:
+def decoder(module_class: Any, inputs: Inputs) -> Seen:
     """What a stack of layers of our own does with a target and a memory."""
     return _stack(module_class, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)
 
 
 def _stack(
-    module_class: Callable, names: Sequence, masks: Sequence, inputs: Answers
-) -> dict:
+    module_class: Callable[..., Any],
+    names: Sequence[Any],
+    masks: Sequence[Any],
+    inputs: Inputs,
+) -> Seen:
     """One stack is judged while another one, made alike, exists beside it."""
     d_model, made = inputs["x"].size(-1), []
     kind = _EncoderStandIn if len(names) == 1 else _DecoderStandIn
@@ -152,7 +156,7 @@ class _EncoderStandIn(nn.Module):
 class _DecoderStandIn(_EncoderStandIn):
     """The same, and each position listens to the memory, too."""
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         x: torch.Tensor,
         memory: torch.Tensor,
@@ -170,7 +174,7 @@ def _listen(
 
 
 @probe("encoder_decoder/make_masks")
-def make_masks(function, inputs: Answers) -> dict:
+def make_masks(function: Any, inputs: Inputs) -> Seen:
     """Who may attend to whom in the three attentions; the ids afterwards."""
     src, tgt = inputs["src"], inputs["tgt"]
     options = (int(inputs["pad_id"]),) if "pad_id" in inputs else ()
@@ -200,16 +204,16 @@ def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tens
 
 
 @probe("encoder_decoder/transformer")
-def transformer(module_class, inputs: Answers) -> dict:
+def transformer(module_class: Any, inputs: Inputs) -> Seen:
     """Who moves whom, what the methods return, a second batch, gradients, sharing."""
     options = _options(inputs)
-    model = _load(module_class(**options), inputs)
+    model: Any = _load(module_class(**options), inputs)
     pad_id = options.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
     src, tgt = ids.values()
     memory = tensor(model.encode(src), "what `encode` returns")
     logits = tensor(model(src, tgt), "the logits")
-    seen = {"other parameters": _extras(model, inputs)}
+    seen: Seen = {"other parameters": _extras(model, inputs)}
     if not options.get("shared_embedding"):
         with torch.no_grad():
             for name in ids:
@@ -229,7 +233,7 @@ def transformer(module_class, inputs: Answers) -> dict:
     return seen
 
 
-def _options(inputs: Answers) -> dict:
+def _options(inputs: Inputs) -> Seen:
     """The keyword arguments of the inputs named ``option.<name>``."""
     found = {
         name.removeprefix("option."): value
@@ -239,7 +243,7 @@ def _options(inputs: Answers) -> dict:
     return {k: v if isinstance(v, str) else v.item() for k, v in found.items()}
 
 
-def _load(module: object, inputs: Answers) -> nn.Module:
+def _load(module: object, inputs: Inputs) -> nn.Module:
     """Load weights by any name of a parameter, since a shared one has several."""
     if not isinstance(module, nn.Module):
         raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
@@ -253,8 +257,8 @@ def _load(module: object, inputs: Answers) -> nn.Module:
 
 
 def _padding_gradients(
-    model: nn.Module, logits: torch.Tensor, pad_id: int, inputs: Answers
-) -> dict:
+    model: nn.Module, logits: torch.Tensor, pad_id: int, inputs: Inputs
+) -> Seen:
     """What padding's own vectors learn: nothing."""
     if logits.shape != inputs["pull"].shape:
         return {}
@@ -268,7 +272,9 @@ def _padding_gradients(
     return seen
 
 
-def _sharing(model: nn.Module, module_class: Callable, options: dict) -> dict:
+def _sharing(
+    model: nn.Module, module_class: Callable[..., Any], options: dict[str, Any]
+) -> Seen:
     """Whether one table serves three times, and what unequal vocabularies come to."""
     tables = dict(model.named_parameters(remove_duplicate=False))
     first = tables.get("source.embedding.weight")
@@ -289,12 +295,12 @@ def _sharing(model: nn.Module, module_class: Callable, options: dict) -> dict:
 
 
 @probe("encoder_decoder/language_model")
-def language_model(module_class, inputs: Answers) -> dict:
+def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
     options = _options(inputs)
     model = _load(module_class(**options), inputs)
     ids = {"ids": inputs["ids"]}
-    seen = {"other parameters": _extras(model, inputs)}
+    seen: Seen = {"other parameters": _extras(model, inputs)}
     with torch.no_grad():
         seen["output moves with ids"] = _who_moves(
             lambda ids: model(ids), ids, "ids", options.get("pad_id", 0)
@@ -307,7 +313,7 @@ def language_model(module_class, inputs: Answers) -> dict:
 
 
 @probe("encoder_decoder/to_pytorch")
-def to_pytorch(function, inputs: Answers) -> dict:
+def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """Names and tensors of the result, and the names of the given one afterwards."""
     state = {
         name.removeprefix("state."): value
@@ -318,13 +324,13 @@ def to_pytorch(function, inputs: Answers) -> dict:
     if not isinstance(found, Mapping):
         raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
     names = sorted(map(str, found))
-    seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
+    seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
     seen["names"] = ", ".join(names)
     return seen | {"names of the given dict afterwards": ", ".join(state)}
 
 
 @probe("encoder_decoder/masked_tokens")
-def masked_tokens(function, inputs: Answers) -> dict:
+def masked_tokens(function: Any, inputs: Inputs) -> Seen:
     """Both tensors, and what was given afterwards."""
     ids, chosen = inputs["ids"], inputs["chosen"]
     mask_id, *options = inputs["special"].tolist()
@@ -333,14 +339,14 @@ def masked_tokens(function, inputs: Answers) -> dict:
 
 
 @probe("encoder_decoder/shifted")
-def shifted(function, inputs: Answers) -> dict:
+def shifted(function: Any, inputs: Inputs) -> Seen:
     """Both tensors, and the ids afterwards."""
     ids = inputs["ids"]
     pair = returned(function(ids, *inputs["special"].tolist()), "inputs", "targets")
     return _pair(pair) | {"ids afterwards": ids}
 
 
-def _pair(pair: tuple) -> dict:
+def _pair(pair: tuple[Any, ...]) -> Seen:
     names = ("inputs", "targets")
     return {n: tensor(v, f"the {n}") for n, v in zip(names, pair, strict=True)}
 
@@ -352,7 +358,7 @@ class _Patients(Mixture):
     MOST_TIMES = 2  # since each costs many calls
     MOST = 1 << 12  # numbers of a sequence that a layer takes
 
-    def __init__(self, inputs: Answers, draw: random.Random):
+    def __init__(self, inputs: Inputs, draw: random.Random):
         super().__init__(inputs, draw)
         d_model, num_heads, d_ff = inputs["sizes"].tolist()
         self._layers = []
@@ -409,9 +415,10 @@ class _Patient(nn.Module):
         self._number, self._ask = torch.tensor(number), ask
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        return _Call.apply(self._call, x, memory, *self.weights)
+        output: torch.Tensor = _Call.apply(self._call, x, memory, *self.weights)  # type: ignore[no-untyped-call]
+        return output
 
-    def _call(self, **values: torch.Tensor) -> Answers:
+    def _call(self, **values: torch.Tensor) -> Inputs:
         return self._ask({"layer": self._number, **values})
 
 
@@ -419,20 +426,23 @@ class _Call(torch.autograd.Function):
     """A layer's output and gradients, both from the other side."""
 
     @staticmethod
-    def forward(ctx, call: Callable, x: torch.Tensor, memory: torch.Tensor, *weights):
+    def forward(
+        ctx: Any, call: Callable[..., Inputs], x: torch.Tensor, memory: torch.Tensor,
+        *weights: torch.Tensor,
+    ) -> Any:  # fmt: skip
         ctx.save_for_backward(x, memory)
         ctx.call = call
         return call(x=x, memory=memory)["output"]
 
     @staticmethod
-    def backward(ctx, pull: torch.Tensor):
+    def backward(ctx: Any, pull: torch.Tensor) -> Any:
         x, memory = ctx.saved_tensors
         found = ctx.call(x=x, memory=memory, pull=pull)
         return None, *(found[str(place)] for place in range(len(found)))
 
 
 @probe("encoder_decoder/bug_clinic", other=_Patients)
-def bug_clinic(test, inputs: Answers, ask: Ask) -> dict:
+def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each decoder layer."""
     d_model, d_ff, count = inputs["sizes"].tolist()
     found = {}
@@ -445,7 +455,9 @@ def bug_clinic(test, inputs: Answers, ask: Ask) -> dict:
     return found
 
 
-def _verdict(test: Callable, layer: nn.Module, d_model: int, d_ff: int) -> str:
+def _verdict(
+    test: Callable[..., Any], layer: nn.Module, d_model: int, d_ff: int
+) -> str:
     try:
         result = test(layer, d_model, d_ff)
     except NotImplementedError:
@@ -480,7 +492,8 @@ class _Attention(nn.Module):
         if ahead is not None:
             mask = torch.ones(x.size(1), source.size(1), dtype=torch.bool).tril(ahead)
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        return out(heads.transpose(1, 2).flatten(2))
+        result: torch.Tensor = out(heads.transpose(1, 2).flatten(2))
+        return result
 
 
 class _DecoderLayer(nn.Module):
@@ -504,7 +517,9 @@ class _DecoderLayer(nn.Module):
         self.first, self.bug = first, bug
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        branches = [self._own(memory), self._memory(memory), self.thinking]
+        branches: list[Callable[..., Any]] = [
+            self._own(memory), self._memory(memory), self.thinking
+        ]  # fmt: skip
         if self.bug == "two memories":
             branches.insert(1, lambda x: self.seeing[2](x, memory))
         if self.bug == "no memory":
@@ -514,24 +529,26 @@ class _DecoderLayer(nn.Module):
             x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
         return x.flip(0) if self.bug == "flips the batch" else x
 
-    def _own(self, memory: torch.Tensor) -> Callable:
-        def branch(x: torch.Tensor) -> torch.Tensor:
+    def _own(self, memory: torch.Tensor) -> Callable[..., Any]:
+        attend: Any = self.seeing[0]
+
+        def branch(x: torch.Tensor) -> Any:
             if self.bug == "memory twice":
-                return self.seeing[0](x, memory)
+                return attend(x, memory)
             ahead = {"no mask": None, "one ahead": 1}.get(self.bug, 0)
-            seen = self.seeing[0](x, x, ahead)
+            seen = attend(x, x, ahead)
             if self.bug == "unpacks":
                 seen, _ = seen
             if self.bug == "mixes the batch":
                 return seen.mean(0, keepdim=True)
             if self.bug == "no past":
-                return self.seeing[0].maps[3](self.seeing[0].maps[2](x))
+                return attend.maps[3](attend.maps[2](x))
             return seen
 
         return branch
 
-    def _memory(self, memory: torch.Tensor) -> Callable:
-        def branch(x: torch.Tensor) -> torch.Tensor:
+    def _memory(self, memory: torch.Tensor) -> Callable[..., Any]:
+        def branch(x: torch.Tensor) -> Any:
             cross = self.seeing[-1]
             if self.bug == "causal memory":
                 return cross(x, memory, 0)
@@ -547,8 +564,8 @@ class _DecoderLayer(nn.Module):
 
 
 def _observe(
-    module: nn.Module, names: Sequence[str], masks: Sequence[str], inputs: Answers
-) -> dict:
+    module: nn.Module, names: Sequence[str], masks: Sequence[str], inputs: Inputs
+) -> Seen:
     """What a module makes of its sequences and masks, called without masks if none."""
     given = [inputs.get(name) for name in masks]
     while given and given[-1] is None:
@@ -559,7 +576,7 @@ def _observe(
 
     sequences = [inputs[name] for name in names]
     by_name = dict(zip(names, sequences, strict=True))
-    seen = {"other parameters": _extras(module, inputs)}
+    seen: Seen = {"other parameters": _extras(module, inputs)}
     # Before the output: the panel draws the first thing that is wrong.
     with torch.no_grad():
         for name in names:
@@ -576,7 +593,7 @@ def _observe(
     return seen | gradients(call, sequences, names, inputs)
 
 
-def _extras(module: nn.Module, inputs: Answers) -> str:
+def _extras(module: nn.Module, inputs: Inputs) -> str:
     """The parameters beyond those that were loaded; a shared one has several names."""
     loaded = {
         id(parameter)
@@ -588,7 +605,10 @@ def _extras(module: nn.Module, inputs: Answers) -> str:
 
 
 def _who_moves(
-    function: Callable, given: Mapping[str, torch.Tensor], name: str, pad_id: int = 0
+    function: Callable[..., Any],
+    given: Mapping[str, torch.Tensor],
+    name: str,
+    pad_id: int = 0,
 ) -> torch.Tensor:
     """(B, Lq, Lk): does output i move when position j of the named input changes?
 

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import (
     Inputs,
     Seen,
-    WrongAnswer,
     describe,
     gradients,
     load_weights,

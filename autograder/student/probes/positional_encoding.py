@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers
+from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, Mixture
 from autograder.student.probes import (
-    WrongAnswer,
+    Inputs,
+    Seen,
     describe,
     load_weights,
     probe,
@@ -21,7 +23,7 @@ DROPOUT = 0.25  # the share that the input layer is asked to drop
 
 
 @probe("positional_encoding/embed")
-def embed(function, inputs: Answers) -> dict:
+def embed(function: Any, inputs: Inputs) -> Seen:
     """The vectors, which rows of the table they pull on, and the table afterwards."""
     table = inputs["table"].requires_grad_()
     padding_idx = int(inputs["padding_idx"]) if "padding_idx" in inputs else None
@@ -34,7 +36,7 @@ def embed(function, inputs: Answers) -> dict:
 
 
 @probe("positional_encoding/shuffle_gap")
-def shuffle_gap(function, inputs: Answers) -> dict:
+def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
     """The gaps of the mixers that are named in ``inputs``, and x afterwards."""
     x, order = inputs["x"], inputs["order"]
     gaps = {
@@ -56,14 +58,14 @@ MIXERS: dict[str, Mixer] = {
 
 
 @probe("positional_encoding/table_by_loops")
-def table_by_loops(function, inputs: Answers) -> dict:
+def table_by_loops(function: Any, inputs: Inputs) -> Seen:
     """The table for one size."""
     table = function(int(inputs["max_len"]), int(inputs["d_model"]))
     return {"table": tensor(table, "the table")}
 
 
 @probe("positional_encoding/sinusoid")
-def sinusoid(function, inputs: Answers) -> dict:
+def sinusoid(function: Any, inputs: Inputs) -> Seen:
     """The encoding, the positions afterwards, and what becomes of an odd d_model."""
     positions, d_model = inputs["positions"], int(inputs["d_model"])
     encoding = tensor(function(positions, d_model), "the encoding")
@@ -75,7 +77,7 @@ def sinusoid(function, inputs: Answers) -> dict:
 
 
 @probe("positional_encoding/module")
-def module(make, inputs: Answers) -> dict:
+def module(make: Any, inputs: Inputs) -> Seen:
     """Outputs for one or two inputs, what trains, and what moves with the module."""
     built = _module(make(inputs["table"]))
     x = inputs["x"].requires_grad_("pull" in inputs)
@@ -98,7 +100,7 @@ def module(make, inputs: Answers) -> dict:
 
 
 @probe("positional_encoding/input_layer")
-def input_layer(make, inputs: Answers) -> dict:
+def input_layer(make: Any, inputs: Inputs) -> Seen:
     """Values and gradient in eval mode, and what training mode does to the values."""
     ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
     vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
@@ -121,6 +123,8 @@ def input_layer(make, inputs: Answers) -> dict:
 class _AddRows(nn.Module):
     """Positions of one fixed length, to stand in for the student's own module."""
 
+    rows: torch.Tensor
+
     def __init__(self, rows: torch.Tensor):
         super().__init__()
         self.register_buffer("rows", rows)
@@ -142,7 +146,7 @@ def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
 
 
 @probe("positional_encoding/shift_matrix")
-def shift_matrix(function, inputs: Answers) -> dict:
+def shift_matrix(function: Any, inputs: Inputs) -> Seen:
     """The matrices of two shifts."""
     d_model = int(inputs["d_model"])
     shifts = [int(inputs[name]) for name in ("k", "other k")]
@@ -153,7 +157,7 @@ def shift_matrix(function, inputs: Answers) -> dict:
 
 
 @probe("positional_encoding/learned")
-def learned(make, inputs: Answers) -> dict:
+def learned(make: Any, inputs: Inputs) -> Seen:
     """Output, gradient, what trains, and what becomes of too long a sentence."""
     max_len, d_model = inputs["weights.table"].shape
     built = load_weights(make(d_model, max_len), inputs)
@@ -184,12 +188,12 @@ class _Tables(Mixture):
 
 
 @probe("positional_encoding/bug_clinic", other=_Tables)
-def bug_clinic(test, inputs: Answers, ask: Ask) -> dict:
+def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each table."""
     return {number: _judged(test, table) for number, table in inputs.items()}
 
 
-def _judged(test: Callable, table: torch.Tensor) -> str:
+def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:
     try:
         result = test(table)
     except AssertionError:

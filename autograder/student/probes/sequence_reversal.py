@@ -9,15 +9,17 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers, plain
+from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.otherside import Ask, OtherSide, given
 from autograder.student.probes import (
-    WrongAnswer,
+    Inputs,
+    Seen,
     describe,
     load_weights,
     probe,
@@ -38,7 +40,7 @@ class _Statistics(OtherSide):
 
     MOST = 1 << 20  # ids of one drawing
 
-    def conclude(self, answers: Answers) -> dict:
+    def conclude(self, answers: Answers) -> Seen:
         symbols = int(self.inputs["symbols"])
         drawn, second, again = (
             self._rows(name, answers) for name in ("drawn", "second", "again")
@@ -73,12 +75,12 @@ class _Statistics(OtherSide):
 
 
 @probe("sequence_reversal/random_sequences", other=_Statistics)
-def random_sequences(function, inputs: Answers, ask: Ask) -> dict:
+def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """Two drawings of one generator, and the first once more from the same seed."""
     names = ("count", "longest", "symbols", "seed")
     count, longest, symbols, seed = (int(inputs[name]) for name in names)
 
-    def draw(name: str, rng: random.Random) -> dict:
+    def draw(name: str, rng: random.Random) -> Seen:
         rows = _lists(function(count, rng, longest, symbols))
         return {
             f"{name}, ids": torch.tensor(
@@ -121,7 +123,7 @@ def _likely(hits: int, trials: int, chance: float) -> str:
 
 
 @probe("sequence_reversal/make_batch")
-def make_batch(function, inputs: Answers) -> dict:
+def make_batch(function: Any, inputs: Inputs) -> Seen:
     """Source and target of the sequences "7 5 9; 6", and the sequences afterwards."""
     rows = inputs["sequences"].split(";")
     sequences = [[int(i) for i in row.split()] for row in rows]
@@ -135,7 +137,7 @@ def make_batch(function, inputs: Answers) -> dict:
 
 
 @probe("sequence_reversal/shift")
-def shift(function, inputs: Answers) -> dict:
+def shift(function: Any, inputs: Inputs) -> Seen:
     """The labels, the decoder's input where there are labels, the target afterwards."""
     target = inputs["target"]
     given, labels = returned(function(target), "decoder input", "labels")
@@ -156,7 +158,7 @@ def _where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 
 @probe("sequence_reversal/masked_loss")
-def masked_loss(function, inputs: Answers) -> dict:
+def masked_loss(function: Any, inputs: Inputs) -> Seen:
     """The loss, its gradient with respect to the logits, and both inputs afterwards."""
     logits, labels = inputs["logits"], inputs["labels"]
     loss = tensor(function(logits, labels), "the loss")
@@ -175,7 +177,7 @@ def masked_loss(function, inputs: Answers) -> dict:
 
 
 @probe("sequence_reversal/learning_rate")
-def learning_rate(function, inputs: Answers) -> dict:
+def learning_rate(function: Any, inputs: Inputs) -> Seen:
     """The factors at the steps asked for, with the default floor if none is given."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
@@ -201,7 +203,7 @@ class _Scripted(nn.Module):
     Logits at a position depend on the token there and on the mean of the source.
     """
 
-    def __init__(self, inputs: Answers):
+    def __init__(self, inputs: Inputs):
         super().__init__()
         self.table = nn.Parameter(inputs["table"])  # (V, V)
         self.mix = nn.Parameter(inputs["mix"])  # (V, V)
@@ -219,17 +221,17 @@ class _Scripted(nn.Module):
 class _LoggingSGD(torch.optim.SGD):
     """Plain gradient descent that logs the rates of each step, (groups,)."""
 
-    def __init__(self, groups: Sequence[dict], lr: float):
+    def __init__(self, groups: Sequence[dict[str, Any]], lr: float):
         super().__init__(groups, lr=lr)
         self.rates: list[list[float]] = []
 
-    def step(self, closure=None):
+    def step(self, closure: Any = None) -> Any:
         self.rates.append([group["lr"] for group in self.param_groups])
         return super().step(closure)
 
 
 @probe("sequence_reversal/training_step")
-def training_step(function, inputs: Answers) -> dict:
+def training_step(function: Any, inputs: Inputs) -> Seen:
     """Losses, what the model was shown, its mode, and its tables after some steps."""
     model = _Scripted(inputs).eval()
     optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
@@ -262,7 +264,7 @@ def _floats(losses: Sequence[object]) -> torch.Tensor:
 
 
 @probe("sequence_reversal/fit")
-def fit(function, inputs: Answers) -> dict:
+def fit(function: Any, inputs: Inputs) -> Seen:
     """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
     model = _Scripted(inputs)
     groups = [{"params": [model.table]}, {"params": [model.mix]}]
@@ -303,14 +305,14 @@ class _Lines(OtherSide):
     keeps = frozenset({"lines", "noise"})
     MOST = 1 << 16  # numbers of one question
 
-    def answer(self, question: Answers) -> dict:
+    def answer(self, question: Answers) -> Seen:
         source = given(question, "source", 2, [torch.int64], self.MOST)
         tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
         known, noise = self.inputs["source"], self.inputs["noise"]
         if source.shape != (len(tokens), known.size(1)):
             raise WrongAnswer("the model was given a source of another shape")
-        found = (source[:, None] == known).all(-1)  # (B, rows)
-        if not found.any(-1).all():
+        found = torch.eq(source[:, None], known).all(-1)  # (B, rows)
+        if not bool(found.any(-1).all()):
             raise WrongAnswer("the model was given a source that nobody asked it about")
         lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
         width = tokens.size(1)
@@ -347,7 +349,8 @@ class _Teller(nn.Module):
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         self.modes.append(self.training)
         self.gradients.append(torch.is_grad_enabled())
-        return self._ask({"source": source, "tokens": tokens})["logits"]
+        logits: torch.Tensor = self._ask({"source": source, "tokens": tokens})["logits"]
+        return logits
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """As the Transformer of unit 4, for who reads the source once only."""
@@ -357,11 +360,12 @@ class _Teller(nn.Module):
     def decode(
         self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
     ) -> torch.Tensor:
-        return self(source, tokens)
+        logits: torch.Tensor = self(source, tokens)
+        return logits
 
 
 @probe("sequence_reversal/greedy_decode", other=_Lines)
-def greedy_decode(function, inputs: Answers, ask: Ask) -> dict:
+def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The tokens, the mode during and after, gradients, and the source afterwards."""
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)
@@ -377,7 +381,7 @@ def greedy_decode(function, inputs: Answers, ask: Ask) -> dict:
 
 
 @probe("sequence_reversal/exact_match")
-def exact_match(function, inputs: Answers) -> dict:
+def exact_match(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     decoded, labels = inputs["decoded"], inputs["labels"]
     share = _number(function(decoded, labels), "the share")
@@ -389,7 +393,7 @@ def exact_match(function, inputs: Answers) -> dict:
 
 
 @probe("sequence_reversal/antidiagonal_share")
-def antidiagonal_share(function, inputs: Answers) -> dict:
+def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
     share = _number(function(weights, lengths), "the share")
@@ -401,7 +405,7 @@ def antidiagonal_share(function, inputs: Answers) -> dict:
 
 
 @probe("sequence_reversal/word_ids")
-def word_ids(function, inputs: Answers) -> dict:
+def word_ids(function: Any, inputs: Inputs) -> Seen:
     """The words in the order of their ids, and how many there are."""
     found = function(inputs["sentences"].split("\n"))
     if not isinstance(found, dict):
@@ -414,19 +418,25 @@ def word_ids(function, inputs: Answers) -> dict:
 class _Layer(nn.Module):
     """Multi-head attention with the names of unit 3; logs how much it projects."""
 
-    def __init__(self, inputs: Answers):
+    def __init__(self, inputs: Inputs):
         super().__init__()
         d_model, self.num_heads = len(inputs["weights.w_q.bias"]), int(inputs["heads"])
-        for name in ("w_q", "w_k", "w_v", "w_o"):
-            self.add_module(name, nn.Linear(d_model, d_model))
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            nn.Linear(d_model, d_model) for _ in range(4)
+        )
         self.most = 0
         for layer in (self.w_k, self.w_v):
             layer.register_forward_hook(self._log)
 
-    def _log(self, layer: nn.Module, given: tuple, result: torch.Tensor) -> None:
+    def _log(
+        self, layer: nn.Module, given: tuple[Any, ...], result: torch.Tensor
+    ) -> None:
         self.most = max(self.most, given[0].size(1))
 
-    def forward(self, query, key, value, mask=None):
+    def forward(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+        mask: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
         q, k, v = (
             rows.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
             for rows in (self.w_q(query), self.w_k(key), self.w_v(value))
@@ -436,9 +446,10 @@ class _Layer(nn.Module):
 
 
 @probe("sequence_reversal/attend_with_cache")
-def attend_with_cache(function, inputs: Answers) -> dict:
+def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
     """Outputs step by step, of another sequence, and from an older cache again."""
-    layer = load_weights(_Layer(inputs), inputs)
+    layer = _Layer(inputs)
+    load_weights(layer, inputs)
     x, other = inputs["x"], inputs["other"]
     with torch.no_grad():
         outputs, caches = _walk(function, layer, x)
@@ -453,7 +464,9 @@ def attend_with_cache(function, inputs: Answers) -> dict:
     }
 
 
-def _walk(function, layer: nn.Module, x: torch.Tensor) -> tuple[torch.Tensor, list]:
+def _walk(
+    function: Any, layer: nn.Module, x: torch.Tensor
+) -> tuple[torch.Tensor, list[Any]]:
     """All outputs (B, T, d_model), and the cache after each step."""
     outputs, caches, cache = [], [], None
     for t in range(x.size(1)):
@@ -467,7 +480,7 @@ def _walk(function, layer: nn.Module, x: torch.Tensor) -> tuple[torch.Tensor, li
 # --- the trained model ----------------------------------------------------------------
 
 # Training takes seconds, so the cases of one check share a model: its cases so far.
-_MODELS: WeakKeyDictionary = WeakKeyDictionary()
+_MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary()
 
 
 class _Reverser(OtherSide):
@@ -483,7 +496,7 @@ class _Reverser(OtherSide):
         source = self.inputs["source"].numpy().tobytes()
         return {"case": hashlib.sha256(source).hexdigest()}
 
-    def conclude(self, answers: Answers) -> dict:
+    def conclude(self, answers: Answers) -> Seen:
         prefix = "weights."
         weights = {
             name.removeprefix(prefix): value
@@ -493,7 +506,7 @@ class _Reverser(OtherSide):
         return _examined(_with_weights(weights), self.inputs)
 
 
-def _trained_here(function, inputs: Answers) -> dict:
+def _trained_here(function: Any, inputs: Inputs) -> Seen:
     """The same without another side.
 
     The bank's models follow rules, to try the check itself: they are taken as they are.
@@ -506,12 +519,12 @@ def _trained_here(function, inputs: Answers) -> dict:
 
 
 @probe("sequence_reversal/trained_model", other=_Reverser, here=_trained_here)
-def trained_model(function, inputs: Answers, ask: Ask) -> dict:
+def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model, by their names."""
     return _weights_of(_model_of(function, str(inputs["case"])))
 
 
-def _weights_of(model: nn.Module) -> dict:
+def _weights_of(model: nn.Module) -> Seen:
     """The weights of the model, or of the part of it that ``new_model`` has made."""
     names = set(_named(_like_new_model()))
     parts = [part for part in model.modules() if set(_named(part)) == names]
@@ -526,12 +539,13 @@ def _named(model: nn.Module) -> dict[str, nn.Parameter]:
 def _like_new_model() -> nn.Module:
     """The course's Transformer in the sizes of ``new_model``."""
     parts = importlib.import_module("autograder.solutions.encoder_decoder")
-    return parts.Transformer(
+    model: nn.Module = parts.Transformer(
         VOCABULARY, VOCABULARY, 32, num_heads=2, num_layers=1, d_ff=64, norm_first=True
     )
+    return model
 
 
-def _with_weights(weights: Answers) -> nn.Module:
+def _with_weights(weights: Inputs) -> nn.Module:
     """The course's model with these weights.
 
     Raises:
@@ -556,7 +570,7 @@ def _with_weights(weights: Answers) -> nn.Module:
     return model.eval()
 
 
-def _examined(model: nn.Module, inputs: Answers) -> dict:
+def _examined(model: nn.Module, inputs: Inputs) -> Seen:
     """The share of right rows, and what kind of answer the model gives."""
     source = inputs["source"].long()  # (N, Ls), stored in bytes
     rows = _decode(model, source)
@@ -567,7 +581,7 @@ def _examined(model: nn.Module, inputs: Answers) -> dict:
     }
 
 
-def _model_of(function, case: str) -> nn.Module:
+def _model_of(function: Any, case: str) -> nn.Module:
     """The function's model, made anew when a case is asked for the second time.
 
     Between two checks the student may have changed whatever the function calls.
@@ -583,7 +597,9 @@ def _model_of(function, case: str) -> nn.Module:
     return model.cpu().eval()  # wherever it was trained
 
 
-def _logits(model: nn.Module, source: torch.Tensor, tokens: torch.Tensor):
+def _logits(
+    model: nn.Module, source: torch.Tensor, tokens: torch.Tensor
+) -> torch.Tensor:
     with torch.no_grad():
         logits = tensor(model(source, tokens), "the logits")
     if logits.dim() != 3 or logits.shape[:2] != tokens.shape:
