@@ -102,6 +102,7 @@ ELSEWHERE = {
     "__main__": "publishing/test_colab.py",
     "bank/*": "bank/test_bank.py",
     "authoring/*": "authoring/test_build.py",
+    "classroom/hosted": "classroom/test_results.py",
     "classroom/leaderboard": "student/recovery/test_pieces.py",
     "classroom/ledger": "collect/test_sources.py",
     "classroom/page": "classroom/test_report.py",

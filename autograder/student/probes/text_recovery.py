@@ -12,14 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    describe,
-    probe,
-    returned,
-    tensor,
-)
+from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
 from autograder.student.recovery.text import PAD, tokenize_13a
 
 

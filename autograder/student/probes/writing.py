@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import torch
 
-from autograder.student.exercise import Answers
-from autograder.student.probes import WrongAnswer, describe, probe, returned, tensor
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
 
 
 @probe("sequence_reversal/sampling_distribution")
-def sampling_distribution(function: Callable, inputs: Answers) -> dict:
+def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The probabilities, the logits afterwards, and what two temperatures come to."""
     logits = inputs["logits"]
     kinds = {"temperature": float, "top_k": int, "top_p": float}
     dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
-    seen = {"probabilities": tensor(function(logits, **dials), "the probabilities")}
+    seen: Seen = {"probabilities": tensor(function(logits, **dials), "the probabilities")}
     for temperature in (0.0, -1.0):
         seen[f"with the temperature {temperature:g}"] = _outcome(
-            lambda value=temperature: function(logits.clone(), value)
+            partial(function, logits.clone(), temperature)
         )
     return seen | {"logits afterwards": logits}
 
@@ -36,7 +38,7 @@ def _outcome(call: Callable[[], object]) -> str:
 
 
 @probe("sequence_reversal/perplexity")
-def perplexity(function: Callable, inputs: Answers) -> dict:
+def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Both numbers, for batches that come from a generator."""
     count = sum(name.startswith("logits") for name in inputs)
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
