@@ -145,6 +145,8 @@ ELSEWHERE = {
     "kernel/*": "kernel/test_walls.py",
     "oracle/answers": "oracle/test_cases.py",
     "oracle/specification": "oracle/test_variants.py",
+    "oracle/generated": "oracle/test_operators.py",
+    "oracle/promise": "oracle/test_properties.py",
     "publishing/sphinx_math": "publishing/test_website.py",
     "student/agent": "grading/test_judge.py",
     "student/demo": "student/test_check.py",

@@ -38,9 +38,7 @@ def add(commands: Commands) -> None:
     term.set_defaults(run=_new_term)
 
 
-def _add(
-    commands: Commands, name: str, run: Run, text: str
-) -> argparse.ArgumentParser:
+def _add(commands: Commands, name: str, run: Run, text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument(
         "units",

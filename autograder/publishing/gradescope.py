@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder.course import Unit
 from autograder.errors import CourseError
-from autograder.grading.work import course_secret
+from autograder.grading.secret import course_secret
 
 _SETUP = """\
 #!/usr/bin/env bash

@@ -13,7 +13,7 @@ from autograder.classroom import handback, ledger
 from autograder.classroom.ledger import Note
 from autograder.errors import CourseError
 from tests.classroom.conftest import WHOLE
-from tests.grading.tiny_course import UNIT
+from tests.tiny_course import UNIT
 
 
 def page(root, student: str) -> None:

@@ -8,7 +8,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
-from tests.grading.tiny_course import answer_cell, cell, graded, run_nbgrader
+from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
 
 UNIT = "02_judged"
 SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"

@@ -10,9 +10,9 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.classroom import gradebook as classbook
 from autograder.grading import extensions
+from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
-from tests.grading import tiny_course as tiny
-from tests.grading.tiny_course import UNIT, hand_in
+from tests.tiny_course import UNIT, hand_in
 
 
 @pytest.fixture

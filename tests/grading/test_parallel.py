@@ -24,9 +24,10 @@ from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.parallel import Pool, SetupError
 from autograder.grading.grade import grade
+from autograder.grading.parallel import Pool, SetupError
 from autograder.grading.reply import answer, opened
+from autograder.grading.task import Task
 from tests.grading.eventful import (
     FULL,
     NONE,

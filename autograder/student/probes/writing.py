@@ -18,7 +18,9 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     logits = inputs["logits"]
     kinds = {"temperature": float, "top_k": int, "top_p": float}
     dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
-    seen: Seen = {"probabilities": tensor(function(logits, **dials), "the probabilities")}
+    seen: Seen = {
+        "probabilities": tensor(function(logits, **dials), "the probabilities")
+    }
     for temperature in (0.0, -1.0):
         seen[f"with the temperature {temperature:g}"] = _outcome(
             partial(function, logits.clone(), temperature)
