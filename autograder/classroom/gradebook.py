@@ -58,6 +58,11 @@ class Student:
         """The full name, or the id where none is known."""
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
+    @property
+    def full(self) -> str:
+        """The name with the id beside it, or the id alone."""
+        return self.id if self.name == self.id else f"{self.name} ({self.id})"
+
 
 @dataclass(frozen=True)
 class Submission:

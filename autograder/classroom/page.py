@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autograder.classroom import sheet
+from autograder.grading.titles import title
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(template: str, unit: str, **values: Any) -> str:
-    """A template of this package as HTML; what is put into it is escaped."""
+    """A template of this package as HTML; what is put into it is escaped.
+
+    Exercises are called by their titles. ``names``, student id -> name, if it is given,
+    puts names beside ids.
+    """
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -26,9 +32,15 @@ def render(template: str, unit: str, **values: Any) -> str:
         percent=lambda share: f"{share:.0%}",
         time=_time,
         code=_code,
-        short=lambda name: name.removeprefix(prefix),
+        short=lambda name: title(unit, name).removeprefix(prefix),
+        person=lambda student: _person(student, values.get("names", {})),
     )
     return environment.get_template(template).render(unit=unit, **values)
+
+
+def _person(student: str, names: Mapping[str, str]) -> str:
+    name = names.get(student, student)
+    return student if name == student else f"{name} ({student})"
 
 
 def _time(seconds: float) -> str:

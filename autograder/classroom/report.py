@@ -17,6 +17,8 @@ from autograder.classroom import gradebook, page, sheet, similarity
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
 from autograder.classroom.similarity import Comparison
 from autograder.errors import CourseError
+from autograder.grading.record import Record
+from autograder.grading.titles import title
 
 BANDS = 10  # of the score distribution
 FEWEST = 5  # submissions that a shareable report is made of
@@ -47,6 +49,8 @@ class ExerciseRow:
         index: correlation with the points in all other exercises, -1 to 1.
         remark: what the index, or the lack of one, says.
         seconds: median time of its check.
+        blank: how many left the stub as it was; the others who have no points tried.
+        failed: how many failed each case, in the order of the cases; none if nobody.
     """
 
     name: str
@@ -61,6 +65,17 @@ class ExerciseRow:
     remark: str
     inside: int
     seconds: float | None
+    blank: int | None = None
+    failed: tuple[CaseRow, ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """A case of an exercise, and how many of those who tried failed it."""
+
+    title: str
+    hidden: bool
+    count: int
 
 
 @dataclass(frozen=True)
@@ -173,7 +188,7 @@ def overview(
         whole,
         help=tuple(_help(book, judged)),
         students=tuple(StudentRow(s.student.id, s.student.name, s) for s in taken),
-        missing=tuple(student.id for student in book.absent),
+        missing=tuple(student.full for student in book.absent),
         slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
         similar=similar,
     )
@@ -209,7 +224,22 @@ def _exercises(book: Classbook) -> Iterator[ExerciseRow]:
             len(book.submissions) - len(graded), index, remark,
             sum(record.decided == "inside" for record in records),
             statistics.median(r.seconds for r in records) if records else None,
+            None if exercise.written else sum(map(_is_blank, records)),
+            tuple(_failed(records)),
         )  # fmt: skip
+
+
+def _is_blank(record: Record) -> bool:
+    return not record.cases and record.note.startswith("Not solved yet")
+
+
+def _failed(records: Iterable[Record]) -> Iterator[CaseRow]:
+    cases: dict[str, CaseRow] = {}
+    for record in records:
+        for case in record.cases:
+            row = cases.get(case.name, CaseRow(case.title, case.hidden, 0))
+            cases[case.name] = replace(row, count=row.count + bool(case.problem))
+    yield from (row for row in cases.values() if row.count)
 
 
 def _discrimination(
@@ -266,14 +296,14 @@ def _help(book: Classbook, judged: float) -> Iterator[HelpRow]:
     rows = []
     for submission in book.submissions:
         points = _judged(submission, book.exercises)
-        reasons = list(_reasons(submission, points, judged, book.exercises))
+        reasons = list(_reasons(submission, points, judged, book))
         if reasons:
             rows.append(HelpRow(submission.student.id, points, tuple(reasons)))
     yield from sorted(rows, key=lambda row: (row.points, row.student))
 
 
 def _reasons(
-    submission: Submission, points: float, judged: float, exercises: Iterable[Exercise]
+    submission: Submission, points: float, judged: float, book: Classbook
 ) -> Iterator[str]:
     if submission.refused:
         yield f"refused: {submission.refused}"
@@ -285,15 +315,19 @@ def _reasons(
     if points < BEHIND * judged:
         yield f"less than {BEHIND:.0%} of the points"
         missed = [
-            records[e.name] for e in exercises
+            records[e.name] for e in book.exercises
             if e.name in records and records[e.name].points < records[e.name].max_points
         ]  # fmt: skip
         if missed:
             first = missed[0]
             yield (
-                f"begins to lose points at {first.exercise.rpartition('/')[2]}: "
+                f"begins to lose points at {title(book.unit, _grade_id(first))}: "
                 f"{first.says or first.note or 'no mistake that has a name'}"
             )
+
+
+def _grade_id(record: Record) -> str:
+    return record.exercise.replace("/", "-")
 
 
 def _tally(pairs: Iterable[tuple[str, Submission]]) -> tuple[Tally, ...]:
@@ -318,7 +352,8 @@ def _anonymous(overview: Overview) -> Overview:
         levels=_common(overview.levels),
         bands=_wide_bands(overview.bands),
         exercises=tuple(
-            replace(row, full=None, part=None, none=None) for row in overview.exercises
+            replace(row, full=None, part=None, none=None, blank=None, failed=())
+            for row in overview.exercises
         ),
     )
 
@@ -365,6 +400,7 @@ def as_html(overview: Overview, today: str) -> str:
     return page.render(
         "class_report.html.j2", overview.unit, report=overview, today=today,
         rare=RARE, weak=WEAK, most=MOST_ROWS,
+        names={row.student: row.name for row in overview.students},
     )  # fmt: skip
 
 
@@ -396,13 +432,15 @@ def _student_table(overview: Overview) -> Iterator[list]:
 
 def _exercise_table(overview: Overview) -> Iterator[list]:
     yield [
-        "exercise", "max_points", "mean_share", "all_points", "some", "none", "waiting",
+        "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
+        "waiting",
         "discrimination", "remark", "decided_inside",
     ]  # fmt: skip
     for row in overview.exercises:
         yield [
-            row.name, row.max_points, row.mean, row.full, row.part, row.none,
-            row.waiting, row.index, row.remark, row.inside,
+            row.name, title(overview.unit, row.name), row.max_points, row.mean,
+            row.full, row.part, row.none, row.waiting, row.index, row.remark,
+            row.inside,
         ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -15,7 +16,8 @@ from autograder.classroom import page, report
 from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.errors import CourseError
-from autograder.grading.record import Record
+from autograder.grading.record import CaseRecord, Record
+from autograder.student.references import titles
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 
@@ -239,3 +241,46 @@ def test_what_checks_say_keeps_its_code_and_its_emphasis():
     assert text == (
         "Use <code>a*b*c</code> and the <em>future</em> &lt;b&gt;, 2 * 3 * 4"
     )
+
+
+def record(student: str, *problems: str, note: str = "") -> Submission:
+    """A student's only exercise, whose cases have these problems."""
+    cases = tuple(
+        CaseRecord(f"case {n}", f"inputs {n}", problem, n > 0)
+        for n, problem in enumerate(problems)
+    )
+    points = 2.0 * (bool(problems) and not any(problems))
+    made = Record("numbers/double", points, 2.0, note=note, cases=cases)
+    who = Student(student, first_name=student.title(), last_name="King")
+    return Submission(who, {"numbers-double": points}, records={"numbers-double": made})
+
+
+def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
+    taken = (
+        record("ada", "", ""),
+        record("bob", "", "values"),
+        record("cut", "shape", "values"),
+        record("eve", note="Not solved yet: Doubling. Replace the stub."),
+    )
+    book = Classbook("01_numbers", (Exercise("numbers-double", 2.0),), taken)
+    told = report.overview(book)
+    (row,) = told.exercises
+    assert (row.full, row.none, row.blank) == (1, 3, 1)
+    assert [(case.title, case.count) for case in row.failed] == [
+        ("inputs 0", 1), ("inputs 1", 2)
+    ]  # fmt: skip
+    page = report.as_html(told, "today")
+    assert "inputs 1 <span" in page and "Bob King (bob)" in page
+    assert "left blank" in page
+
+
+def test_exercises_are_called_by_their_titles():
+    (given,) = record("ada", "values").records.values()
+    softmax = replace(given, exercise="attention/softmax")
+    name = "attention-softmax"
+    taken = Submission(Student("ada"), {name: 0.0}, records={name: softmax})
+    book = Classbook("02_attention", (Exercise(name, 2.0),), (taken,))
+    page = report.as_html(report.overview(book), "today")
+    title = titles("attention")["attention/softmax"]
+    assert f'<th scope="row">{title}</th>' in page
+    assert f"begins to lose points at {title}" in page
