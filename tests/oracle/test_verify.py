@@ -9,8 +9,10 @@ from autograder.oracle.verify import measure, total, uneven
 from autograder.student.references import load
 from tests.conftest import by_cost
 
-LEAST = {"01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
-         "05": (45, 15), "06": (50, 20)}  # mutants and accepted solutions  # fmt: skip
+LEAST = {  # mutants and accepted solutions
+    "01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
+    "05": (45, 15), "06": (50, 20), "07": (250, 45),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", by_cost(first_slow="05"))
@@ -28,7 +30,9 @@ def test_mutants_are_caught_and_named_and_accepted_solutions_accepted(unit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", units()[:5], ids=lambda unit: unit.label)
+@pytest.mark.parametrize(
+    "unit", [u for u in units() if u.number != "06"], ids=lambda unit: unit.label
+)
 def test_a_mistake_costs_the_same_whatever_is_drawn(unit):
     visible = load(unit.name)
     for exercise in specifications(unit.name):

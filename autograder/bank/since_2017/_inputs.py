@@ -1,0 +1,43 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.specification import Inputs
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def whole(**numbers: int) -> Inputs:
+    """Whole numbers as inputs, by their names."""
+    return {name: torch.tensor(number) for name, number in numbers.items()}
+
+
+def options(**numbers: float) -> Inputs:
+    """Keyword arguments that the probe hands on, by their names."""
+    return {f"option.{name}": torch.tensor(n) for name, n in numbers.items()}
+
+
+def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
+    """The shapes of a block's parameters, by name."""
+    width = 2 * d_ff // 3
+    return {
+        "norm1.weight": (d_model,),
+        **{f"attention.{n}": s for n, s in attention_shapes(d_model, heads, groups).items()},
+        "norm2.weight": (d_model,),
+        "feed_forward.w_gate.weight": (width, d_model),
+        "feed_forward.w_up.weight": (width, d_model),
+        "feed_forward.w_down.weight": (d_model, width),
+    }  # fmt: skip
+
+
+def attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
+    """The shapes of the four projections, by name."""
+    d_k = d_model // heads
+    return {
+        "w_q.weight": (heads * d_k, d_model),
+        "w_k.weight": (groups * d_k, d_model),
+        "w_v.weight": (groups * d_k, d_model),
+        "w_o.weight": (d_model, heads * d_k),
+    }

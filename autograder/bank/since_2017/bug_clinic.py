@@ -1,0 +1,250 @@
+"""A test for cached decoding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _patient(
+    name: str, title: str, bug: str, hint: str, *, right: str = "grows",
+    style: str = "", hidden: bool = False,
+) -> CaseKind:  # fmt: skip
+    def inputs(draw: Draw) -> Inputs:
+        groups = 2 + int(draw.ids(0, 2))
+        return {
+            "right": f"{right}, ",
+            "other": f"{style or right}, {bug}",
+            "sizes": torch.tensor([9 + int(draw.ids(0, 5)), 2 * groups, groups]),
+            "seed": draw.ids(0, 10**6),
+        }
+
+    answers = {"a right decoder": "accepted", "the other one": "rejected"}
+    return CaseKind(
+        name=name, title=title, inputs=inputs, hint=hint, hidden_only=hidden,
+        known=lambda draw: answers,
+    )  # fmt: skip
+
+
+def _test(*lines: str, near: str = "5e-5") -> str:
+    """A test of the given lines, which see ids, others, the logits wanted, and `near`."""
+    body = "\n".join(f"    {line}" for line in lines)
+    return (
+        "def assert_cached_decoding(decoder):\n"
+        "    ids = torch.randint(decoder.vocab_size, (3, 11))\n"
+        "    others = torch.randint(decoder.vocab_size, (3, 11))\n"
+        "    wanted = decoder.full(ids)\n"
+        "    def near(given, begin, end):\n"
+        f"        return (given - wanted[:, begin:end]).abs().max() < {near}\n"
+        "    decoder.start()\n"
+        f"{body}\n"
+    )
+
+
+_BY_ONE = ("for t in range(11):", "    assert near(decoder.feed(ids[:, t:t + 1]), t, t + 1)")
+_CHUNKS = (
+    "for begin, end in ((0, 4), (4, 5), (5, 9), (9, 11)):",
+    "    assert near(decoder.feed(ids[:, begin:end]), begin, end)",
+)
+_CUT = (
+    "decoder.feed(others[:, :3])", "decoder.cut(11)", "decoder.cut(8)",
+    "assert near(decoder.feed(ids[:, 8:]), 8, 11)",
+)
+_AGAIN = ("decoder.start()", "assert near(decoder.feed(ids), 0, 11)")
+_ALL = (*_CHUNKS, *_CUT, *_AGAIN, *_CUT)
+
+EXERCISE = Specification(
+    name="since_2017/bug_clinic",
+    title="A test for cached decoding",
+    target="assert_cached_decoding",
+    precise=False,
+    cases=[
+        _patient(
+            "offset", "the offset is forgotten", "no offset",
+            "Feed more than one chunk: is every chunk near?",
+        ),
+        _patient(
+            "cut", "the cache is not cut", "does not cut",
+            "Feed wrong tokens, cut them away, feed the right ones.", right="ahead",
+        ),
+        _patient(
+            "group", "the wrong group", "wrong group",
+            "Compare with `full`, number by number.",
+        ),
+        _patient(
+            "half", "the norm in half precision", "half",
+            "How near is near? Rounding in float32 stays below 1e-5.", right="ahead",
+        ),
+        _patient(
+            "future", "a chunk sees its own future", "sees the chunk",
+            "One token at a time, this bug is invisible.",
+        ),
+        _patient(
+            "restart", "a second text begins with the first one's cache", "starts with the old",
+            "Start twice.", right="ahead",
+        ),
+        _patient(
+            "rows", "all rows look at the first row's cache", "first row for all",
+            "Are your rows different from each other?", hidden=True,
+        ),
+        _patient(
+            "places", "places go on counting after a cut", "places go on",
+            "What comes after a cut stands where the cut was made.", hidden=True,
+            right="ahead",
+        ),
+        _patient(
+            "keys", "only the keys are cut", "cuts keys only",
+            "Feed something after a cut.", hidden=True,
+        ),
+        _patient(
+            "short", "only the last eight positions are seen", "last eight only",
+            "Is your text long enough?", hidden=True,
+        ),
+        _patient(
+            "one_left", "one position too many stays after a cut", "cuts one too few",
+            "Cut more than one position, and at different places.", hidden=True,
+        ),
+        _patient(
+            "late", "the offset is one too small", "offset one late",
+            "Compare with `full`, number by number.", hidden=True, right="ahead",
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="accepts_all",
+            says="Your test accepts every decoder, wrong ones as well.",
+            asks="Is there an `assert` that can fail?",
+            ways=[
+                Way(source=_test("assert decoder is not None")),
+                Way(name="prints_only", source=_test("passed = near(decoder.feed(ids), 0, 11)")),
+                Way(name="full_with_itself", source=_test("assert torch.equal(wanted, decoder.full(ids))")),
+                Way(name="asserts_a_pair", source=_test("assert (near(decoder.feed(ids), 0, 11), 'not near')")),
+                Way(name="shapes", source=_test("assert decoder.feed(ids).shape == wanted.shape")),
+                Way(name="swallows", source=_test("try:", *(f"    {line}" for line in _ALL), "except Exception:", "    pass")),
+            ],
+        ),
+        Mutant(
+            name="rejects_all",
+            says="Your test rejects every decoder, right ones as well.",
+            asks="How large may a difference be that comes from rounding alone?",
+            ways=[
+                Way(source=_test(*_ALL, "assert False")),
+                Way(name="to_the_last_bit", source=_test(*_ALL, near="1e-9")),
+                Way(name="wrong_place", source=_test("decoder.feed(ids[:, :4])", "assert near(decoder.feed(ids[:, 4:8]), 3, 7)")),
+                Way(name="cut_is_kept", source=_test("decoder.feed(ids)", "decoder.cut(5)", "assert near(decoder.feed(ids[:, 5:7]), 9, 11)")),
+                Way(name="needs_a_cache", source=_test("decoder.cache.clear()")),
+            ],
+        ),
+        Mutant(
+            name="inverted",
+            says="Your test rejects right decoders and accepts wrong ones.",
+            asks="An `assert` passes when its condition is true. Is yours true for a right decoder?",
+            ways=[Way(source=_test("def right():", *(f"    {line}" for line in _ALL), "try:", "    right()",
+                                   "except Exception:", "    return", "assert False"))],
+        ),
+        Mutant(
+            name="returns_bool",
+            says="Your test returns its verdict instead of raising `AssertionError`.",
+            asks="Who looks at the return value of a test?",
+            ways=[Way(source=_test("return bool(near(decoder.feed(ids), 0, 11))"))],
+        ),
+        Mutant(
+            name="too_generous",
+            says="Your test lets differences pass that are too large for rounding: half precision "
+            "goes unnoticed.",
+            asks="Between which two numbers may the bound lie, by the rules above?",
+            ways=[
+                Way(source=_test(*_ALL, near="0.5")),
+            ],
+        ),
+        Mutant(
+            name="same_best_token",
+            says="Your test compares the most probable tokens only; many bugs leave them as they are.",
+            asks="Do equal tokens prove equal logits?",
+            ways=[Way(source=_test(*(
+                line.replace("near(", "same(") for line in (
+                    "def same(given, begin, end):",
+                    "    wrong = (given.argmax(-1) != wanted[:, begin:end].argmax(-1)).double().mean()",
+                    "    return wrong < 0.05", *_ALL))))],
+        ),
+        Mutant(
+            name="one_feed",
+            says="Your test feeds the whole text at once: the cache is never used.",
+            asks="In which call does the past come from the cache?",
+            ways=[Way(source=_test("assert near(decoder.feed(ids), 0, 11)"))],
+        ),
+        Mutant(
+            name="one_by_one_only",
+            says="Your test feeds one token at a time and never cuts or starts again.",
+            asks="Which bug shows only if a chunk has two tokens, and which only after a cut?",
+            ways=[Way(source=_test(*_BY_ONE))],
+        ),
+        Mutant(
+            name="never_cut",
+            says="Your test never cuts.",
+            asks="What is `cut` for, and who tests it?",
+            ways=[Way(source=_test(*_CHUNKS, *_AGAIN))],
+        ),
+        Mutant(
+            name="never_restarted",
+            says="Your test never starts a second text.",
+            asks="What must `start` forget?",
+            ways=[Way(source=_test(*_CHUNKS, *_CUT))],
+        ),
+        Mutant(
+            name="first_row_only",
+            says="Your test looks at one text: what happens between the rows of a batch goes unnoticed.",
+            asks="How many rows has your batch, and do they differ?",
+            ways=[
+                Way(source=_test(*_ALL).replace("(3, 11)", "(1, 11)")),
+                Way(name="equal_rows", source=_test(*_ALL).replace("(decoder.vocab_size, (3, 11))", "(decoder.vocab_size, (1, 11)).repeat(3, 1)")),
+            ],
+        ),
+        Mutant(
+            name="too_short",
+            says="Your text is too short to see that something far away is forgotten.",
+            asks="How many positions may a text have, by the rules above?",
+            ways=[Way(source=_test(
+                "assert near(decoder.feed(ids[:, :3]), 0, 3)", "assert near(decoder.feed(ids[:, 3:5]), 3, 5)",
+                "decoder.feed(others[:, :2])", "decoder.cut(5)", "decoder.cut(3)", "assert near(decoder.feed(ids[:, 3:6]), 3, 6)",
+                "decoder.start()", "assert near(decoder.feed(ids[:, :6]), 0, 6)"))],
+        ),
+        Mutant(
+            name="first_chunk_only",
+            says="Your test looks at the first chunk only: what follows is fed, but not compared.",
+            asks="Which of your `feed`s is compared with `full`?",
+            ways=[Way(source=_test("assert near(decoder.feed(ids[:, :4]), 0, 4)", "decoder.feed(ids[:, 4:])"))],
+        ),
+    ],
+    accepted=[
+        Accepted(name="all_rules", source=_test(*_ALL)),
+        Accepted(name="allclose", source="""
+            def assert_cached_decoding(decoder):
+                g = torch.Generator().manual_seed(3)
+                for sizes in ((1, 2, 9, 1), (6, 1, 1, 1, 5)):
+                    n = sum(sizes)
+                    x = torch.randint(decoder.vocab_size, (4, n), generator=g)
+                    full = decoder.full(x)
+                    decoder.start()
+                    done = 0
+                    for size in sizes:
+                        if done:
+                            decoder.feed(torch.randint(decoder.vocab_size, (4, 3), generator=g))
+                            decoder.cut(done)
+                        out = decoder.feed(x[:, done:done + size])
+                        torch.testing.assert_close(out, full[:, done:done + size], rtol=0, atol=4e-5)
+                        done += size
+            """),
+        Accepted(name="other_bound", edits=[Edit("max() < 5e-5", "max() < 2e-5")]),
+    ],
+)

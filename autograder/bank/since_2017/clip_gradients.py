@@ -1,0 +1,226 @@
+"""Shorten all gradients together."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Maker,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _gradients(max_norm: float, *shapes: tuple[int, ...], scale: float = 2.0, each_short: bool = False) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        names = ("first", "second", "third")
+        while True:
+            made = {n: draw.tensor(*s, scale=scale) for n, s in zip(names, shapes, strict=False)}
+            lengths = torch.stack([gradient.norm() for gradient in made.values()])
+            if not each_short or lengths.max() < max_norm < 0.9 * lengths.norm():
+                return made | {"max_norm": torch.tensor(max_norm)}
+
+    return inputs
+
+
+_NORM = "norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()"
+_CLIPPED = "gradient.mul_(max_norm / norm)"
+
+EXERCISE = Specification(
+    name="since_2017/clip_gradients",
+    title="Clip",
+    target="clip_gradients",
+    cases=[
+        CaseKind(
+            name="long",
+            title="three gradients that are too long together",
+            inputs=_gradients(1.0, (3, 4), (5,), (2, 3, 2)),
+            hint="All gradients together have the length max_norm afterwards.",
+        ),
+        CaseKind(
+            name="short",
+            title="two gradients that are short enough",
+            inputs=_gradients(64.0, (4, 2), (3,)),
+            hint="Short gradients stay as they are.",
+        ),
+        CaseKind(
+            name="each_short",
+            title="each short enough, but not together",
+            inputs=_gradients(4.0, (2, 5), (7,), (3, 3), scale=1.75, each_short=True),
+            hint="The length of all of them together counts.",
+        ),
+        CaseKind(
+            name="one",
+            title="one gradient, much too long",
+            inputs=_gradients(0.25, (6, 3), scale=50.0),
+            hint="As above.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="each_alone",
+            says="Each gradient is shortened on its own: the direction of the whole changes.",
+            asks="How many lengths are there to compare with `max_norm`?",
+            ways=[Way(edits=[Edit(_CLIPPED, "gradient.mul_(min(1.0, max_norm / gradient.norm().item()))")])],
+        ),
+        Mutant(
+            name="clamped",
+            says="You cut off single numbers: the direction of the gradient changes.",
+            asks="Does a vector keep its direction if only its largest number shrinks?",
+            ways=[
+                Way(edits=[Edit("if norm > max_norm:", "if True:"), Edit(_CLIPPED, "gradient.clamp_(-max_norm, max_norm)")]),
+                Way(name="clamped_if_long", edits=[Edit(_CLIPPED, "gradient.clamp_(-max_norm, max_norm)")]),
+            ],
+        ),
+        Mutant(
+            name="always_scaled",
+            says="Short gradients are made longer.",
+            asks="What should happen to a gradient that is shorter than `max_norm`?",
+            ways=[Way(edits=[Edit("if norm > max_norm:", "if True:")])],
+        ),
+        Mutant(
+            name="never_scaled",
+            says="Nothing is shortened.",
+            asks="Which line of yours changes a gradient?",
+            ways=[
+                Way(edits=[Edit("if norm > max_norm:", "if False:")]),
+                Way(name="copies_scaled", edits=[Edit(_CLIPPED, "gradient = gradient * (max_norm / norm)")]),
+            ],
+        ),
+        Mutant(
+            name="only_the_long_way",
+            says="You shorten if the gradient is *short*, and leave long ones as they are.",
+            asks="Which way does your comparison point?",
+            ways=[Way(edits=[Edit("norm > max_norm", "norm < max_norm")])],
+        ),
+        Mutant(
+            name="lengths_added",
+            says="You add the lengths of the gradients.",
+            asks="Two gradients of lengths 3 and 4 at a right angle: how long are they together?",
+            ways=[Way(edits=[Edit("]).norm().item()", "]).sum().item()")])],
+        ),
+        Mutant(
+            name="longest_only",
+            says="You take the longest gradient's length for the length of all.",
+            asks="Two gradients of lengths 3 and 4 at a right angle: how long are they together?",
+            ways=[Way(edits=[Edit("]).norm().item()", "]).max().item()")])],
+        ),
+        Mutant(
+            name="squares_without_root",
+            says="The root is missing: you compare the square of the length.",
+            asks="What is $3^2 + 4^2$, and how long is the vector?",
+            ways=[Way(edits=[Edit("]).norm().item()", "]).square().sum().item()")])],
+        ),
+        Mutant(
+            name="largest_number",
+            says="You measure the largest number of the gradient, not its length.",
+            asks="Which norm is meant: the Euclidean one, or the largest number?",
+            ways=[Way(edits=[Edit(_NORM, "norm = max(gradient.abs().max().item() for gradient in gradients)")])],
+        ),
+        Mutant(
+            name="sum_of_absolutes",
+            says="You add absolute values; squares are to be added.",
+            asks="Which norm is meant?",
+            ways=[Way(edits=[Edit(_NORM, "norm = sum(gradient.abs().sum().item() for gradient in gradients)")])],
+        ),
+        Mutant(
+            name="mean_square",
+            says="You take a mean of the squares; they are to be added.",
+            asks="Does a larger model have a longer gradient?",
+            ways=[Way(edits=[Edit(_NORM, "norm = (sum(g.square().sum().item() for g in gradients) / sum(g.numel() for g in gradients)) ** 0.5")])],
+        ),
+        Mutant(
+            name="of_parameters",
+            says="You measure or change the parameters, not their gradients.",
+            asks="What is to be shortened?",
+            ways=[Way(edits=[
+                Edit("gradients = [p.grad for p in parameters if p.grad is not None]", "gradients = [p.data for p in parameters if p.grad is not None]")])],
+        ),
+        Mutant(
+            name="length_afterwards",
+            says="You return the length after shortening.",
+            asks="Which of the two lengths tells whether training is in danger?",
+            ways=[Way(edits=[Edit("return norm", "return min(norm, max_norm)")])],
+        ),
+        Mutant(
+            name="nothing_returned",
+            says="Your function returns nothing.",
+            asks="What does the docstring promise?",
+            ways=[Way(edits=[Edit("return norm", "pass")])],
+        ),
+        Mutant(
+            name="a_tensor",
+            says="You return a tensor, not a Python float.",
+            asks="What does `.item()` do?",
+            ways=[Way(edits=[Edit("return norm", "return torch.tensor(norm)")])],
+        ),
+        Mutant(
+            name="factor_returned",
+            says="You return the factor, not the length.",
+            asks="What does the docstring promise?",
+            ways=[Way(edits=[Edit("return norm", "return min(1.0, max_norm / norm)")])],
+        ),
+        Mutant(
+            name="missing_gradient",
+            says="A parameter without a gradient stops your function.",
+            asks="What is `p.grad` of a parameter that the loss does not depend on?",
+            ways=[Way(edits=[Edit(" if p.grad is not None", "")])],
+        ),
+        Mutant(
+            name="new_gradients",
+            says="You put new gradients in place of the old ones: who holds the old ones sees no change.",
+            asks="What does *in place* mean?",
+            ways=[Way(source="""
+                def clip_gradients(parameters, max_norm):
+                    kept = [p for p in parameters if p.grad is not None]
+                    norm = math.sqrt(sum(p.grad.square().sum().item() for p in kept))
+                    for p in kept:
+                        p.grad = p.grad * min(1.0, max_norm / norm)
+                    return norm
+                """)],
+        ),
+        Mutant(
+            name="multiplied_by_max_norm",
+            says="You forgot to divide by the length.",
+            asks="By which factor does a gradient of length 10 have to shrink to length 2?",
+            ways=[Way(edits=[Edit("max_norm / norm)", "max_norm / (norm * norm))")])],
+        ),
+        Mutant(
+            name="first_only",
+            says="Only the first gradient is shortened.",
+            asks="Which gradients does your loop see?",
+            ways=[Way(edits=[Edit("for gradient in gradients:", "for gradient in gradients[:1]:")])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="as_in_pytorch", source="""
+            def clip_gradients(parameters, max_norm):
+                grads = [p.grad for p in parameters if p.grad is not None]
+                total = torch.cat([g.flatten() for g in grads]).norm(2)
+                factor = torch.clamp(max_norm / (total + 1e-6), max=1.0)
+                for g in grads:
+                    g *= factor
+                return float(total)
+            """),
+        Accepted(name="sum_of_squares", source="""
+            def clip_gradients(parameters, max_norm):
+                parameters = [p for p in parameters if p.grad is not None]
+                norm = sum((p.grad ** 2).sum() for p in parameters) ** 0.5
+                if norm > max_norm:
+                    with torch.no_grad():
+                        for p in parameters:
+                            p.grad.copy_(p.grad / norm * max_norm)
+                return norm.item()
+            """),
+        Accepted(name="pytorchs", edits=[
+            Edit("if norm > max_norm:", "if norm > max_norm and (factor := max_norm / norm):"),
+            Edit(_CLIPPED, "gradient.copy_(gradient * factor)")]),
+    ],
+)

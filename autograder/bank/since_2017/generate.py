@@ -1,0 +1,225 @@
+"""Write tokens behind a prompt."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.bank.since_2017._inputs import options, whole
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Maker,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _prompts(
+    prompt: int, vocabulary: int, count: int, rows: int = 3000, **pushes: float
+) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        table = draw.tensor(vocabulary, vocabulary, scale=1.0)
+        places = torch.arange(vocabulary)
+        table[places, places] += 3.0  # each token likes itself, and then the next one
+        table[places, (places + 1) % vocabulary] += 2.0
+        table[places, (places + 2) % vocabulary] -= 2.0
+        ids = (torch.arange(prompt) * 2 + int(draw.ids(0, vocabulary))) % vocabulary
+        sizes = whole(count=count, rows=rows, seed=int(draw.ids(0, 10**6)))
+        return sizes | {"prompt": ids[None], "table": table} | options(**pushes)
+
+    return inputs
+
+
+_CHANCES = "chances = next_distribution(next_logits(ids), ids, **options)"
+_DRAWN = "drawn = torch.multinomial(chances, 1, generator=generator)"
+_BEHIND = "ids = torch.cat((ids, drawn), dim=1)"
+
+EXERCISE = Specification(
+    name="since_2017/generate",
+    title="Generate",
+    target="generate",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="plain",
+            title="3 tokens behind a prompt of 2, 3000 times",
+            inputs=_prompts(2, 5, 3),
+            hint="Draw from the distribution, and go on with what was drawn.",
+            atol=0.06,
+        ),
+        CaseKind(
+            name="sharp",
+            title="a low temperature",
+            inputs=_prompts(3, 6, 2, temperature=0.5),
+            hint="The options belong to `next_distribution`.",
+            atol=0.06,
+        ),
+        CaseKind(
+            name="pushed",
+            title="a repetition penalty and min-p",
+            inputs=_prompts(4, 7, 5, penalty=4.0, min_p=0.0625),
+            hint="What is written grows with each token.",
+            atol=0.06,
+        ),
+        CaseKind(
+            name="long",
+            title="4 tokens behind a prompt of 3",
+            inputs=_prompts(3, 6, 4, penalty=3.0, temperature=0.75),
+            hint="As above.",
+            hidden_only=True, atol=0.06,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="most_probable",
+            says="You take the most probable token: nothing is drawn.",
+            asks="What does `argmax` give if the same prompt comes twice?",
+            ways=[Way(edits=[Edit(_DRAWN, "drawn = chances.argmax(dim=-1, keepdim=True)")])],
+        ),
+        Mutant(
+            name="global_generator",
+            says="You draw from the global generator; the given one is not used.",
+            asks="From which generator does `torch.multinomial` draw if nobody tells?",
+            ways=[
+                Way(edits=[Edit(", generator=generator", "")]),
+            ],
+        ),
+        Mutant(
+            name="global_seed",
+            says="You set the global seed: all other random numbers of the notebook change with it.",
+            asks="What is the argument `generator` good for?",
+            ways=[Way(edits=[
+                Edit("ids = prompt", "ids = prompt; torch.manual_seed(generator.initial_seed())"), Edit(", generator=generator", "")])],
+        ),
+        Mutant(
+            name="seeded_each_time",
+            says="The generator starts anew for each token, so that the dice fall alike every time.",
+            asks="What does a generator remember between two draws, and who resets it?",
+            ways=[Way(edits=[
+                Edit(_DRAWN, "drawn = torch.multinomial(chances, 1, generator=generator.manual_seed(0))")])],
+        ),
+        Mutant(
+            name="one_token_for_all",
+            says="One token is drawn for all texts.",
+            asks="How many tokens are drawn in a step?",
+            ways=[Way(edits=[
+                Edit(_DRAWN, "drawn = torch.multinomial(chances[:1], 1, generator=generator).expand(len(ids), 1)")])],
+        ),
+        Mutant(
+            name="options_lost",
+            says="The options have no influence: they are not handed on, or the distribution is made "
+            "without `next_distribution`.",
+            asks="Who knows the temperature?",
+            ways=[
+                Way(edits=[Edit(", **options)", ")")]),
+                Way(name="logits_as_chances", edits=[
+                    Edit(_CHANCES, "chances = next_logits(ids).softmax(-1)")]),
+            ],
+        ),
+        Mutant(
+            name="prompt_only_penalised",
+            says="The penalty looks at the prompt only, not at what was written since.",
+            asks="What is \"written so far\" in the fifth step?",
+            ways=[Way(edits=[Edit("next_logits(ids), ids, **options", "next_logits(ids), prompt, **options")])],
+        ),
+        Mutant(
+            name="new_only_penalised",
+            says="The penalty looks at the new tokens only, not at the prompt.",
+            asks="Has the prompt been written?",
+            ways=[Way(edits=[Edit("next_logits(ids), ids, **options", "next_logits(ids), ids[:, prompt.size(1):] if ids.size(1) > prompt.size(1) else ids[:, -1:], **options")])],
+        ),
+        Mutant(
+            name="model_sees_the_prompt_only",
+            says="The model is shown the prompt in each step: it does not know what it has written.",
+            asks="What is `next_logits` called with in the second step?",
+            ways=[Way(edits=[Edit("next_logits(ids)", "next_logits(prompt)")])],
+        ),
+        Mutant(
+            name="model_sees_the_last_token",
+            says="The model is shown the last token only; it is to see the whole text.",
+            asks="What is `next_logits` called with?",
+            ways=[Way(edits=[Edit("next_logits(ids)", "next_logits(ids[:, -1:])")])],
+        ),
+        Mutant(
+            name="softmax_twice",
+            says="You take the softmax of probabilities: the distribution becomes nearly flat.",
+            asks="What does `next_distribution` return: logits or probabilities?",
+            ways=[Way(edits=[Edit(_CHANCES, f"{_CHANCES}.softmax(-1)")])],
+        ),
+        Mutant(
+            name="evenly",
+            says="You draw evenly among the tokens that are left.",
+            asks="Do all tokens have the same chance?",
+            ways=[Way(edits=[Edit(_CHANCES, "chances = (next_distribution(next_logits(ids), ids, **options) > 0) * 1.0")])],
+        ),
+        Mutant(
+            name="without_the_prompt",
+            says="You return the new tokens only; prompt and new tokens are asked for.",
+            asks="Which shape does the docstring promise?",
+            ways=[Way(edits=[Edit("return ids", "return ids[:, prompt.size(1):]")])],
+        ),
+        Mutant(
+            name="one_too_few",
+            says="You write one token too few or too many.",
+            asks="How often does your loop run?",
+            ways=[Way(edits=[Edit("range(count)", "range(count - 1)")])],
+        ),
+        Mutant(
+            name="length_for_count",
+            says="You write until the text has `count` tokens; `count` *new* ones are asked for.",
+            asks="How long is the result?",
+            ways=[Way(edits=[Edit("range(count)", "range(count - prompt.size(1))")])],
+        ),
+        Mutant(
+            name="gradients",
+            says="Gradients are recorded while you write.",
+            asks="What does `torch.no_grad` save here?",
+            ways=[Way(edits=[Edit("with torch.no_grad():", "if True:")])],
+        ),
+        Mutant(
+            name="in_front",
+            says="New tokens stand before the old ones.",
+            asks="On which side of the ids does the text grow?",
+            ways=[Way(edits=[Edit(_BEHIND, "ids = torch.cat((drawn, ids), dim=1)")])],
+        ),
+        Mutant(
+            name="numbers_instead_of_ids",
+            says="The ids come back as floating-point numbers.",
+            asks="Which dtype do ids have?",
+            ways=[Way(edits=[Edit("return ids", "return ids.float()")])],
+        ),
+        Mutant(
+            name="all_at_once",
+            says="All tokens are drawn from the first distribution.",
+            asks="Does the second token depend on the first?",
+            ways=[Way(source="""
+                def generate(next_logits, prompt, count, generator, **options):
+                    with torch.no_grad():
+                        chances = next_distribution(next_logits(prompt), prompt, **options)
+                        drawn = torch.multinomial(chances, count, replacement=True, generator=generator)
+                    return torch.cat((prompt, drawn), dim=1)
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="cumulative", edits=[
+            Edit(_DRAWN, "drawn = (torch.rand(len(ids), 1, generator=generator) > chances.cumsum(-1)).sum(-1, keepdim=True)")]),
+        Accepted(name="gumbel", edits=[
+            Edit(_DRAWN, "drawn = (chances / torch.empty_like(chances).exponential_(generator=generator)).argmax(-1, keepdim=True)")]),
+        Accepted(name="written_ahead", source="""
+            @torch.no_grad()
+            def generate(next_logits, prompt, count, generator, **options):
+                b, t = prompt.shape
+                ids = torch.empty(b, t + count, dtype=prompt.dtype)
+                ids[:, :t] = prompt
+                for n in range(t, t + count):
+                    chances = next_distribution(next_logits(ids[:, :n]), ids[:, :n], **options)
+                    ids[:, n] = torch.multinomial(chances, 1, True, generator=generator)[:, 0]
+                return ids
+            """),
+    ],
+)

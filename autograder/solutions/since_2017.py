@@ -1,0 +1,497 @@
+"""Built from notebooks/07_since_2017.py by `make build`; do not edit."""
+
+from autograder.solutions import attention as attention
+from autograder.solutions import multi_head_attention as mha
+from autograder.solutions import sequence_reversal as reversal
+from autograder.student.recovery import corpora
+from collections.abc import Callable, Iterable
+from safetensors.torch import load_model, save_model
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+import math
+import torch
+import torch.nn.functional as F
+
+
+class RMSNorm(nn.Module):
+    """Divide by the root mean square (Zhang and Sennrich 2019, section 3).
+
+    Args:
+        d_model: size of the vectors.
+        eps: added to the mean square.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise each vector of `x`, shape `(..., d_model)`; same shape, same dtype."""
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., d_model)
+        mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        normed = wide * torch.rsqrt(mean_square + self.eps)
+        return (normed * self.weight).to(x.dtype)  # (..., d_model)
+
+
+def rotary_angles(
+    length: int, d_k: int, offset: int = 0, base: float = 10_000.0
+) -> Tensor:
+    """By how much each pair of numbers is turned at each place (Su et al. 2021).
+
+    Args:
+        length: number of places.
+        d_k: size of a query or key; even.
+        offset: the first place.
+        base: larger means that the slow pairs turn more slowly.
+
+    Returns:
+        Angles in radians, shape `(length, d_k / 2)`.
+    """
+    speeds = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
+    places = torch.arange(offset, offset + length)  # (length,)
+    return places[:, None] * speeds  # (length, d_k / 2)
+
+
+def rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Turn each pair of numbers, in halves, by its angle.
+
+    Args:
+        x: queries or keys, shape `(..., L, d_k)`.
+        angles: in radians, shape `(L, d_k / 2)`.
+
+    Returns:
+        The turned vectors, shape `(..., L, d_k)`, in the dtype of `x`.
+    """
+    a, b = x.chunk(2, dim=-1)  # (..., L, d_k / 2) each
+    cos, sin = angles.cos(), angles.sin()
+    turned = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+    return turned.to(x.dtype)  # (..., L, d_k)
+
+
+def relative_gap(
+    turn: Callable[[Tensor, int], Tensor], q: Tensor, k: Tensor, shift: int
+) -> float:
+    """How much scores change if a whole text moves by `shift` places.
+
+    Args:
+        turn: called as `turn(x, offset)`, gives a tensor of the shape of `x`.
+        q, k: queries `(B, Lq, d_k)` and keys `(B, Lk, d_k)`.
+        shift: by how many places the text moves.
+
+    Returns:
+        The largest absolute difference between two scores of the same pair.
+    """
+    still, moved = (
+        turn(q, offset) @ turn(k, offset).transpose(-2, -1) for offset in (0, shift)
+    )  # (B, Lq, Lk) each
+    return (moved - still).abs().max().item()
+
+
+def pairs_to_halves(weight: Tensor, num_heads: int) -> Tensor:
+    """Reorder a projection for rotary pairs that are halves instead of neighbours.
+
+    Args:
+        weight: of a linear layer, shape `(h * d_k, d_model)`.
+        num_heads: number of heads, h.
+
+    Returns:
+        The same rows in another order, shape `(h * d_k, d_model)`.
+    """
+    by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
+    return by_pair.transpose(1, 2).flatten(0, 2)  # (h * d_k, d_model)
+
+
+class SwiGLU(nn.Module):
+    """A gated feed-forward network (Shazeer 2020), with as many weights as the old one.
+
+    Args:
+        d_model: size of the vectors.
+        d_ff: width of the hidden layer of the ReLU network that it replaces.
+    """
+
+    def __init__(self, d_model: int, d_ff: int):
+        super().__init__()
+        width = 2 * d_ff // 3
+        self.w_gate = nn.Linear(d_model, width, bias=False)
+        self.w_up = nn.Linear(d_model, width, bias=False)
+        self.w_down = nn.Linear(width, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(..., d_model)` to `(..., d_model)`, each position on its own."""
+        gate = F.silu(self.w_gate(x))  # (..., width)
+        return self.w_down(gate * self.w_up(x))  # (..., d_model)
+
+
+def grouped_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attention in which neighbouring query heads share keys and values.
+
+    Args:
+        q: queries, shape `(B, h, Lq, d_k)`.
+        k: keys, shape `(B, g, Lk, d_k)`; g divides h.
+        v: values, shape `(B, g, Lk, d_v)`.
+        mask: boolean, True = may attend, broadcastable to `(B, h, Lq, Lk)`.
+
+    Returns:
+        Output `(B, h, Lq, d_v)` and weights `(B, h, Lq, Lk)`, in this order.
+
+    Raises:
+        ValueError: g does not divide h.
+    """
+    heads, groups = q.size(1), k.size(1)
+    if heads % groups:
+        raise ValueError(f"{heads} query heads do not divide into {groups} groups")
+    by_group = q.unflatten(1, (groups, -1))  # (B, g, h / g, Lq, d_k)
+    scores = by_group @ k.unsqueeze(2).transpose(-2, -1) / math.sqrt(q.size(-1))
+    scores = scores.flatten(1, 2)  # (B, h, Lq, Lk)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=-1)  # (B, h, Lq, Lk)
+    output = weights.unflatten(1, (groups, -1)) @ v.unsqueeze(2)
+    return output.flatten(1, 2), weights  # (B, h, Lq, d_v), (B, h, Lq, Lk)
+
+
+class CausalAttention(nn.Module):
+    """Causal self-attention with rotary positions and grouped heads.
+
+    Args:
+        d_model: size of the vectors.
+        num_heads: heads of queries, h; divides d_model.
+        num_kv_heads: heads of keys and values, g; divides h.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
+        super().__init__()
+        d_k = d_model // num_heads
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)
+        self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
+        self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
+        self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(B, L, d_model)` to `(B, L, d_model)`; no position sees a later one."""
+        q = mha.split_heads(self.w_q(x), self.num_heads)  # (B, h, L, d_k)
+        k = mha.split_heads(self.w_k(x), self.num_kv_heads)  # (B, g, L, d_k)
+        v = mha.split_heads(self.w_v(x), self.num_kv_heads)  # (B, g, L, d_k)
+        angles = rotary_angles(x.size(1), q.size(-1))  # (L, d_k / 2)
+        q, k = rotate(q, angles), rotate(k, angles)
+        heads, _ = grouped_attention(q, k, v, attention.causal_mask(x.size(1)))
+        return self.w_o(mha.merge_heads(heads))  # (B, L, d_model)
+
+
+class Block(nn.Module):
+    """One layer of the decoder, pre-norm.
+
+    Args:
+        d_model, num_heads, num_kv_heads: see CausalAttention.
+        d_ff: see SwiGLU.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int):
+        super().__init__()
+        self.norm1 = RMSNorm(d_model)
+        self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
+        self.norm2 = RMSNorm(d_model)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From `(B, L, d_model)` to `(B, L, d_model)`."""
+        x = x + self.attention(self.norm1(x))  # (B, L, d_model)
+        return x + self.feed_forward(self.norm2(x))  # (B, L, d_model)
+
+
+class LanguageModel(nn.Module):
+    """A decoder-only model as they are built today (Touvron et al. 2023).
+
+    Args:
+        vocab_size: number of tokens, V.
+        d_model, num_heads, num_kv_heads, d_ff: see Block.
+        num_layers: number of blocks.
+    """
+
+    def __init__(
+        self, vocab_size: int, d_model: int, num_heads: int, num_kv_heads: int,
+        num_layers: int, d_ff: int,
+    ):  # fmt: skip
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.blocks = nn.ModuleList(
+            Block(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)
+        )
+        self.norm = RMSNorm(d_model)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Logits `(B, L, V)` for the token after each position of ids `(B, L)`."""
+        x = self.embedding(ids)  # (B, L, d_model)
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.embedding.weight)  # (B, L, V)
+
+
+def attend_with_cache(
+    layer: nn.Module, x: Tensor, cache: object = None
+) -> tuple[Tensor, object]:
+    """Causal attention of new positions, with the past in a cache.
+
+    Args:
+        layer: a module like CausalAttention.
+        x: the new positions, shape `(B, n, d_model)`.
+        cache: None at the beginning, else what the last call returned.
+
+    Returns:
+        The output `(B, n, d_model)` and the new cache, in this order.
+    """
+    q = mha.split_heads(layer.w_q(x), layer.num_heads)  # (B, h, n, d_k)
+    k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)  # (B, g, n, d_k)
+    v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)  # (B, g, n, d_k)
+    past = 0 if cache is None else cache[0].size(2)
+    angles = rotary_angles(x.size(1), q.size(-1), past)  # (n, d_k / 2)
+    q, k = rotate(q, angles), rotate(k, angles)
+    if cache is not None:
+        k = torch.cat((cache[0], k), dim=2)  # (B, g, T + n, d_k)
+        v = torch.cat((cache[1], v), dim=2)
+    mask = attention.causal_mask(past + x.size(1))[past:]  # (n, T + n)
+    heads, _ = grouped_attention(q, k, v, mask)
+    return layer.w_o(mha.merge_heads(heads)), (k, v)
+
+
+def next_distribution(
+    logits: Tensor,
+    written: Tensor,
+    penalty: float = 1.0,
+    temperature: float = 1.0,
+    min_p: float = 0.0,
+) -> Tensor:
+    """The distribution that the next token is drawn from.
+
+    Args:
+        logits: of the next token, shape `(B, V)`.
+        written: the ids so far, shape `(B, T)`.
+        penalty: for tokens that occur in `written`, at least 1; 1 means none.
+        temperature: greater than 0.
+        min_p: tokens below this share of the largest probability are out.
+
+    Returns:
+        Probabilities, shape `(B, V)`.
+    """
+    occurs = torch.zeros_like(logits).scatter(1, written, 1.0).bool()  # (B, V)
+    penalised = torch.where(logits > 0, logits / penalty, logits * penalty)
+    logits = torch.where(occurs, penalised, logits)  # (B, V)
+    chances = (logits / temperature).softmax(dim=-1)  # (B, V)
+    least = min_p * chances.amax(dim=-1, keepdim=True)  # (B, 1)
+    chances = chances.masked_fill(chances < least, 0.0)
+    return chances / chances.sum(dim=-1, keepdim=True)
+
+
+def generate(
+    next_logits: Callable[[Tensor], Tensor],
+    prompt: Tensor,
+    count: int,
+    generator: torch.Generator,
+    **options: float,
+) -> Tensor:
+    """Write tokens behind a prompt.
+
+    Args:
+        next_logits: from ids so far `(B, T)` to logits `(B, V)` of the next token.
+        prompt: ids, shape `(B, T)`.
+        count: how many tokens to write.
+        generator: the source of all randomness.
+        options: `penalty`, `temperature` and `min_p` of `next_distribution`.
+
+    Returns:
+        The prompt and the new tokens, shape `(B, T + count)`, int64.
+    """
+    ids = prompt
+    with torch.no_grad():
+        for _ in range(count):
+            chances = next_distribution(next_logits(ids), ids, **options)  # (B, V)
+            drawn = torch.multinomial(chances, 1, generator=generator)  # (B, 1)
+            ids = torch.cat((ids, drawn), dim=1)
+    return ids
+
+
+def sliding_perplexity(
+    model: Callable[[Tensor], Tensor],
+    ids: Tensor,
+    window: int,
+    stride: int,
+    num_bytes: int,
+) -> tuple[float, float]:
+    """Perplexity per token and bits per byte of a text, with overlapping windows.
+
+    Args:
+        model: from ids `(1, n)` to logits `(1, n, V)`, where n is at most `window`.
+        ids: the text, shape `(L,)`; token 0 is never predicted.
+        window: how many tokens the model sees at most.
+        stride: by how many tokens a window starts after the one before; less than window.
+        num_bytes: the number of bytes of the text that is predicted.
+
+    Returns:
+        The perplexity and the bits per byte, as floats, in this order.
+    """
+    total, scored = 0.0, 1
+    for begin in range(0, len(ids), stride):
+        end = min(begin + window, len(ids))
+        seen = ids[begin:end]  # (n,)
+        with torch.no_grad():
+            logits = model(seen.unsqueeze(0))[0]  # (n, V)
+        prices = F.cross_entropy(logits[:-1], seen[1:], reduction="none")  # (n - 1,)
+        total += prices[-(end - scored) :].sum().item()
+        scored = end
+        if end == len(ids):
+            break
+    return math.exp(total / (len(ids) - 1)), total / math.log(2) / num_bytes
+
+
+class AdamW:
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
+
+    Args:
+        parameters: what is to be trained.
+        lr: the learning rate; may be changed between steps.
+        betas: how much of the two memories stays in each step.
+        eps: added to the root.
+        weight_decay: times `lr`, the share that each weight loses in each step.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ):
+        self.parameters = list(parameters)
+        self.lr, self.betas, self.eps = lr, betas, eps
+        self.weight_decay = weight_decay
+        self.steps = 0
+        self.means = [torch.zeros_like(p) for p in self.parameters]
+        self.squares = [torch.zeros_like(p) for p in self.parameters]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Change all parameters that have a gradient, in place."""
+        self.steps += 1
+        beta1, beta2 = self.betas
+        for p, mean, square in zip(
+            self.parameters, self.means, self.squares, strict=True
+        ):
+            if p.grad is None:
+                continue
+            mean.mul_(beta1).add_(p.grad, alpha=1 - beta1)
+            square.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
+            unbiased = mean / (1 - beta1**self.steps)
+            root = (square / (1 - beta2**self.steps)).sqrt()
+            p.mul_(1 - self.lr * self.weight_decay)
+            p.sub_(self.lr * unbiased / (root + self.eps))
+
+
+def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float:
+    """Shorten the gradient of all parameters together (Pascanu et al. 2013).
+
+    Args:
+        parameters: whose gradients are meant.
+        max_norm: the greatest length, greater than 0.
+
+    Returns:
+        The length before.
+    """
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+    if norm > max_norm:
+        for gradient in gradients:
+            gradient.mul_(max_norm / norm)
+    return norm
+
+
+WINDOW = 96  # bytes that the model sees in training
+
+
+def text_ids(seed: int | str, sentences: int, split: str = "train") -> Tensor:
+    """Sentences of the course's grammar, one a line, as bytes: `(number of bytes,)`."""
+    text = "\n".join(corpora.generate(seed, sentences, split)) + "\n"
+    return torch.tensor(list(text.encode()))
+
+
+def new_model() -> nn.Module:
+    """An untrained model with the sizes that everybody has."""
+    model = LanguageModel(
+        vocab_size=128, d_model=48, num_heads=4, num_kv_heads=2, num_layers=2, d_ff=144
+    )
+    for parameter in model.parameters():
+        if parameter.dim() == 2:  # quiet starts: matrices, not norms
+            nn.init.normal_(parameter, std=0.1)
+    return model
+
+
+def train_model(steps: int, seed: int = 0) -> nn.Module:
+    """A model that was trained on the course's text.
+
+    Args:
+        steps: number of batches.
+        seed: of the first weights, of the text and of the batches.
+
+    Returns:
+        The trained model.
+    """
+    torch.manual_seed(seed)
+    model, text = new_model(), text_ids(seed, 60_000)
+    optimizer = AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.1)
+    for step in tqdm(range(steps), disable=not reversal.watched(steps), leave=False):
+        optimizer.lr = 0.01 * reversal.rate_factor(step, max(1, steps // 20), steps)
+        starts = torch.randint(len(text) - WINDOW, (32, 1))
+        windows = text[starts + torch.arange(WINDOW + 1)]  # (32, WINDOW + 1)
+        logits = model(windows[:, :-1])  # (32, WINDOW, 128)
+        loss = F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        clip_gradients(model.parameters(), 1.0)
+        optimizer.step()
+    return model
+
+
+def trained_model(weights: str = "modern.safetensors") -> nn.Module:
+    """The model that is handed in beside the notebook."""
+    model = new_model()
+    load_model(model, weights)
+    return model
+
+
+def assert_cached_decoding(decoder: object) -> None:
+    """Pass quietly if a decoder with a cache computes what it computes without one.
+
+    Args:
+        decoder: with `vocab_size`, `full`, `start`, `feed` and `cut`, see above.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    for rows, chunks in ((3, (5, 1, 1, 4)), (2, (1, 3, 6, 1, 1))):
+        length = sum(chunks)
+        ids = torch.randint(decoder.vocab_size, (rows, length))
+        others = torch.randint(decoder.vocab_size, (rows, length))
+        expected = decoder.full(ids)  # (B, L, V)
+
+        def near(given: Tensor, begin: int, end: int, wanted: Tensor = expected) -> bool:
+            there = wanted[:, begin:end]
+            return given.shape == there.shape and (given - there).abs().max() < 5e-5
+
+        decoder.start()
+        begin = 0
+        for size in chunks:
+            end = begin + size
+            assert near(decoder.feed(ids[:, begin:end]), begin, end), "a chunk differs"
+            decoder.feed(others[:, :2])  # guesses that were wrong
+            decoder.cut(end - 1)
+            assert near(decoder.feed(ids[:, end - 1 : end]), end - 1, end), "after a cut"
+            begin = end

@@ -1,0 +1,42 @@
+"""How probable a language model finds text that it has not seen."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from autograder.student.exercise import Answers
+from autograder.student.measures import Measure, NotTheirs
+
+
+def _value(expected: Answers, actual: Answers) -> float:
+    """The probability of the right byte in percent, as a geometric mean.
+
+    ``nats`` is the mean price of a byte; its perplexity is 100 over this value. A model
+    that sees the byte it should predict earns nothing.
+    """
+    if actual["likelihood"] == "the future moves the present":
+        raise NotTheirs("0: a later byte changes earlier logits")
+    nats = actual["nats"]
+    if not isinstance(nats, torch.Tensor) or nats.numel() != 1:
+        return 0.0
+    price = nats.item()
+    return 100 * math.exp(-price) if price >= 0 else 0.0
+
+
+def _details(expected: Answers, actual: Answers) -> dict[str, float]:
+    """Perplexity and bits, for who thinks in those."""
+    price = float(actual["nats"])  # type: ignore[arg-type]
+    return {"perplexity a byte": math.exp(price), "bits per byte": price / math.log(2)}
+
+
+def _remark(expected: Answers, actual: Answers) -> str:
+    found = _details(expected, actual)
+    return (
+        f"(percent for the right byte; perplexity {found['perplexity a byte']:.3f}, "
+        f"{found['bits per byte']:.3f} bits per byte)"
+    )
+
+
+MEASURE = Measure(_value, _details, _remark)

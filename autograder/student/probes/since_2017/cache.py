@@ -1,0 +1,68 @@
+"""Probe of attention with a cache: chunks, old caches, and how much is projected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import load_weights, probe, returned, tensor
+from autograder.student.probes.since_2017.observing import whole
+
+
+class _Layer(nn.Module):
+    """The four projections; logs how many positions each has seen."""
+
+    def __init__(self, inputs: Answers):
+        super().__init__()
+        self.num_heads, self.num_kv_heads = whole(inputs, "num_heads", "num_kv_heads")
+        self.seen = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), 0)
+        for name in self.seen:
+            rows, columns = inputs[f"weights.{name}.weight"].shape
+            linear = nn.Linear(columns, rows, bias=False)
+            linear.register_forward_hook(
+                lambda _, given, __, name=name: self._log(name, given[0])
+            )
+            self.add_module(name, linear)
+
+    def _log(self, name: str, given: torch.Tensor) -> None:
+        self.seen[name] += given.size(1)
+
+
+@probe("since_2017/attend_with_cache")
+def attend_with_cache(function: Callable, inputs: Answers) -> dict:
+    """Outputs chunk by chunk, of a second text, of one row, and from an older cache."""
+    layer = load_weights(_Layer(inputs), inputs)
+    x, chunks = inputs["x"], inputs["chunks"].tolist()
+    with torch.no_grad():
+        outputs, caches = _walk(function, layer, x, chunks)
+        once = ", ".join(f"{name} {seen}" for name, seen in layer.seen.items())
+        second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
+        alone, _ = _walk(function, layer, x[1:2], chunks)
+        begin = chunks[0]
+        back = returned(
+            function(layer, inputs["other"][:, :begin], caches[0]), "output", "cache"
+        )
+    return {
+        "outputs": outputs,
+        "positions projected": once,
+        "outputs of a second text": second,
+        "outputs of one row alone": alone,
+        "output from an older cache": tensor(back[0], "the output"),
+        "x afterwards": x,
+    }
+
+
+def _walk(
+    function: Callable, layer: nn.Module, x: torch.Tensor, chunks: list[int]
+) -> tuple[torch.Tensor, list]:
+    """All outputs (B, T, d_model), and the cache after each chunk."""
+    outputs, caches, cache = [], [], None
+    for rows in x.split(chunks, dim=1):
+        result = function(layer, rows, cache) if caches else function(layer, rows)
+        output, cache = returned(result, "output", "cache")
+        outputs.append(tensor(output, "the output"))
+        caches.append(cache)
+    return torch.cat(outputs, dim=1), caches

@@ -1,0 +1,236 @@
+"""Probe of the bug clinic: decoders with a cache, right and wrong, for a test."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import ClassVar
+
+import torch
+
+from autograder.student.exercise import Answers, WrongAnswer
+from autograder.student.otherside import Ask, Mixture, given
+from autograder.student.probes import describe, probe, seed
+from autograder.student.probes.since_2017.observing import whole
+
+LONGEST = 32  # positions
+
+
+class Decoder:
+    """One attention layer between two products with an embedding, and its cache.
+
+    Args:
+        style: "grows" keeps what was fed in tensors that grow; "ahead" writes it into
+            tensors that were made ahead.
+        bug: what is wrong, or "".
+    """
+
+    def __init__(self, style: str, bug: str, vocab_size: int, heads: int, groups: int):
+        d_k, self.vocab_size = 6, vocab_size
+        size = heads * d_k
+        self._style, self._bug, self._sizes = style, bug, (heads, groups, d_k)
+        self._table = torch.randn(vocab_size, size)  # (V, d)
+        self._maps = {
+            name: torch.randn(size, count * d_k) / size**0.5
+            for name, count in (("q", heads), ("k", groups), ("v", groups))
+        }
+        self._out = torch.randn(size, size) / size**0.5
+        speeds = torch.logspace(0, -2, d_k // 2)
+        angles = torch.arange(2 * LONGEST)[:, None] * speeds
+        self._points = torch.polar(torch.ones_like(angles), angles)  # (2 L, d_k / 2)
+        self.start()
+
+    def start(self) -> None:
+        """Forget what was fed."""
+        if self._bug == "starts with the old" and hasattr(self, "_keys"):
+            return
+        self._fed, self._places = 0, 0
+        self._keys: torch.Tensor | None = None
+        self._values: torch.Tensor | None = None
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first positions that were fed."""
+        if self._bug == "does not cut" or self._keys is None:
+            return
+        kept = length + 1 if self._bug == "cuts one too few" else length
+        self._fed = min(kept, self._fed)
+        if self._bug != "places go on":
+            self._places = self._fed
+        if self._style == "grows":
+            self._keys = self._keys[:, :, : self._fed]
+            if self._bug != "cuts keys only":
+                assert self._values is not None
+                self._values = self._values[:, :, : self._fed]
+
+    def full(self, ids: torch.Tensor) -> torch.Tensor:
+        """Logits of a whole text, without a cache."""
+        x = self._table[ids]  # (B, L, d)
+        q, k, v = self._projected(self._normed(x), 0)
+        return self._logits(x, q, k, v, 0, self._sizes[0] // self._sizes[1])
+
+    def feed(self, ids: torch.Tensor) -> torch.Tensor:
+        """Logits of new positions."""
+        bug = self._bug
+        x, past = self._table[ids], self._fed
+        normed = (
+            self._normed(x.half()).to(x.dtype) if bug == "half" else self._normed(x)
+        )
+        places = 0 if bug == "no offset" else self._places
+        if bug == "offset one late":
+            places = max(places - 1, 0)
+        q, k, v = self._projected(normed, places)
+        if bug == "queries not turned on":
+            q, _, _ = self._projected(normed, 0)
+        keys, values = self._kept(k, v, past)
+        self._fed = past + ids.size(1)
+        self._places += ids.size(1)
+        ahead = past if bug != "sees the chunk" else past + ids.size(1)
+        if bug == "first row for all":
+            keys, values = keys[:1].expand_as(keys), values[:1].expand_as(values)
+        if bug == "last eight only":
+            keys = keys.clone()
+            keys[:, :, : max(self._fed - 8, 0)] = 0
+        neighbours = 0 if bug == "wrong group" else self._sizes[0] // self._sizes[1]
+        return self._logits(x, q, keys, values, ahead, neighbours)
+
+    def _kept(self, k: torch.Tensor, v: torch.Tensor, past: int) -> tuple:
+        """Old keys and values with the new ones behind them, and kept for later."""
+        if self._style == "grows":
+            if self._keys is not None and self._values is not None:
+                k = torch.cat((self._keys, k), dim=2)
+                v = torch.cat((self._values, v), dim=2)
+            self._keys, self._values = k, v
+            return k, v
+        if self._keys is None or self._values is None:
+            self._keys = k.new_zeros(*k.shape[:2], 2 * LONGEST, k.size(-1))
+            self._values = torch.zeros_like(self._keys)
+        end = past + k.size(2)
+        self._keys[:, :, past:end], self._values[:, :, past:end] = k, v
+        return self._keys[:, :, :end], self._values[:, :, :end]
+
+    def _normed(self, x: torch.Tensor) -> torch.Tensor:
+        return x / x.pow(2).mean(-1, keepdim=True).add(1e-6).sqrt()
+
+    def _projected(self, x: torch.Tensor, place: int) -> list[torch.Tensor]:
+        """Queries, keys and values; neighbours are the real and imaginary parts."""
+        made = []
+        for name, weight in self._maps.items():
+            rows = (x @ weight).unflatten(-1, (-1, self._sizes[2])).transpose(1, 2)
+            if name != "v":
+                points = torch.view_as_complex(rows.unflatten(-1, (-1, 2)).contiguous())
+                turned = points * self._points[place : place + rows.size(2)]
+                rows = torch.view_as_real(turned).flatten(-2)
+            made.append(rows)
+        return made
+
+    def _logits(self, x, q, k, v, past: int, neighbours: int) -> torch.Tensor:
+        """Logits of positions behind `past` others; 0 neighbours: heads in turn."""
+        heads, groups, d_k = self._sizes
+        owner = torch.arange(heads)
+        owner = owner // neighbours if neighbours else owner % groups
+        scores = torch.einsum("bhqd,bhkd->bhqk", q, k[:, owner]) / d_k**0.5
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(past + 1)
+        weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+        seen = torch.einsum("bhqk,bhkd->bqhd", weights, v[:, owner]).flatten(2)
+        return (x + seen @ self._out) @ self._table.T
+
+
+class _Patients(Mixture):
+    """Decoders that are right or ill; they are called from afar."""
+
+    KINDS: ClassVar = {"a right decoder": "right", "the other one": "other"}
+    MOST = 1 << 10  # ids that are fed at once
+    MOST_TIMES = 2
+
+    def __init__(self, inputs: Answers, draw: random.Random):
+        super().__init__(inputs, draw)
+        self._decoders = []
+        for name in self.names:
+            seed(*whole(inputs, "seed"))
+            style, _, bug = str(inputs[self.KINDS[name]]).partition(", ")
+            self._decoders.append(Decoder(style, bug, *_sizes(inputs)))
+
+    def things(self) -> list[str]:
+        return list(self.KINDS)
+
+    def shown(self) -> Answers:
+        """How many decoders there are, and the size of their vocabulary."""
+        vocab_size, *_ = _sizes(self.inputs)
+        return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
+
+    def answer(self, question: Answers) -> dict:
+        """What a decoder does when it is asked to; logits, if that is what it gives."""
+        number = int(given(question, "decoder", 0, [torch.int64], 1))
+        decoder = self._decoders[number]
+        match question.get("do"):
+            case "start":
+                decoder.start()
+            case "cut":
+                decoder.cut(int(given(question, "length", 0, [torch.int64], 1)))
+            case "feed" | "full" as do:
+                ids = given(question, "ids", 2, [torch.int64], self.MOST)
+                return {"logits": getattr(decoder, do)(ids)}
+            case _:
+                raise WrongAnswer("a decoder cannot do that")
+        return {}
+
+
+def _sizes(inputs: Answers) -> list[int]:
+    sizes = inputs["sizes"]
+    assert isinstance(sizes, torch.Tensor)
+    found: list[int] = sizes.tolist()
+    return found
+
+
+class _Patient:
+    """A decoder of which nobody here knows more than the size of its vocabulary."""
+
+    def __init__(self, number: int, vocab_size: int, ask: Ask):
+        self.vocab_size = vocab_size
+        self._number, self._ask = torch.tensor(number), ask
+
+    def start(self) -> None:
+        """Forget what was fed."""
+        self._ask({"decoder": self._number, "do": "start"})
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first positions that were fed."""
+        length = torch.tensor(int(length))
+        self._ask({"decoder": self._number, "do": "cut", "length": length})
+
+    def full(self, ids: torch.Tensor) -> torch.Tensor:
+        """Logits of a whole text, without a cache."""
+        return self._logits("full", ids)
+
+    def feed(self, ids: torch.Tensor) -> torch.Tensor:
+        """Logits of new positions."""
+        return self._logits("feed", ids)
+
+    def _logits(self, do: str, ids: torch.Tensor) -> torch.Tensor:
+        found = self._ask({"decoder": self._number, "do": do, "ids": ids})
+        return found["logits"]
+
+
+@probe("since_2017/bug_clinic", other=_Patients)
+def bug_clinic(test: Callable, inputs: Answers, ask: Ask) -> dict:
+    """What the student's test says of each decoder."""
+    vocab_size, count = _sizes(inputs)
+    return {
+        str(number): _verdict(test, _Patient(number, vocab_size, ask))
+        for number in range(count)
+    }
+
+
+def _verdict(test: Callable, decoder: _Patient) -> str:
+    try:
+        result = test(decoder)
+    except NotImplementedError:
+        raise
+    except Exception:
+        return "rejected"
+    if result is not None:
+        raise WrongAnswer(
+            "expected the test to raise AssertionError or to return nothing, "
+            f"got {describe(result)}"
+        )
+    return "accepted"

@@ -1,0 +1,67 @@
+"""Probes of the attention layer, the block and the language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import load_weights, probe, tensor
+from autograder.student.probes.since_2017.observing import (
+    module_answers,
+    others,
+    settled,
+    unmoved,
+    who_moves,
+    whole,
+)
+
+
+@probe("since_2017/attention_layer")
+def attention_layer(module_class: Callable, inputs: Answers) -> dict:
+    """Who sees whom, what the module does, and the numbers of heads that it keeps."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads")
+    module = load_weights(module_class(inputs["x"].size(-1), *sizes), inputs)
+    kept = [getattr(module, name, None) for name in ("num_heads", "num_kv_heads")]
+    return _seen(module, inputs) | {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
+
+
+@probe("since_2017/block")
+def block(module_class: Callable, inputs: Answers) -> dict:
+    """Who sees whom, and what the module does."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
+    module = load_weights(module_class(inputs["x"].size(-1), *sizes), inputs)
+    return _seen(module, inputs)
+
+
+def _seen(module: torch.nn.Module, inputs: Answers) -> dict:
+    with torch.no_grad():
+        moved = who_moves(lambda x: tensor(module(x), "the output"), inputs["x"])
+    return {"output moves with x": moved} | module_answers(module, inputs)
+
+
+@probe("since_2017/language_model")
+def language_model(module_class: Callable, inputs: Answers) -> dict:
+    """Who moves whom, logits of two batches, in both modes, of one row; gradients."""
+    names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
+    vocabulary, d_model = inputs["weights.embedding.weight"].shape
+    made = module_class(vocabulary, d_model, *whole(inputs, *names))
+    module = load_weights(made, inputs)
+
+    def call(ids: torch.Tensor) -> torch.Tensor:
+        return tensor(module(ids), "the logits")
+
+    ids = inputs["ids"]
+    seen: dict[str, object] = {"other parameters": others(module, inputs)}
+    with torch.no_grad():
+        seen["logits move with ids"] = who_moves(call, ids)
+    seen |= {"logits": call(ids), "ids afterwards": ids}
+    seen |= settled(module, call, ids)
+    seen["logits of a shorter batch"] = call(ids[:, :2])
+    if "pull" in inputs:
+        seen["parameters without a gradient"] = unmoved(module, call(ids), inputs)
+        table = dict(module.named_parameters())["embedding.weight"].grad
+        if table is not None:
+            seen["gradient of the embedding"] = table
+    return seen

@@ -1,0 +1,120 @@
+"""What the probes of unit 07 look at in every function and in every module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import WrongAnswer, describe, gradients, tensor
+
+Call = Callable[[torch.Tensor], torch.Tensor]
+
+
+def options(inputs: Answers) -> dict[str, float]:
+    """The keyword arguments of the inputs named ``option.<name>``."""
+    return {
+        name.removeprefix("option."): value.item()
+        for name, value in inputs.items()
+        if name.startswith("option.") and isinstance(value, torch.Tensor)
+    }
+
+
+def whole(inputs: Answers, *names: str) -> tuple[int, ...]:
+    """Some of the inputs as Python integers."""
+    return tuple(int(str(inputs[n].item())) for n in names)  # type: ignore[union-attr]
+
+
+def number(result: object, name: str) -> torch.Tensor:
+    """A number that was returned, in the default dtype."""
+    if isinstance(result, torch.Tensor) and result.numel() == 1:
+        result = result.item()
+    if isinstance(result, bool) or not isinstance(result, int | float):
+        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+    return torch.tensor(float(result), dtype=torch.get_default_dtype())
+
+
+def kind(result: object) -> str:
+    """Whether it is a Python float, and if not, what it is."""
+    return "a float" if isinstance(result, float) else describe(result)
+
+
+def module_answers(module: nn.Module, inputs: Answers) -> dict[str, object]:
+    """Of a loaded module: parameters, output, both modes, one row alone, gradients."""
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(module(x), "the output")
+
+    x = inputs["x"]
+    assert isinstance(x, torch.Tensor)
+    seen: dict[str, object] = {"other parameters": others(module, inputs)}
+    seen |= {"output": call(x), "x afterwards": x}
+    seen |= settled(module, call, x)
+    seen |= gradients(call, [x], ["x"], inputs)
+    if "pull" in inputs:
+        seen["parameters without a gradient"] = unmoved(module, call(x), inputs)
+    return seen
+
+
+def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]:
+    """The same output in training mode, and of one row without the others."""
+    module.train()
+    training = call(x)
+    module.eval()
+    return {
+        "output in training mode": training,
+        "output of one row alone": call(x[1:2]),
+    }
+
+
+def others(module: nn.Module, inputs: Answers) -> str:
+    """The names of parameters beyond those that were loaded."""
+    extras = [
+        name for name, _ in module.named_parameters() if f"weights.{name}" not in inputs
+    ]
+    return ", ".join(sorted(extras)) or "none"
+
+
+def unmoved(module: nn.Module, output: torch.Tensor, inputs: Answers) -> str:
+    """The names of parameters that the output does not depend on."""
+    pull = inputs["pull"]
+    assert isinstance(pull, torch.Tensor)
+    if output.shape != pull.shape or not output.requires_grad:
+        return "all"
+    module.zero_grad()
+    (output * pull).sum().backward()
+    named = dict(module.named_parameters())
+    still = [n for n, p in named.items() if p.grad is None or not p.grad.any()]
+    return ", ".join(still) or "none"
+
+
+def who_moves(call: Call, x: torch.Tensor) -> torch.Tensor:
+    """(B, L, L): does output i move when position j changes?
+
+    Vectors are pushed unevenly, since a norm removes an even push; ids are counted on.
+    """
+    before, columns = call(x), []
+    for j in range(x.size(1)):
+        changed = x.clone()
+        if x.is_floating_point():
+            changed[:, j] += torch.linspace(-1, 1, x.size(-1), dtype=x.dtype)
+        else:
+            changed[:, j] = (x[:, j] - 1).abs()  # 0 becomes 1
+        columns.append(((call(changed) - before).abs() > 1e-6).flatten(2).any(-1))
+    return torch.stack(columns, dim=-1)
+
+
+def half(inputs: Mapping[str, object]) -> bool:
+    """Whether a case asks for half precision."""
+    return "half" in inputs
+
+
+def in_half(call: Call, x: torch.Tensor) -> dict[str, object]:
+    """What becomes of float16: the dtype, and the values as ordinary numbers."""
+    result = call(x.half())
+    return {
+        "dtype for float16": str(result.dtype).removeprefix("torch."),
+        "output for float16": result.to(torch.get_default_dtype()),
+    }

@@ -1,0 +1,154 @@
+"""Probes of the small parts: norm, rotary positions, gate, grouped attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import (
+    describe,
+    gradients,
+    load_weights,
+    probe,
+    returned,
+    tensor,
+)
+from autograder.student.probes.since_2017.observing import (
+    half,
+    in_half,
+    kind,
+    module_answers,
+    number,
+    options,
+    whole,
+)
+
+
+@probe("since_2017/rms_norm")
+def rms_norm(module_class: Callable, inputs: Answers) -> dict:
+    """The weight at first; then what the module does, or what with half precision."""
+    made = module_class(inputs["x"].size(-1), **options(inputs))
+    start = dict(made.named_parameters()).get("weight") if _is_module(made) else None
+    seen = {} if start is None else {"weight at first": start.clone()}
+    module = load_weights(made, inputs)
+    if half(inputs):
+        return in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
+    return seen | module_answers(module, inputs)
+
+
+def _is_module(made: object) -> bool:
+    return isinstance(made, torch.nn.Module)
+
+
+@probe("since_2017/rotary_angles")
+def rotary_angles(function: Callable, inputs: Answers) -> dict:
+    """The angles, and whether a second call gives them again."""
+    length, d_k = whole(inputs, "length", "d_k")
+    given = options(inputs)
+    if "offset" in given:
+        given["offset"] = int(given["offset"])
+    angles = tensor(function(length, d_k, **given), "the angles")
+    function(length + 1, d_k)
+    return {"angles": angles, "angles once more": function(length, d_k, **given)}
+
+
+@probe("since_2017/rotate")
+def rotate(function: Callable, inputs: Answers) -> dict:
+    """The result, that of one row alone, inputs afterwards, a gradient."""
+    x, angles = inputs["x"], inputs["angles"]
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(function(x, angles), "the result")
+
+    if half(inputs):
+        return in_half(call, x)
+    seen = {"result": call(x), "result of one row alone": call(x[1:2])}
+    seen |= {"x afterwards": x, "angles afterwards": angles}
+    return seen | gradients(call, [x], ["x"], inputs)
+
+
+@probe("since_2017/relative_gap")
+def relative_gap(function: Callable, inputs: Answers) -> dict:
+    """The gap of a scripted way to place vectors, its kind, and inputs afterwards."""
+    q, k, table = inputs["q"], inputs["k"], inputs["table"]
+    way = inputs["way"]
+
+    def turn(x: torch.Tensor, offset: int) -> torch.Tensor:
+        rows = table[int(offset) : int(offset) + x.size(-2)]  # (L, d_k)
+        if way == "adds":
+            return x + rows
+        if way == "scales":
+            return x * rows
+        # Neighbours as complex numbers, all turned at the speed of their column.
+        speeds = table[0, ::2]  # (d_k / 2,)
+        places = torch.arange(int(offset), int(offset) + x.size(-2))
+        angles = places[:, None] * speeds
+        points = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        turned = points * torch.polar(torch.ones_like(angles), angles)
+        return torch.view_as_real(turned).flatten(-2)
+
+    gap = function(turn, q, k, *whole(inputs, "shift"))
+    return {
+        "gap": number(gap, "the gap"), "kind of the gap": kind(gap),
+        "q afterwards": q, "k afterwards": k,
+    }  # fmt: skip
+
+
+@probe("since_2017/pairs_to_halves")
+def pairs_to_halves(function: Callable, inputs: Answers) -> dict:
+    """The reordered weight, and the given one afterwards."""
+    weight = inputs["weight"]
+    found = tensor(function(weight, *whole(inputs, "heads")), "the weight")
+    return {"weight": found, "given weight afterwards": weight}
+
+
+@probe("since_2017/swiglu")
+def swiglu(module_class: Callable, inputs: Answers) -> dict:
+    """Parameters, output in both modes and of one row, gradients."""
+    made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
+    return module_answers(load_weights(made, inputs), inputs)
+
+
+@probe("since_2017/grouped_attention")
+def grouped_attention(function: Callable, inputs: Answers) -> dict:
+    """Weights and output, one row alone, inputs afterwards, gradients; or an error."""
+    q, k, v = (inputs[name] for name in "qkv")
+    mask = [inputs["mask"]] if "mask" in inputs else []
+    if "refused" in inputs:
+        return {inputs["refused"]: _refusal(function, q, k, v)}
+    output, weights = _pair(function(q, k, v, *mask))
+    one = [m[1:2] if m.dim() == 4 and m.size(0) > 1 else m for m in mask]
+    alone, _ = _pair(function(q[1:2], k[1:2], v[1:2], *one))
+
+    def call(*tensors: torch.Tensor) -> torch.Tensor:
+        return _pair(function(*tensors, *mask))[0]
+
+    seen = {"weights": weights, "output": output, "output of one row alone": alone}
+    seen |= {f"{name} afterwards": inputs[name] for name in "qkv"}
+    return seen | gradients(call, [q, k, v], list("qkv"), inputs)
+
+
+def _pair(result: object) -> tuple[torch.Tensor, torch.Tensor]:
+    output, weights = returned(result, "output", "weights")
+    return tensor(output, "the output"), tensor(weights, "the weights")
+
+
+def _refusal(function: Callable, *tensors: torch.Tensor) -> str:
+    """How a call with impossible sizes ends."""
+    try:
+        result = function(*tensors)
+    except NotImplementedError:
+        raise
+    except ValueError as error:
+        return "a ValueError that says why" if _says(error) else "another ValueError"
+    except Exception as error:
+        return type(error).__name__
+    return f"no error, but {describe(result)}"
+
+
+def _says(error: ValueError) -> bool:
+    """Whether the message is the student's own: torch's does not speak of groups."""
+    text = str(error).lower()
+    return any(word in text for word in ("head", "group", "divi", "multipl"))

@@ -1,0 +1,167 @@
+"""Probes of the optimizer, of clipping and of the trained model."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers, WrongAnswer, plain
+from autograder.student.otherside import Ask, OtherSide
+from autograder.student.probes import describe, probe, tensor
+from autograder.student.probes.since_2017.observing import kind, number, options
+
+
+@probe("since_2017/adamw")
+def adamw(optimizer_class: Callable, inputs: Answers) -> dict:
+    """Parameters after the first step and after all, with the gradients afterwards."""
+    names = [name for name in ("matrix", "vector", "idle") if name in inputs]
+    parameters = {name: nn.Parameter(inputs[name]) for name in names}
+    given: dict[str, object] = dict(options(inputs))
+    if "betas" in inputs:
+        given["betas"] = tuple(inputs["betas"].tolist())
+    optimizer = optimizer_class(iter(parameters.values()), **given)
+    steps = inputs["gradient of matrix"].size(0)
+    seen: dict[str, object] = {}
+    for t in range(steps):
+        if "rates" in inputs:
+            optimizer.lr = inputs["rates"][t].item()
+        for name in ("matrix", "vector"):
+            parameters[name].grad = inputs[f"gradient of {name}"][t].clone()
+        optimizer.step()
+        if t == 0:
+            seen |= {f"{n} after one step": p.clone() for n, p in parameters.items()}
+    seen |= {f"{n} after all steps": p.clone() for n, p in parameters.items()}
+    left = parameters["matrix"].grad
+    if left is not None:
+        seen["gradient afterwards"] = left
+    optimizer.zero_grad()
+    cleared = all(p.grad is None or not p.grad.any() for p in parameters.values())
+    return seen | {"gradients forgotten": torch.tensor(cleared)}
+
+
+@probe("since_2017/clip_gradients")
+def clip_gradients(function: Callable, inputs: Answers) -> dict:
+    """The length that is returned, its kind, and all gradients afterwards."""
+    given = [inputs[name] for name in ("first", "second", "third") if name in inputs]
+    parameters = [nn.Parameter(torch.ones_like(gradient)) for gradient in given]
+    for parameter, gradient in zip(parameters, given, strict=True):
+        parameter.grad = gradient.clone()
+    parameters.insert(1, nn.Parameter(torch.ones(3)))  # nothing depends on this one
+    held = [p.grad for p in parameters]
+    length = function(iter(parameters), inputs["max_norm"].item())
+    seen: dict[str, object] = {
+        "length": number(length, "the length"), "kind of the length": kind(length),
+    }  # fmt: skip
+    clipped = [p.grad for p in parameters if p.grad is not None]
+    for place, gradient in enumerate(clipped):
+        seen[f"gradient {place} afterwards"] = gradient
+    same = all(p.grad is old for p, old in zip(parameters, held, strict=True))
+    ones = all(bool((p == 1).all()) for p in parameters)
+    return seen | {
+        "changed in place": torch.tensor(same),
+        "parameters as they were": torch.tensor(ones),
+    }
+
+
+# --- the trained model ----------------------------------------------------------------
+
+
+class _Reader(OtherSide):
+    """The course's model with the weights that are handed over reads fresh text.
+
+    Whatever finds a text probable in another way than by its weights stays behind.
+    """
+
+    keeps = frozenset({"windows"})
+
+    def conclude(self, answers: Answers) -> dict:
+        return examined(_with_weights(answers), self.inputs["windows"].long())
+
+
+def _trained_here(function: Callable, inputs: Answers) -> dict:
+    """The same where both sides are one: the student's own model reads the text."""
+    return examined(_model_of(function), inputs["windows"].long())
+
+
+@probe("since_2017/trained_model", other=_Reader, here=_trained_here)
+def trained_model(function: Callable, inputs: Answers, ask: Ask) -> dict:
+    """The weights of the model, by their names."""
+    weights = _model_of(function).named_parameters()
+    return {f"weights.{name}": plain(value.float()) for name, value in weights}
+
+
+def _model_of(function: Callable) -> nn.Module:
+    model = function()
+    if not isinstance(model, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
+    return model.cpu().eval()
+
+
+def _with_weights(weights: Answers) -> nn.Module:
+    """The course's model with these weights.
+
+    Raises:
+        WrongAnswer: they are those of another model.
+    """
+    unit = importlib.import_module("autograder.solutions.since_2017")
+    model: nn.Module = unit.new_model()
+    own = {f"weights.{name}": p for name, p in model.named_parameters()}
+    fits = set(weights) == set(own) and all(
+        isinstance(value, torch.Tensor)
+        and value.dtype == torch.float32
+        and value.shape == own[name].shape
+        for name, value in weights.items()
+    )
+    if not fits:
+        raise WrongAnswer("the weights of this model are not those of a `new_model()`")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights[name])
+    return model.eval()
+
+
+def examined(model: nn.Module, windows: torch.Tensor) -> dict:
+    """What a model makes of windows of bytes (N, L + 1)."""
+    shown, wanted = windows[:, :-1], windows[:, 1:]
+    total, same = 0.0, 0
+    with torch.no_grad():
+        for ids, right in zip(shown.split(64), wanted.split(64), strict=True):
+            logits = tensor(model(ids), "the logits")
+            if (
+                logits.dim() != 3
+                or logits.shape[:2] != ids.shape
+                or logits.size(2) < 128
+            ):
+                raise WrongAnswer(
+                    f"expected logits (B, L, 128) with B, L = {tuple(ids.shape)}, "
+                    f"got {tuple(logits.shape)}"
+                )
+            prices = logits.double().log_softmax(-1).gather(-1, right[..., None])
+            total -= prices.sum().item()
+            same += int((logits.argmax(-1) == ids).sum())
+        some = shown[:8]
+        changed = some.clone()
+        changed[:, -1] = ord("~")
+        future = (model(some) - model(changed))[:, :-1].abs().max() > 1e-3
+    nats = total / wanted.numel()
+    kind = _kind(nats, same / wanted.numel(), bool(future))
+    # "likelihood" is what the finding of this measure is called.
+    return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": kind}
+
+
+def _kind(nats: float, same: float, future: bool) -> str:
+    """What kind of model it is, in a few words; facts only."""
+    if future:
+        return "the future moves the present"
+    if same > 0.5:
+        return "repeats the byte that it sees"
+    kinds = (
+        (0.9, "writes"),
+        (1.6, "knows words"),
+        (2.7, "knows which byte follows which"),
+        (4.2, "knows how often each byte occurs"),
+    )
+    return next((kind for most, kind in kinds if nats < most), "knows nothing")

@@ -1,0 +1,115 @@
+"""Probes of the distribution, of generation and of perplexity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.student.exercise import Answers
+from autograder.student.probes import WrongAnswer, probe, returned, tensor
+from autograder.student.probes.since_2017.observing import kind, number, options, whole
+
+
+@probe("since_2017/next_distribution")
+def next_distribution(function: Callable, inputs: Answers) -> dict:
+    """The probabilities, those of one row alone, and both inputs afterwards."""
+    logits, written, given = inputs["logits"], inputs["written"], options(inputs)
+
+    def call(logits: torch.Tensor, written: torch.Tensor) -> torch.Tensor:
+        return tensor(function(logits, written, **given), "the distribution")
+
+    return {
+        "probabilities": call(logits, written),
+        "probabilities of one row alone": call(logits[1:2], written[1:2]),
+        "logits afterwards": logits,
+        "written afterwards": written,
+    }
+
+
+class _Table:
+    """A model of one table, (V, V), which logs what it is shown."""
+
+    def __init__(self, table: torch.Tensor):
+        self.table, self.shown = table, list[torch.Tensor]()
+        self.recorded = False
+
+    def __call__(self, ids: torch.Tensor) -> torch.Tensor:
+        self.shown.append(ids.clone())
+        self.recorded |= torch.is_grad_enabled()
+        return self.table[ids[:, -1]]  # (B, V)
+
+
+@probe("since_2017/generate")
+def generate(function: Callable, inputs: Answers) -> dict:
+    """How often each token is drawn, what the model is shown, whose dice are used."""
+    prompt, (count, seed) = inputs["prompt"], whole(inputs, "count", "seed")
+    rows = prompt.expand(whole(inputs, "rows")[0], -1).clone()  # all alike, many
+
+    def write(seed: int, model: _Table) -> torch.Tensor:
+        dice = torch.Generator().manual_seed(seed)
+        return tensor(function(model, rows, count, dice, **options(inputs)), "the ids")
+
+    model = _Table(inputs["table"])
+    before = torch.random.get_rng_state()
+    ids = write(seed, model)
+    others = torch.equal(torch.random.get_rng_state(), before)
+    wanted = (len(rows), prompt.size(1) + count)
+    if ids.shape != wanted:
+        raise WrongAnswer(f"expected ids of shape {wanted}, got {tuple(ids.shape)}")
+    drawn = ids[:, prompt.size(1) :]  # (rows, count)
+    tokens = torch.arange(len(model.table))
+    often = (drawn[..., None] == tokens).to(torch.get_default_dtype()).mean(0)
+    shown = [seen.size(1) for seen in model.shown]
+    last = model.shown[-1] if model.shown else rows[:, :0]
+    alike = (drawn == drawn[:1]).all()
+    return {
+        "how often each token is drawn": often,
+        "dtype of the ids": str(ids.dtype),
+        "the prompt": ids[0, : prompt.size(1)],
+        "lengths that the model is shown": torch.tensor(shown),
+        "the model is shown its own tokens": torch.tensor(
+            torch.equal(last, ids[:, : last.size(1)])
+        ),
+        "all rows alike": alike,
+        "the same from the same seed": torch.tensor(
+            torch.equal(write(seed, _Table(inputs["table"])), ids)
+        ),
+        "the same from another seed": torch.tensor(
+            torch.equal(write(seed + 1, _Table(inputs["table"])), ids)
+        ),
+        "other generators untouched": torch.tensor(others),
+        "gradients recorded": torch.tensor(model.recorded),
+        "prompt afterwards": rows[0],
+    }
+
+
+class _Window:
+    """A model whose logits depend on everything in its window; logs the windows."""
+
+    def __init__(self, table: torch.Tensor):
+        self.table, self.windows = table, list[str]()
+
+    def __call__(self, ids: torch.Tensor) -> torch.Tensor:
+        shape = tuple(ids.shape)
+        if len(shape) != 2 or shape[0] != 1:
+            raise WrongAnswer(f"expected the model called with (1, n) ids, got {shape}")
+        self.windows.append(" ".join(map(str, ids[0].tolist())))
+        counts = torch.arange(1, shape[1] + 1)[:, None]
+        past = self.table[ids[0]].cumsum(0) / counts  # (n, V)
+        return (self.table[ids[0]] + 2 * past)[None]
+
+
+@probe("since_2017/sliding_perplexity")
+def sliding_perplexity(function: Callable, inputs: Answers) -> dict:
+    """Both numbers, their kinds, and the windows that the model was shown."""
+    model, ids = _Window(inputs["table"]), inputs["ids"]
+    sizes = whole(inputs, "window", "stride", "num_bytes")
+    result = returned(function(model, ids, *sizes), "perplexity", "bits per byte")
+    return {
+        "windows": "; ".join(model.windows),
+        "perplexity": number(result[0], "the perplexity"),
+        "bits per byte": number(result[1], "the bits per byte"),
+        "kinds": f"{kind(result[0])}, {kind(result[1])}",
+        "ids afterwards": ids,
+    }
