@@ -16,9 +16,15 @@ from autograder.oracle.specification import (
 )
 
 
-def _lengths(low: int, high: int, *always: int):
+def _lengths(shift: int, *always: int):
+    """Some lengths, and one from 24 to 103.
+
+    The shift makes the visible drawing's a short one: out of a longer mask all shorter
+    ones could be cut, by somebody who has read them.
+    """
+
     def inputs(draw: Draw) -> Inputs:
-        chosen = low + int(draw.ids(0, high - low))
+        chosen = 24 + (int(draw.ids(0, 80)) + shift) % 80
         return {"lengths": torch.tensor([*always, chosen])}
 
     return inputs
@@ -34,20 +40,20 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="short",
-            title="length 3, and one up to 24",
-            inputs=_lengths(4, 25, 3),
+            title="length 3, and one from 24 on",
+            inputs=_lengths(57, 3),
             hint="Row i says whom position i may see: itself and everything before it.",
         ),
         CaseKind(
             name="one",
-            title="length 1, and one up to 32",
-            inputs=_lengths(7, 33, 1),
+            title="length 1, and one from 24 on",
+            inputs=_lengths(14, 1),
             hint="A single position sees itself.",
         ),
         CaseKind(
             name="long",
-            title="lengths up to 40",
-            inputs=_lengths(20, 40, 2, 12),
+            title="lengths 2 and 12, and one from 24 on",
+            inputs=_lengths(0, 2, 12),
             hint="The mask has no largest length.",
             hidden_only=True,
         ),

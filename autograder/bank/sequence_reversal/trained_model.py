@@ -17,9 +17,10 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+from autograder.student.probes.sequence_reversal import RuleBased
 
 
-class Oracle(nn.Module):
+class Oracle(RuleBased):
     """A model that answers by a rule, through a table of weights like a learnt one.
 
     Args:
@@ -102,9 +103,8 @@ EXERCISE = Specification(
     mutants=[
         Mutant(
             name="hand_written",
-            says="The answers do not come from weights: they stay the same when all "
-            "weights are spoilt. That is a reversal written by hand, not a model that "
-            "learnt it.",
+            says="The answers do not come from the weights of a `new_model()`: that is a "
+            "reversal written by hand, or a model of other sizes.",
             asks="Which line of yours would have to learn if the task were another "
             "one?",
             ways=[
@@ -121,49 +121,29 @@ EXERCISE = Specification(
                     def trained_model():
                         return Reverser()
                     """),
-                Way(name="hand_written_beside_weights", source="""
+                Way(name="hand_written_with_a_table", source="""
                     class Reverser(nn.Module):
                         def __init__(self):
                             super().__init__()
-                            self.model = new_model()
+                            self.table = nn.Parameter(torch.eye(14))
 
                         def forward(self, source, tokens):
-                            lengths = (source == EOS).int().argmax(1, keepdim=True)
-                            places = torch.arange(tokens.size(1))
-                            wanted = lengths - 1 - places
-                            said = source.gather(1, wanted.clamp(min=0))
-                            said = torch.where(wanted >= 0, said, torch.where(wanted == -1, EOS, PAD))
-                            return self.model(source, tokens) + 100 * F.one_hot(said, 14)
+                            rows = []
+                            for row in source.tolist():
+                                line = row[:row.index(EOS)][::-1] + [EOS]
+                                rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
+                            return F.one_hot(torch.tensor(rows), 14).float() @ self.table
 
 
                     def trained_model():
                         return Reverser()
                     """),
+                Way(name="of_other_sizes", source="""
+                    def trained_model(seed=0):
+                        torch.manual_seed(seed)
+                        return new_model(vocab_size=20)
+                    """),
             ],
-        ),
-        Mutant(
-            name="reverses_anything",
-            says="The model also reverses tokens that no training has ever shown to "
-            "it. A learnt model cannot do that; a reversal written by hand can.",
-            asks="What does the embedding of a token hold that never occurs in "
-            "training?",
-            ways=[Way(source="""
-                class Reverser(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.table = nn.Parameter(torch.eye(14))
-
-                    def forward(self, source, tokens):
-                        rows = []
-                        for row in source.tolist():
-                            line = row[:row.index(EOS)][::-1] + [EOS]
-                            rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
-                        return F.one_hot(torch.tensor(rows), 14).float() @ self.table
-
-
-                def trained_model():
-                    return Reverser()
-                """)],
         ),
         Mutant(
             name="no_causal_mask",
@@ -256,6 +236,25 @@ EXERCISE = Specification(
                     def trained_model():
                         torch.manual_seed(0)
                         return new_model()
+                    """),
+                Way(name="hand_written_beside_weights", source="""
+                    class Reverser(nn.Module):
+                        def __init__(self):
+                            super().__init__()
+                            self.model = new_model()
+
+                        def forward(self, source, tokens):
+                            lengths = (source == EOS).int().argmax(1, keepdim=True)
+                            places = torch.arange(tokens.size(1))
+                            wanted = lengths - 1 - places
+                            said = source.gather(1, wanted.clamp(min=0))
+                            said = torch.where(wanted >= 0, said, torch.where(wanted == -1, EOS, PAD))
+                            return self.model(source, tokens) + 100 * F.one_hot(said, 14)
+
+
+                    def trained_model():
+                        torch.manual_seed(0)
+                        return Reverser()
                     """),
                 Way(name="trained_another", source="""
                     def trained_model(seed=0):

@@ -482,6 +482,13 @@ def _walk(
 _MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary()
 
 
+class RuleBased(nn.Module):
+    """A model of the course's own that stands for one that was trained.
+
+    Only where the check itself is tried: grading takes weights, and has no rules.
+    """
+
+
 class _Reverser(OtherSide):
     """A model of our own making with the weights that are handed over.
 
@@ -506,13 +513,10 @@ class _Reverser(OtherSide):
 
 
 def _trained_here(function: Any, inputs: Inputs) -> Seen:
-    """The same without another side.
-
-    The bank's models follow rules, to try the check itself: they are taken as they are.
-    """
+    """The same without another side; a rule-based model is taken as it is."""
     side = _Reverser(inputs, random.Random(0))
     model = _model_of(function, str(side.shown()["case"]))
-    if type(model).__module__.startswith("autograder.bank."):
+    if isinstance(model, RuleBased):
         return _examined(model, inputs)
     return side.conclude(_weights_of(model))
 
