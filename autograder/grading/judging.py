@@ -19,6 +19,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from types import FrameType
 from autograder.bank import specification
 from autograder.course import units
 from autograder.grading.line import Line, LineError, Message
-from autograder.grading.record import of_verdict
+from autograder.grading.record import Record, of_verdict
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span
 from autograder.oracle import answers
 from autograder.oracle.cases import fresh_cases
@@ -43,6 +44,7 @@ from autograder.student.probes import find
 from autograder.student.wire import WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
+FOR_A_PERSON = "This check could not be decided: a person looks at it."
 TOO_MANY = "the check was asked more than it answers"
 MOST_QUESTIONS = 50_000  # that a box may ask during one check
 TOO_SLOW = "an answer took longer than {:.0f} seconds of {}"
@@ -85,19 +87,52 @@ def _answer(message: Message, line: Line) -> None:
         box = Box(channel, message["ask"]["ticket"], meter, check.seconds, line)
         if box.await_ready():
             say("ready")
-        verdict = decide(check, box)
+        try:
+            verdict = decide(check, box)
+            shown = told(check, verdict, names["submission"])
+        except Exception:  # a fault of ours, over whatever the box has answered
+            traceback.print_exc()
+            box.done()
+            verdict, shown = None, for_a_person(check, names["submission"])
     seconds = round(time.monotonic() - started, 3)
 
-    def tell(state: str, verdict: Verdict, more: bool) -> None:
-        shown = conclude(check, verdict)
-        record = of_verdict(shown, names["submission"], seconds)
-        say(state, record=record.to_json(), panel=as_html(shown),
+    def tell(state: str, shown: Told, more: bool) -> None:
+        record = replace(shown.record, seconds=seconds)
+        say(state, record=record.to_json(), panel=shown.panel,
             complete=box.complete, hindered=box.hindered, more=more)  # fmt: skip
 
-    unnamed = box.heard and not verdict.passed
-    tell("decided", verdict, unnamed)
+    unnamed = verdict is not None and box.heard and not verdict.passed
+    tell("decided", shown, unnamed)
     if unnamed:
-        tell("named", named(check, verdict), False)
+        try:
+            shown = told(check, named(check, verdict), names["submission"])
+        except Exception:  # the verdict stands without the mistake's name
+            traceback.print_exc()
+        tell("named", shown, False)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of a verdict: a record, and the verdict as HTML."""
+
+    record: Record
+    panel: str
+
+
+def told(check: Prepared, verdict: Verdict, submission: str) -> Told:
+    """A verdict as it is kept and shown."""
+    shown = conclude(check, verdict)
+    return Told(of_verdict(shown, submission), as_html(shown))
+
+
+def for_a_person(check: Prepared, submission: str) -> Told:
+    """What is told of a check that nobody has decided: no points yet, and no zero."""
+    exercise = check.exercise
+    verdict = Verdict(
+        exercise.name, exercise.title, 0.0, exercise.points, note=FOR_A_PERSON
+    )
+    record = replace(of_verdict(verdict, submission), decided="person")
+    return Told(record, as_html(verdict))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ class Record:
     """A judged check: points of ``max_points``, and which mistake cost the others.
 
     ``scores`` are measures of answers that are better or worse, on fresh inputs.
-    ``decided`` is "outside" (by the judge) or "inside" (an assert in the box);
+    ``decided`` is "outside" (by the judge), "person" (nobody yet: the judge has failed
+    over it, and a person decides) or "inside" (an assert in the box);
     ``submission`` says whose check it was.
     """
 
@@ -73,7 +74,7 @@ def of_verdict(verdict: Verdict, submission: str = "", seconds: float = 0.0) -> 
 def _error(verdict: Verdict) -> str:
     """The first line of the error that all cases ended in, if they did."""
     messages = {
-        finding.message.splitlines()[0] if finding.problem == RAISED else ""
+        finding.message.split("\n")[0] if finding.problem == RAISED else ""
         for result in verdict.results
         for finding in result.findings
     }

@@ -44,7 +44,7 @@ class SaveVerdicts(SaveAutoGrades):
                 raise Undecided(f"{grade_id} came without a verdict")
             record = Record.from_json(self._records[grade_id])
             self._refuse_strange(record, check.exercise, cell)
-            return record.points
+            return None if record.decided == "person" else record.points
         score = inside_score(cell)
         if score is not None and not is_solution(cell):
             points = float(cell.metadata.nbgrader.points)

@@ -28,6 +28,11 @@ def _ids(draw: Draw, pads: tuple[tuple[int, int], ...], pad_id: int, length: int
     return ids
 
 
+def _any_order(draw: Draw, pads: tuple) -> tuple:
+    """The same paddings in an order that is drawn, so that no mask can be known."""
+    return tuple(pads[i] for i in torch.argsort(draw.tensor(len(pads), scale=500.0)))
+
+
 def _right_padded(draw: Draw) -> Inputs:
     ends = draw.ids(1, 3, 3).tolist()
     pads = ((0, 0), (0, ends[0]), (0, 2 + ends[1]))
@@ -35,18 +40,19 @@ def _right_padded(draw: Draw) -> Inputs:
 
 
 def _left_padded(draw: Draw) -> Inputs:
-    pads = ((int(draw.ids(1, 3)), 0), (3, 0))
-    return {"ids": _ids(draw, pads, 0, 5), "pad_id": torch.tensor(0)}
+    pads = ((int(draw.ids(1, 3)), 0), (3 + int(draw.ids(0, 2)), 0), (0, 0))
+    return {"ids": _ids(draw, _any_order(draw, pads), 0, 5), "pad_id": torch.tensor(0)}
 
 
 def _other_pad(draw: Draw) -> Inputs:
     pad_id = int(draw.ids(2, 6))
-    pads = ((0, 1), (2, 0), (1, 2), (0, 3))
-    return {"ids": _ids(draw, pads, pad_id, 7), "pad_id": torch.tensor(pad_id)}
+    pads = ((0, 1), (2, 0), (1, 2), (0, 3 + int(draw.ids(0, 3))))
+    return {"ids": _ids(draw, _any_order(draw, pads), pad_id, 7), "pad_id": torch.tensor(pad_id)}
 
 
 def _no_pad_given(draw: Draw) -> Inputs:
-    return {"ids": _ids(draw, ((0, 2), (1, 0)), 0, 4)}
+    pads = ((0, 1 + int(draw.ids(0, 3))), (1, 0), (0, 0))
+    return {"ids": _ids(draw, _any_order(draw, pads), 0, 5)}
 
 
 _REAL = "(ids != pad_id)"

@@ -1,0 +1,184 @@
+"""What each exercise's probe reveals: which answers a box could give without solving.
+
+``python -m autograder.oracle.outside`` writes docs/outside.md.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from autograder.bank import specifications
+from autograder.course import ROOT, units
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.specification import Specification
+from autograder.student import references
+from autograder.student.exercise import Answers, Case, Value
+from autograder.student.otherside import OtherSide
+from autograder.student.probes import find
+
+DOCUMENT = ROOT / "docs" / "outside.md"
+
+
+@dataclass
+class Row:
+    """An exercise: what its box is given, what stays with the judge, what is at stake.
+
+    Attributes:
+        given: names of what the box gets; ``kept``: of what it does not.
+        played: the judge answers while the box computes, or concludes from its report.
+        answers: the answers that are compared, by case and name.
+        fixed: those that are the same in all drawings, so that they can be known.
+        revealed: those that are equal to something that lies in the box.
+    """
+
+    name: str
+    given: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)
+    played: bool = False
+    answers: set[tuple[str, str]] = field(default_factory=set)
+    fixed: set[tuple[str, str]] = field(default_factory=set)
+    revealed: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def open(self) -> set[str]:
+        """The cases of which a box could give every answer without solving anything."""
+        if self.played:
+            return set()
+        cases = {case for case, _ in self.answers}
+        return cases - {case for case, _ in self.answers - self.fixed - self.revealed}
+
+
+def rows() -> Iterator[Row]:
+    """A row for each exercise, in the course's order."""
+    for unit in units():
+        for specification in specifications(unit.name):
+            yield row(specification.name, list(_drawn(unit.name, specification)))
+
+
+def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
+    """Several drawings of each case."""
+    for visibility in ("public", "hidden"):
+        found = references.load(unit, visibility, specification.name)
+        yield from found[specification.name].cases
+    if not any(kind.measure for kind in specification.cases):  # those take long
+        for seed in ("one", "two", "three"):
+            yield from fresh_cases(specification, f"outside {seed}")
+
+
+def row(name: str, cases: Iterable[Case]) -> Row:
+    """What the probe of an exercise does with some drawings of its cases."""
+    probe = find(name)
+    found = Row(name, played=probe.is_two_sided)
+    seen: dict[tuple[str, str], list[Value]] = {}
+    drawings: Counter[str] = Counter()
+    for case in cases:
+        side: OtherSide = probe.other(case.inputs, random.Random(1))
+        shown = side.shown()
+        found.given |= {_kind(n) for n in shown}
+        found.kept |= {_kind(n) for n in case.inputs if n not in shown}
+        drawings[case.name] += 1
+        for answer, value in case.expected.items():
+            if not _is_echo(answer, case):
+                seen.setdefault((case.name, answer), []).append(value)
+                if _lies_in(value, shown):
+                    found.revealed.add((case.name, answer))
+    found.answers = set(seen)
+    # An answer whose very name is drawn stands in one drawing only.
+    found.fixed = {
+        place
+        for place, values in seen.items()
+        if len(values) == drawings[place[0]] and not _differ(values)
+    }
+    return found
+
+
+def _kind(name: str) -> str:
+    """Weights and numbered things by one word."""
+    name = re.sub(r" \d+$", "", name)
+    head, dot, _ = name.partition(".")
+    if head.isdigit():
+        return "things without names"
+    return head if dot else name
+
+
+def _is_echo(answer: str, case: Case) -> bool:
+    """Whether an answer only tells that an input was left as it was."""
+    return answer.removesuffix(" afterwards") in case.inputs
+
+
+def _lies_in(value: Value, shown: Answers) -> bool:
+    if isinstance(value, torch.Tensor):
+        # A single number or an empty tensor is like another one by chance.
+        return value.numel() > 1 and any(
+            _equal(value, other) for other in shown.values()
+        )
+    return isinstance(value, str) and len(value) > 1 and value in shown.values()
+
+
+def _equal(value: Value, other: Value) -> bool:
+    if isinstance(value, torch.Tensor) and isinstance(other, torch.Tensor):
+        return value.shape == other.shape and bool((value == other).all())
+    return type(value) is type(other) and value == other
+
+
+def _differ(values: list[Value]) -> bool:
+    return any(not _equal(values[0], other) for other in values[1:])
+
+
+def document(found: Iterable[Row]) -> str:
+    """The table, and what it means."""
+    lines = [_HEAD]
+    lines += [
+        f"| {r.name} | {_listed(r.given)} | {_listed(r.kept)} | "
+        f"{len(r.answers - r.fixed - r.revealed)} of {len(r.answers)} | {_decided(r)} |"
+        for r in found
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _decided(row: Row) -> str:
+    if row.open:
+        return f"**open: {', '.join(sorted(row.open))}**"
+    return "outside; the judge plays along" if row.played else "outside"
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
+
+
+_HEAD = """\
+# What is decided outside the student's process
+
+Written by `python -m autograder.oracle.outside`; do not edit it.
+
+Every answer is compared by the judge, in another process, with values that never enter
+the box. This table says what does enter it.
+
+- *In the box*: what the probe of an exercise is given there, beside the student's code.
+- *With the judge*: what it keeps; which thing is ill, what a model answers, on what a
+  trained model is tried.
+- *To be found out*: of the answers that are compared in all cases, how many neither
+  are the same in every drawing nor lie in the box as they should come out of it (a mask
+  that passes through, for one). That an input was left as it was does not count.
+- *Decided*: outside, if each case has such an answer; a case counts only if all of its
+  answers are right. Where the judge plays along, it makes the answers of what the box
+  reports, and what is known before is of no use.
+
+| exercise | in the box | with the judge | to be found out | decided |
+|---|---|---|---|---|"""
+
+
+def main(path: Path = DOCUMENT) -> None:
+    """Write the document."""
+    path.write_text(document(rows()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

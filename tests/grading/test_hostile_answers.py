@@ -1,0 +1,175 @@
+"""Whatever a box answers, the judge ends soon, in a verdict that can be kept."""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+
+import pytest
+import torch
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from autograder.bank import specification
+from autograder.grading.judging import Prepared, conclude, for_a_person
+from autograder.grading.record import Record, of_verdict
+from autograder.student import references
+from autograder.student.compare import diagnose, judge
+from autograder.student.exercise import RAISED, Answers, Other
+from autograder.student.otherside import concluded, reply
+from autograder.student.panel import as_html
+
+NAMES = (
+    "attention/scaled_dot_product", "attention/combine_masks",
+    "positional_encoding/bug_clinic", "encoder_decoder/bug_clinic",
+    "sequence_reversal/greedy_decode", "sequence_reversal/random_sequences",
+    "sequence_reversal/trained_model", "sequence_reversal/word_ids",
+    "text_recovery/corpus_bleu", "text_recovery/model",
+)  # fmt: skip
+LONG = 200_000  # characters: about what a message's header may hold
+
+
+def run(examples: int) -> settings:
+    return settings(
+        max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+
+
+@functools.cache
+def prepared(name: str) -> Prepared:
+    """The check on the visible cases: to draw others takes longer than a test."""
+    unit = name.split("/")[0]
+    exercise = references.load(unit, "public", name)[name]
+    return Prepared(exercise, specification(name), exercise.cases[:2], {}, 5.0, "seed")
+
+
+def verdict(name: str, answers: Answers) -> Record:
+    """What is kept of a check that got these answers to every question."""
+    check = prepared(name)
+    found = judge(
+        check.exercise, check.cases, lambda case: concluded(check.side(case), answers)
+    )
+    diagnose(check.exercise, found.results)
+    shown = conclude(check, found)
+    as_html(shown).encode()
+    record = of_verdict(shown)
+    json.dumps(record.to_json(), allow_nan=False).encode()
+    assert 0.0 <= record.points <= 2 * record.max_points
+    return record
+
+
+DTYPES = (
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+)  # fmt: skip
+
+
+@st.composite
+def tensors(draw) -> torch.Tensor:
+    """Any tensor that a message can hold, with anything in it."""
+    shape = draw(st.lists(st.integers(0, 5), max_size=5))
+    dtype = draw(st.sampled_from(DTYPES))
+    fill = draw(st.sampled_from((0, 1, -1, 2**62, float("nan"), float("inf"), 1e300)))
+    made = torch.full(shape, 0, dtype=dtype)
+    if dtype.is_floating_point:
+        return made + fill
+    return made if fill != fill or abs(fill) == float("inf") else _whole(made, fill)
+
+
+def _whole(made: torch.Tensor, fill: float) -> torch.Tensor:
+    try:
+        return made.fill_(int(fill))
+    except (RuntimeError, OverflowError):
+        return made
+
+
+texts = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from(
+        ("", "\n", "\r", "\x85", " ", "accepted", "reverses", "null", "{}")
+    ),
+    st.sampled_from(("[", '{"a":', "\n", "<div>", "é", "\x1b[", "*")).map(
+        lambda piece: piece * (2_000 // len(piece))
+    ),
+    st.recursive(
+        st.none() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=4),
+        max_leaves=9,
+    ).map(json.dumps),
+)
+values = st.one_of(tensors(), texts, st.builds(Other, st.text(max_size=9)))
+
+
+@st.composite
+def answers(draw, name: str) -> Answers:
+    """Answers with the right names or others, and any values."""
+    check = prepared(name)
+    known = {key for case in check.cases for key in case.expected}
+    asked = {str(n) for n in range(4)} | {
+        f"{kind}, {what}"
+        for kind in ("drawn", "second", "again") for what in ("ids", "lengths")
+    }  # fmt: skip
+    names = st.sampled_from(sorted(known | asked | {RAISED, "", "weights.x", "share"}))
+    return draw(st.dictionaries(names | st.text(max_size=4), values, max_size=8))
+
+
+@st.composite
+def exchanges(draw) -> tuple[str, Answers]:
+    name = draw(st.sampled_from(NAMES))
+    return name, draw(answers(name))
+
+
+@run(1_000)
+@given(exchanges())
+@example(("attention/scaled_dot_product", {RAISED: ""}))
+@example(("text_recovery/model", {"bleu": "[" * 100_000}))
+@example(("text_recovery/model", {"bleu": "[1e999]"}))
+def test_any_answers_end_in_a_verdict(exchange):
+    verdict(*exchange)
+
+
+@pytest.mark.slow
+@run(10_000)
+@given(exchanges())
+def test_ten_thousand_answers_end_in_a_verdict(exchange):
+    verdict(*exchange)
+
+
+QUESTIONS = ("layer", "x", "memory", "pull", "source", "tokens", "")
+
+
+@run(500)
+@given(
+    st.sampled_from(("encoder_decoder/bug_clinic", "sequence_reversal/greedy_decode")),
+    st.dictionaries(st.sampled_from(QUESTIONS), values, max_size=4),
+)
+def test_any_question_is_answered(name, question):
+    check = prepared(name)
+    reply(check.side(check.cases[0]), question)
+
+
+@pytest.mark.parametrize("piece", ["a ", "a", "[", "é", "\n", "1.", "Aa, ", ". "])
+@pytest.mark.parametrize("rows", [1, 1000])
+def test_the_longest_texts_are_measured_in_time(piece, rows):
+    text = (piece * LONG)[: LONG // rows]
+    check = prepared("text_recovery/model")
+    wanted = json.loads(str(check.cases[0].expected["bleu"]))
+    given = json.dumps([text] * rows + [""] * (len(wanted) - rows))
+    started = time.process_time()
+    verdict("text_recovery/model", {"bleu": given})
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize("piece", ["\n", "<div>", "*a", "`", "[", "é", "\x1b["])
+def test_the_longest_errors_are_shown_in_time(piece):
+    started = time.process_time()
+    verdict("attention/scaled_dot_product", {RAISED: (piece * LONG)[:LONG]})
+    assert time.process_time() - started < 5
+
+
+def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
+    check = prepared("attention/scaled_dot_product")
+    shown = for_a_person(check, "me")
+    assert shown.record.decided == "person" and shown.record.exercise in NAMES
+    assert "a person looks at it" in shown.panel
