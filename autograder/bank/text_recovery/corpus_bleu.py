@@ -95,15 +95,15 @@ def _no_match(draw: Draw) -> Inputs:
 def _lengths(draw: Draw) -> Inputs:
     """Two references, one shorter and one longer by the same number of tokens.
 
-    One row begins with another word, so that the score is not always 100.
+    The longest row has another word within, so that the score is not always 100.
     """
     rows = [text.rstrip(".?!\"'") for text in natural_sentences(draw, 5)]
     others = [
         [" ".join([*t.split(), "so", "it", "is"]), " ".join(t.split()[:-3])]
         for t in rows
     ]
-    changed = int(draw.ids(0, len(rows), 1))
-    rows[changed] = " ".join(["so", *rows[changed].split()[1:]])
+    words = max((text.split() for text in rows), key=len)
+    rows[rows.index(" ".join(words))] = " ".join([*words[:3], "so", *words[4:]])
     return {
         "hypotheses": json.dumps(rows),
         "references": json.dumps(others),
