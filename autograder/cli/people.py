@@ -49,6 +49,12 @@ def add(commands: Commands) -> None:
     collect.add_argument(
         "--replace", action="store_true", help="where it is unclear which is newer"
     )
+    solutions = _add_graded(
+        commands, "solutions", _solutions, "hand out a unit with its solutions"
+    )
+    solutions.add_argument(
+        "--anyway", action="store_true", help="also while somebody may hand in"
+    )
     watch = _add_graded(commands, "watch", _watch, "grade what arrives, on hand-in")
     watch.add_argument(
         "--exchange", action="store_true",
@@ -150,6 +156,23 @@ def _collect(options: argparse.Namespace) -> int:
     )  # fmt: skip
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _solutions(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.course import find_unit
+    from autograder.grading import extensions
+    from autograder.publishing import solved
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    due = None if options.anyway else gradebook.due(options.course, unit)
+    if due:
+        due += max(
+            extensions.granted(options.course, unit).values(), default=timedelta()
+        )
+    path = options.course / "solutions" / f"{unit}.ipynb"
+    print(solved.release(find_unit(unit), path, due))
+    return 0
 
 
 def _watch(options: argparse.Namespace) -> int:

@@ -1,0 +1,57 @@
+"""A unit's notebook with its solutions, to hand out when nobody may hand in any more.
+
+Hidden tests stay hidden: next term asks them again.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+import nbformat
+
+from autograder.authoring.notebook import BEGIN, BEGIN_HIDDEN, END, END_HIDDEN
+from autograder.course import Unit
+from autograder.course.files import write
+from autograder.errors import CourseError
+
+_HIDDEN = re.compile(
+    rf"^[ \t]*{BEGIN_HIDDEN}[ \t]*\n.*?^[ \t]*{END_HIDDEN}[ \t]*(\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_MARKER = re.compile(rf"^[ \t]*({BEGIN}|{END})[ \t]*(\n|\Z)", re.MULTILINE)
+
+
+def solved(unit: Unit) -> str:
+    """The source notebook as an ordinary one, without hidden tests and markers.
+
+    Raises:
+        CourseError: something hidden would be left in it.
+    """
+    notebook = nbformat.reads(unit.source.read_text(encoding="utf-8"), as_version=4)
+    for cell in notebook.cells:
+        cell.source = _MARKER.sub("", _HIDDEN.sub("", cell.source)).rstrip("\n")
+        cell.metadata.pop("nbgrader", None)
+        if "check.hidden(" in cell.source or "### BEGIN " in cell.source:
+            raise CourseError(f"{unit.label}: a hidden test would be handed out")
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+
+
+def release(unit: Unit, path: Path, last: datetime.datetime | None) -> Path:
+    """Write the solved notebook, once the last deadline is over.
+
+    Args:
+        last: until when somebody may hand in (UTC, without zone); None: nobody may.
+
+    Raises:
+        CourseError: somebody still may, or it cannot be written.
+    """
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    if last and now < last:
+        raise CourseError(
+            f"somebody may hand in until {last:%Y-%m-%d %H:%M} UTC; --anyway does it "
+            "now"
+        )
+    write(path, solved(unit))
+    return path
