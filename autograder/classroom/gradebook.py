@@ -34,6 +34,10 @@ class NoGradebook(CourseError):
     """The course has no gradebook yet."""
 
 
+class NothingGraded(CourseError):
+    """The gradebook does not know an assignment, or has no submission of it."""
+
+
 @dataclass(frozen=True)
 class Exercise:
     """What has points of its own; ``written`` ones are graded by a person."""
@@ -152,9 +156,9 @@ def read(unit: str, root: Path) -> Classbook:
         try:
             assignment = book.find_assignment(unit)
         except api.MissingEntry:
-            raise CourseError(
+            raise NothingGraded(
                 f'the gradebook does not know "{unit}" yet; run: '
-                f"nbgrader generate_assignment {unit}"
+                f"nbgrader autograde {unit}"
             ) from None
         students = {student.id: _student(student) for student in book.students}
         points, penalties = _points(book, unit)
@@ -169,7 +173,7 @@ def read(unit: str, root: Path) -> Classbook:
             for entry in sorted(assignment.submissions, key=lambda s: s.student_id)
         )  # fmt: skip
     if not submissions:
-        raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
+        raise NothingGraded(f"nothing is graded yet; run: nbgrader autograde {unit}")
     handed_in = {submission.student.id for submission in submissions}
     absent = tuple(students[i] for i in sorted(set(students) - handed_in))
     return Classbook(unit, exercises, submissions, absent)

@@ -14,9 +14,20 @@ from autograder.errors import CourseError
 def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
     _add_exchange(commands)
-    report = _add_graded(
-        commands, "report", _report, "write the class report of a unit"
-    )
+    text = "write the class report of a unit, or of the course so far"
+    report = commands.add_parser("report", help=text, description=text)
+    report.add_argument("unit", metavar="UNIT", nargs="?", help='like "02"; or --all')
+    _add_course(report)
+    report.set_defaults(run=_report)
+    report.add_argument("--all", action="store_true", help="everybody over all units")
+    report.add_argument(
+        "--weight", action="append", default=[], metavar="UNIT=N",
+        help="with --all: how much a unit counts, like 06=3; else 1",
+    )  # fmt: skip
+    report.add_argument(
+        "--drop", type=int, default=0, metavar="N",
+        help="with --all: a student's worst units, which do not count",
+    )  # fmt: skip
     report.add_argument("--shareable", action="store_true", help="name no student")
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
     _add_graded(commands, "similarity", _similarity, "list solutions that are alike")
@@ -113,12 +124,16 @@ def _add_graded(
     """A command on what nbgrader has graded of one unit."""
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument("unit", metavar="UNIT", help='like "attention" or "02"')
+    _add_course(command)
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_course(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--course", type=Path, default=Path(), metavar="FOLDER",
         help="nbgrader's course folder; default: this one",
     )  # fmt: skip
-    command.set_defaults(run=run)
-    return command
 
 
 def _exchange(options: argparse.Namespace) -> int:
@@ -237,8 +252,18 @@ def _extend(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, report
+    from autograder.classroom import gradebook, progress, report
 
+    if bool(options.unit) == options.all:
+        raise CourseError("say a unit, or --all")
+    if options.all:
+        known = sorted({p.parent.name for p in options.course.glob("source/*/*.ipynb")})
+        weights = progress.parse_weights(options.weight, known)
+        path = options.output or options.course / "reports" / "course.html"
+        today = f"{date.today():%d %B %Y}"
+        made = progress.make(options.course, path, weights, options.drop, today)
+        print(*made, sep="\n")
+        return 0
     unit = gradebook.find_assignment(options.unit, options.course)
     name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
     path = options.output or options.course / "reports" / name

@@ -1,0 +1,203 @@
+"""The course so far: every student over all units, as one page and one table.
+
+A unit's share is its points of its maximum, late penalties included; who handed in
+nothing has none of it. The course's share is their mean, weighted; ``drop`` leaves out
+a student's worst units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import gradebook, page, sheet
+from autograder.classroom.gradebook import Classbook, Student, Submission
+from autograder.course.files import write
+from autograder.errors import CourseError
+from autograder.grading import extensions
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A student's unit.
+
+    Attributes:
+        share: 0 to 1; of what is graded so far while ``waiting``.
+        late: days late, each begun one counted.
+        extended: days of extension.
+        dropped: whether the course's share leaves it out.
+    """
+
+    share: float
+    handed_in: bool
+    waiting: bool = False
+    late: int = 0
+    extended: float = 0.0
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A student with a mark for each unit."""
+
+    student: Student
+    marks: tuple[Mark, ...]
+    share: float
+
+    @property
+    def late(self) -> int:
+        """Days late in all units together."""
+        return sum(mark.late for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The course's units with their weights, and a line for each student."""
+
+    units: tuple[str, ...]
+    weights: tuple[float, ...]
+    drop: int
+    lines: tuple[Line, ...]
+
+
+def read(root: Path) -> list[Classbook]:
+    """All units of which something is graded.
+
+    Raises:
+        CourseError: there is none.
+    """
+    books = []
+    for unit in sorted(path.parent.name for path in root.glob("source/*/*.ipynb")):
+        try:
+            books.append(gradebook.read(unit, root))
+        except gradebook.NothingGraded:
+            continue
+    if not books:
+        raise CourseError("nothing is graded yet")
+    return books
+
+
+def progress(
+    books: Sequence[Classbook],
+    weights: Mapping[str, float],
+    drop: int = 0,
+    granted: Mapping[str, Mapping[str, float]] | None = None,
+) -> Progress:
+    """Everybody's course, sorted by id.
+
+    Args:
+        weights: by unit; 1 where it has none.
+        drop: how many of a student's worst units do not count.
+        granted: days of extension by unit and student.
+
+    Raises:
+        CourseError: a weight of no unit, or nothing would be left.
+    """
+    units = tuple(book.unit for book in books)
+    if unknown := sorted(set(weights) - set(units)):
+        raise CourseError(f"nothing is graded of {', '.join(unknown)}")
+    if not 0 <= drop < len(units):
+        raise CourseError(f"of {len(units)} units, {drop} cannot be dropped")
+    heavy = tuple(weights.get(unit, 1.0) for unit in units)
+    if min(heavy) < 0 or not sum(heavy):
+        raise CourseError("weights are numbers from 0 on, and not all of them 0")
+    people = {
+        person.id: person
+        for book in books
+        for person in (*(s.student for s in book.submissions), *book.absent)
+    }
+    lines = []
+    for student in sorted(people):
+        marks = [_mark(book, student, granted or {}) for book in books]
+        lines.append(_line(people[student], marks, heavy, drop))
+    return Progress(units, heavy, drop, tuple(lines))
+
+
+def _mark(
+    book: Classbook, student: str, granted: Mapping[str, Mapping[str, float]]
+) -> Mark:
+    extended = granted.get(book.unit, {}).get(student, 0.0)
+    own = [s for s in book.submissions if s.student.id == student]
+    if not own:
+        return Mark(0.0, False, extended=extended)
+    points = _points(own[0]) / book.max_points if book.max_points else 0.0
+    late = math.ceil(own[0].late / DAY)
+    return Mark(points, True, bool(own[0].waiting), late, extended)
+
+
+def _points(submission: Submission) -> float:
+    if submission.score is not None:
+        return submission.score
+    return max(0.0, submission.known - submission.penalty)
+
+
+def _line(
+    student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
+) -> Line:
+    worst = sorted(range(len(marks)), key=lambda n: (marks[n].share, n))[:drop]
+    kept = [n for n in range(len(marks)) if n not in worst]
+    whole = sum(weights[n] for n in kept)
+    share = sum(weights[n] * marks[n].share for n in kept) / whole if whole else 0.0
+    shown = tuple(
+        Mark(**(vars(mark) | {"dropped": n in worst})) for n, mark in enumerate(marks)
+    )
+    return Line(student, shown, share)
+
+
+def as_csv(told: Progress) -> str:
+    """A row for each student; shares in percent, empty where nothing was handed in."""
+    return sheet.as_text([sheet.harmless(v) for v in row] for row in _rows(told))
+
+
+def _rows(told: Progress) -> Iterator[list[Any]]:
+    columns = [f"{unit} %" for unit in told.units]
+    yield ["student", "name", "email", *columns, "course %", "late days", "waiting"]
+    for line in told.lines:
+        shares = [100 * m.share if m.handed_in else None for m in line.marks]
+        waiting = sum(mark.waiting for mark in line.marks)
+        who = line.student
+        whole = 100 * line.share
+        yield [who.id, who.name, who.email, *shares, whole, line.late, waiting]
+
+
+def make(
+    root: Path, path: Path, weights: Mapping[str, float], drop: int, today: str
+) -> tuple[Path, Path]:
+    """Write the page to ``path`` and the table beside it; where they are.
+
+    Raises:
+        CourseError: as `read` and `progress`.
+    """
+    books = read(root)
+    granted = {book.unit: _days(root, book.unit) for book in books}
+    told = progress(books, weights, drop, granted)
+    write(path, page.render("progress.html.j2", "course", told=told, today=today))
+    write(path.with_suffix(".csv"), as_csv(told))
+    return path, path.with_suffix(".csv")
+
+
+def _days(root: Path, unit: str) -> dict[str, float]:
+    granted = extensions.granted(root, unit)
+    return {student: time.total_seconds() / DAY for student, time in granted.items()}
+
+
+def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float]:
+    """Weights like "06=3", by the unit's number, name or label.
+
+    Raises:
+        CourseError: one cannot be read, or names no unit.
+    """
+    weights = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        found = [unit for unit in units if name in (unit, *unit.split("_", 1))]
+        try:
+            weights[found[0]] = float(number)
+        except (IndexError, ValueError):
+            raise CourseError(f'"{text}" is no weight; write one like 06=3') from None
+    return weights

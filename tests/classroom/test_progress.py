@@ -1,0 +1,73 @@
+"""The course so far: weights, drops, late days and extensions over all units."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import progress
+from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.errors import CourseError
+from tests.classroom.conftest import WHOLE
+
+ADA, BOB = Student("ada", "Ada", "King"), Student("bob")
+
+
+def book(unit: str, ada: float | None, bob: float | None, late: float = 0.0):
+    """A unit of 10 points; None: nothing was handed in."""
+    taken = {ADA: ada, BOB: bob}
+    return Classbook(
+        unit, (Exercise("a", 10.0),),
+        tuple(Submission(who, {"a": points}, late=late)
+              for who, points in taken.items() if points is not None),
+        tuple(who for who, points in taken.items() if points is None),
+    )  # fmt: skip
+
+
+BOOKS = (book("01_a", 10, 5), book("02_b", 4, None), book("03_c", 8, 10, late=90_000))
+
+
+def shares(**settings) -> dict[str, float]:
+    told = progress.progress(BOOKS, **{"weights": {}, **settings})
+    return {line.student.id: round(line.share, 3) for line in told.lines}
+
+
+def test_units_count_equally_unless_they_have_weights():
+    assert shares() == {"ada": 0.733, "bob": 0.5}
+    assert shares(weights={"03_c": 2}) == {"ada": 0.75, "bob": 0.625}
+    assert shares(weights={"02_b": 0}) == {"ada": 0.9, "bob": 0.75}
+
+
+def test_the_worst_units_of_each_student_are_dropped():
+    assert shares(drop=1) == {"ada": 0.9, "bob": 0.75}
+    assert shares(drop=2) == {"ada": 1.0, "bob": 1.0}
+    with pytest.raises(CourseError, match="3 cannot be dropped"):
+        shares(drop=3)
+
+
+def test_late_days_and_extensions_stand_beside():
+    told = progress.progress(BOOKS, {}, granted={"01_a": {"ada": 2.0}})
+    ada, bob = told.lines
+    assert (ada.late, bob.late) == (2, 2), "a day and an hour: two days begun"
+    assert [mark.extended for mark in ada.marks] == [2, 0, 0]
+    rows = list(csv.DictReader(io.StringIO(progress.as_csv(told))))
+    assert rows[1]["02_b %"] == "" and rows[0]["course %"] == "73.3333"
+
+
+@pytest.mark.parametrize("text", ["06", "07=1", "01=much"])
+def test_a_weight_that_cannot_be_read_is_said(text):
+    with pytest.raises(CourseError, match="no weight; write one like 06=3"):
+        progress.parse_weights([text], ["01_a", "06_b"])
+
+
+def test_a_page_and_a_table_are_made_of_a_graded_course(graded, capsys):
+    where = ["--course", str(graded)]
+    assert cli.main(["report", "--all", "--weight", "numbers=2", *where]) == 0
+    page = (graded / "reports" / "course.html").read_text()
+    assert f"Ada Lovelace ({WHOLE})" in page and "×" in page
+    assert (graded / "reports" / "course.csv").read_text().count("\n") > 3
+    assert cli.main(["report", *where]) == 1
+    assert "say a unit, or --all" in capsys.readouterr().err
