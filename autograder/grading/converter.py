@@ -110,7 +110,11 @@ class CourseAutograde(Autograde):
             self.coursedir.assignment_id, self.coursedir.student_id
         )
         excluded = self.coursedir.student_id_exclude.split(",")
-        folders = {self._student(path): path for path in sorted(glob.glob(pattern))}
+        found = sorted(glob.glob(pattern))
+        for path in found:
+            if not path.isprintable():
+                self.log.error("Left out: %r is no name of a student's folder", path)
+        folders = {self._student(path): path for path in found if path.isprintable()}
         self._folders = {s: Path(p) for s, p in folders.items() if s not in excluded}
         if not folders:
             raise self._stop(f"there are no submissions like {pattern}")

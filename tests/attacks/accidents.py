@@ -80,6 +80,17 @@ def _copied(*names: str, blank: bool = False) -> Callable[[NotebookNode], None]:
     return change
 
 
+def _pictures(megabytes: int) -> Callable[[NotebookNode], None]:
+    """So many megabytes of pictures among the outputs."""
+
+    def change(nb: NotebookNode) -> None:
+        cell = cells_named(nb, f"{INSIDE}-answer")[0]
+        data = {"image/png": "iVBORw0KGgo" + "A" * (1 << 20)}
+        cell.outputs = [new_output("display_data", data) for _ in range(megabytes)]
+
+    return change
+
+
 # A progress bar, as Colab saves it: without the level "state" that the format asks for.
 _WIDGETS = {"application/vnd.jupyter.widget-state+json": {"5f0c": {
     "model_module": "@jupyter-widgets/controls", "model_name": "HBoxModel",
@@ -372,4 +383,16 @@ print(sum(len(b) for b in DataLoader(list(range(8)), 2, num_workers=2)))
         change=lambda nb: nb.cells.append(new_markdown_cell("My thoughts. " * 8000)),
     ),
     Accident("the time by hand", files={"timestamp.txt": b"2025-02-03 04:05:06 CET"}),
+    Accident("many pictures saved with it", change=_pictures(25)),
+    *(
+        Accident(f"left set: {line.split('(')[0].split('.')[-1]}", before=line)
+        for line in (
+            "torch.set_default_dtype(torch.float64)",
+            "torch.autograd.set_grad_enabled(False)",
+            'torch.set_default_device("meta")',
+            "torch.set_printoptions(precision=1, sci_mode=True)",
+            "torch.set_num_threads(3)",
+            'torch.set_deterministic_debug_mode("error")',
+        )
+    ),
 ]

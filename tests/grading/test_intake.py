@@ -336,6 +336,27 @@ def test_a_notebook_above_the_size_limit_is_refused_unread():
         rebuild(SOURCE, RELEASE, b"{" * 100, Limits(notebook=99))
 
 
+def test_outputs_of_a_notebook_do_not_count(tmp_path):
+    submission = solved(RELEASE)
+    output = nbformat.v4.new_output("stream", text="x" * 30_000)
+    next(c for c in submission.cells if c.cell_type == "code").outputs = [output]
+    (tmp_path / "n.ipynb").write_bytes(data(submission))
+    limits = Limits(file=20_000, total=20_000, notebook=20_000, saved=50_000)
+    kept = intake.take(tmp_path, limits)
+    assert not kept.repairs and b"xxx" not in kept.files["n.ipynb"].data
+    rebuilt, _ = rebuild(SOURCE, RELEASE, kept.files["n.ipynb"].data, limits)
+    assert cell(rebuilt, "numbers-double-answer").source
+    small = Limits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
+    assert not intake.take(tmp_path, small).files
+
+
+@pytest.mark.parametrize("content", [b"{" * 60_000, b"[" * 60_000, b"\xff" * 60_000])
+def test_a_large_file_that_is_no_notebook_is_left_out(tmp_path, content):
+    (tmp_path / "n.ipynb").write_bytes(content)
+    limits = Limits(file=20_000, total=20_000, notebook=20_000, saved=99_000)
+    assert not intake.take(tmp_path, limits).files
+
+
 def test_huge_numbers_and_lone_surrogates_are_survived():
     submission = json.dumps(solved(RELEASE, words="\ud800 odd")).replace(
         '"execution_count": null', '"execution_count": ' + "9" * 10_000

@@ -6,9 +6,10 @@ import fnmatch
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.grading.intake.reading import without_outputs
 from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, listed
 
 
@@ -50,14 +51,31 @@ def take(folder: Path, limits: Limits = DEFAULTS, ignore: Sequence[str] = ()) ->
         key=lambda path: (not path.lower().endswith(".ipynb"), path),
     )
     files: dict[str, File] = {}
-    room = limits.total
+    room, spare = limits.total, limits.saved
     for path in paths:
         try:
-            files[path] = read_file(folder / path, min(limits.file, room))
-            room -= len(files[path].data)
+            files[path], spent = _read(folder / path, limits, room, spare)
+            room, spare = room - len(files[path].data), spare - spent
         except Refused as reason:
             left_out.setdefault(str(reason), []).append(path)
     return Taken(files, tuple(_left_out(left_out)))
+
+
+def _read(path: Path, limits: Limits, room: int, spare: int) -> tuple[File, int]:
+    """A file within the limits, and what it took of the bytes spared for outputs.
+
+    A large notebook comes without its outputs.
+    """
+    most = min(limits.file, room)
+    if path.suffix.lower() != ".ipynb":
+        return read_file(path, most), 0
+    found = read_file(path, max(most, spare))
+    if len(found.data) <= min(limits.notebook, most):
+        return found, 0
+    slim = replace(found, data=without_outputs(found.data))
+    if len(slim.data) > most:
+        raise Refused("is too large")
+    return slim, len(found.data)
 
 
 def _walk(

@@ -21,13 +21,18 @@ class Repair:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of a submission is taken; sizes in bytes unless they say otherwise."""
+    """How much of a submission is taken; sizes in bytes unless they say otherwise.
+
+    ``saved`` is for a notebook with the outputs that it was saved with; they are
+    dropped, and what is left counts.
+    """
 
     file: int = 32 << 20
     total: int = 64 << 20
     files: int = 500
     folders_deep: int = 8
     notebook: int = 24 << 20
+    saved: int = 96 << 20
     cells: int = 2000
     cell_characters: int = 200_000
     text_characters: int = 2_000_000
