@@ -7,7 +7,7 @@ EXTRAS := $(VENV)/.extras
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
+.PHONY: help setup demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
@@ -25,6 +25,8 @@ $(READY): pyproject.toml constraints.txt
 $(EXTRAS): $(READY) Makefile
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,hub,site,benchmark]'
 	@touch $@
+
+setup: $(READY)  ## the environment (in .venv/)
 
 demo: $(READY)  ## release, sample class, autograde, feedback, class table (in demo/)
 	autograder demo $(UNIT)
