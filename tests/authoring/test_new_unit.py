@@ -1,0 +1,196 @@
+"""A new unit is a notebook, a file of probes, a folder of the bank and its manifest.
+
+One is made here in a copy of the course, built, handed in and graded; nothing of the
+course that was there before is touched.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from tests.accounts import checkout
+
+LABEL = "99_doubling"
+FILES = {
+    f"notebooks/{LABEL}.py": '''\
+# %% [markdown]
+# # 99 · Doubling
+#
+# *About ½ hours · short path about ½: exercises 99.1*
+#
+# *1 exercise · 100 points*
+
+# %%
+import torch
+from torch import Tensor
+
+from autograder import check
+
+# %% [markdown]
+# ### Exercise 99.1 · Twice
+#
+# *time ~20 min · difficulty 1/5 · 100 points*
+
+# %% exercise="doubling/double"
+def double(x: Tensor) -> Tensor:
+    """Twice x, of any shape."""
+    ### BEGIN SOLUTION
+    doubled_numbers = torch.add(x, x)
+    return doubled_numbers
+    ### END SOLUTION
+
+
+# %% check="doubling/double" points=100
+check("doubling/double", double)
+''',
+    "autograder/student/probes/doubling.py": '''\
+"""Probes of a unit about doubling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.student.probes import Inputs, Seen, probe, tensor
+
+
+@probe("doubling/double")
+def double(function: Any, inputs: Inputs) -> Seen:
+    """What becomes of x."""
+    return {"twice": tensor(function(inputs["x"]), "the result")}
+''',
+    "autograder/bank/doubling/__init__.py": '''\
+"""Cases, mutants and accepted solutions of a unit about doubling."""
+
+EXERCISES = ("double",)
+''',
+    "autograder/bank/doubling/double.py": '''\
+"""Twice a tensor."""
+
+from __future__ import annotations
+
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Mutant,
+    Specification,
+    Way,
+)
+
+ADDED = "torch.add(x, x)"
+
+EXERCISE = Specification(
+    name="doubling/double",
+    title="Doubling",
+    target="double",
+    cases=[
+        CaseKind(
+            name="matrix",
+            title="3 rows and 5 columns",
+            inputs=lambda draw: {"x": draw.tensor(3, 5)},
+            hint="Is every number twice as large?",
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="squared",
+            says="You squared.",
+            asks="What is twice three?",
+            ways=[Way(edits=[Edit(ADDED, "x * x")])],
+        ),
+        Mutant(
+            name="tripled",
+            says="You tripled.",
+            asks="How often does x go in?",
+            ways=[Way(edits=[Edit(ADDED, "3 * x")])],
+        ),
+        Mutant(
+            name="same",
+            says="You returned x as it was.",
+            asks="Which number is it twice of?",
+            ways=[Way(edits=[Edit(ADDED, "x.clone()")])],
+        ),
+    ],
+    accepted=[Accepted(name="times_two", edits=[Edit(ADDED, "2 * x")])],
+)
+''',
+    "autograder/bank/doubling/unit.toml": """\
+long = true
+
+[limits]
+timeout = 45
+
+[handed_in]
+"notes.txt" = "autograder/bank/doubling/__init__.py"
+""",
+}
+
+
+def digests(root) -> dict[str, str]:
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in root.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
+def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
+    tmp_path,
+):
+    course = checkout(tmp_path / "course")
+    before = digests(course)
+    for name, text in FILES.items():
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        (course / name).write_text(text, encoding="utf-8")
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=course, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": str(course)},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    assert f"release/{LABEL}" in run("autograder", "build", "99")
+    after = digests(course)
+    assert {name: after.get(name) for name in before} == before
+
+    release = course / "release" / LABEL / f"{LABEL}.ipynb"
+    answers = {"ada": "return 2 * x", "bob": "return 3 * x"}
+    for student, code in answers.items():
+        book = nbformat.read(release, as_version=4)
+        for cell in book.cells:
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                cell.source = f"def double(x):\n    {code}"
+        folder = course / "submitted" / student / LABEL
+        folder.mkdir(parents=True)
+        nbformat.write(book, folder / f"{LABEL}.ipynb")
+    run("nbgrader", "autograde", LABEL)
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        scores = {
+            s.student.id: s.score for s in gradebook.assignment_submissions(LABEL)
+        }
+    assert scores == {"ada": 100.0, "bob": 0.0}
+    graded = course / "autograded" / "bob" / LABEL / f"{LABEL}.ipynb"
+    assert "You tripled." in json.dumps(nbformat.read(graded, as_version=4))
+
+    code = (
+        "from autograder.classroom import demo, sample\n"
+        "from autograder.course import find_unit, manifest\n"
+        "unit = find_unit('99')\n"
+        "limits = manifest.limits()[unit.label]\n"
+        "print(unit in demo.usual(), *sample.beside(unit), limits)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=course, check=True, capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(course)}, text=True,
+    )  # fmt: skip
+    assert done.stdout == "False notes.txt {'timeout': 45}\n"
