@@ -1,6 +1,6 @@
 """What each exercise's probe reveals: which answers a box could give without solving.
 
-``python -m autograder.oracle.outside`` writes docs/outside.md.
+``python -m autograder.authoring.outside`` writes docs/outside.md.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _listed(names: set[str]) -> str:
 _HEAD = """\
 # What is decided outside the student's process
 
-Written by `python -m autograder.oracle.outside`; do not edit it.
+Written by `python -m autograder.authoring.outside`; do not edit it.
 
 Every answer is compared by the judge, in another process, with values that never enter
 the box. This table says what does enter it.

@@ -7,12 +7,12 @@ import json
 import pytest
 import torch
 
-from autograder.oracle import outside
+from autograder.authoring import outside
 from autograder.student import probes
 from autograder.student.exercise import Case
 from autograder.student.otherside import OtherSide
 
-COMMAND = "python -m autograder.oracle.outside"
+COMMAND = "python -m autograder.authoring.outside"
 # The gradient of what only hands its input on is what pulls on it, or known before.
 # Each of these is one case of many; the others must be computed.
 HANDED_ON = {
