@@ -141,18 +141,22 @@ def _merged(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
     pairs = _paired(old[_GENERATED:], new[_GENERATED:])
     cells = []
     for before, after in pairs:
-        cell = book.cells[_GENERATED + after]
-        kept = written.cells[before] if before is not None else None
-        same = kept is not None and old[_GENERATED + before] == new[_GENERATED + after]
+        cell, kept, same = book.cells[_GENERATED + after], None, False
+        if before is not None:
+            kept = written.cells[before]
+            same = old[_GENERATED + before] == new[_GENERATED + after]
         cells.append(kept if same else _cell(cell, kept, unit))
     written.cells = cells
     return _write(written)
 
 
-def _paired(old: list, new: list) -> Iterator[tuple[int | None, int]]:
+def _paired(
+    old: list[list[Any]], new: list[list[Any]]
+) -> Iterator[tuple[int | None, int]]:
     """Each new cell's index, after that of the old cell it is or replaces."""
-    keys = [[json.dumps(cell) for cell in cells] for cells in (old, new)]
-    for _, i, i_end, j, j_end in SequenceMatcher(None, *keys, False).get_opcodes():
+    was, now = ([json.dumps(cell) for cell in cells] for cells in (old, new))
+    matcher = SequenceMatcher(None, was, now, autojunk=False)
+    for _, i, i_end, j, j_end in matcher.get_opcodes():
         for offset in range(j_end - j):
             yield (i + offset if i + offset < i_end else None), j + offset
 
@@ -202,4 +206,5 @@ def _write(book: NotebookNode) -> str:
             }
         }
     )
-    return jupytext.writes(book, fmt="py:percent")
+    text: str = jupytext.writes(book, fmt="py:percent")
+    return text

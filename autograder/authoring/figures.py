@@ -25,7 +25,7 @@ def embed(text: str, root: Path, where: str) -> str:
         CourseError: a drawing is not there, or has no text for who cannot see it.
     """
 
-    def value(found: re.Match) -> str:
+    def value(found: re.Match[str]) -> str:
         alt, path = found.groups()
         if not alt.strip() or not (root / path).is_file():
             problem = (
@@ -43,7 +43,7 @@ def name(text: str, root: Path) -> str:
         return text
     paths = {_encoded(path): path.name for path in (root / _FOLDER).glob("*.png")}
 
-    def link(found: re.Match) -> str:
+    def link(found: re.Match[str]) -> str:
         alt, data = found.groups()
         known = paths.get(data)
         return f"![{alt}](../{_FOLDER}/{known})" if known else found[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import jupytext
 import nbformat
@@ -92,7 +93,7 @@ def _cell(raw: nbformat.NotebookNode, where: str, unit: Unit) -> Cell:
     return cell
 
 
-def _points(metadata: dict, role: str, where: str) -> float:
+def _points(metadata: dict[str, Any], role: str, where: str) -> float:
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
         raise CourseError(f"{where}: points belong to check and written cells, only")
@@ -176,20 +177,19 @@ def to_source(unit: Unit, cells: list[Cell]) -> str:
     )
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
-    return nbformat.writes(notebook) + "\n"
+    text: str = nbformat.writes(notebook)
+    return f"{text}\n"
 
 
 def _nbformat_cell(cell: Cell, unit: Unit) -> nbformat.NotebookNode:
-    make = {
-        "markdown": nbformat.v4.new_markdown_cell,
-        "code": nbformat.v4.new_code_cell,
-    }[cell.kind]
-    text = cell.text
+    built: nbformat.NotebookNode
     if cell.kind == "markdown":
-        text = figures.embed(text, unit.root, cell.where)
+        text = figures.embed(cell.text, unit.root, cell.where)
+        built = nbformat.v4.new_markdown_cell(text)
+    else:
+        built = nbformat.v4.new_code_cell(cell.text)
     if cell.role == "check":
-        text += hidden_part(cell.name, target(cell))
-    built = make(text)
+        built.source += hidden_part(cell.name, target(cell))
     if cell.role:
         built.metadata["nbgrader"] = {
             "grade": cell.role != "exercise",
@@ -216,7 +216,7 @@ def _ids(cells: list[nbformat.NotebookNode]) -> list[str]:
         count += 1
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         ids.append(grade_id or f"{heading[:56].strip('-')}-{count}")
-    seen: Counter = Counter()
+    seen: Counter[str] = Counter()
     unique = []
     for identifier in ids:
         seen[identifier] += 1
@@ -245,12 +245,13 @@ def _kit_cell(unit: Unit) -> nbformat.NotebookNode:
     wheel = (
         "https://raw.githubusercontent.com/{owner}/{repository}/{branch}/{wheel}"
     ).format(wheel=wheel_name(), **colab)
-    return nbformat.v4.new_code_cell(
+    cell: nbformat.NotebookNode = nbformat.v4.new_code_cell(
         "# In Colab, this installs the course's checks. Elsewhere it does nothing.\n"
         "import sys\n\n"
         'if "google.colab" in sys.modules:\n'
         f'    get_ipython().run_line_magic("pip", "install -q {wheel}")'
     )
+    return cell
 
 
 def wheel_name() -> str:

@@ -17,7 +17,7 @@ from autograder.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
-from autograder.student.exercise import Case, Exercise, Value
+from autograder.student.exercise import Answers, Case, Exercise, Value
 
 # The term's seeds by unit, beside what they drew. The public drawing never changes.
 SEEDS = references.FOLDER / "hidden" / "seeds.json"
@@ -129,12 +129,12 @@ def _same(old: Exercise, new: Exercise) -> bool:
     )
 
 
-def _plain(case: Case) -> tuple:
+def _plain(case: Case) -> tuple[object, ...]:
     answers = ("inputs", "expected", "mistakes")
     return tuple(getattr(case, f.name) for f in fields(case) if f.name not in answers)
 
 
-def _same_answers(a: dict[str, Value], b: dict[str, Value]) -> bool:
+def _same_answers(a: Answers, b: Answers) -> bool:
     return list(a) == list(b) and all(_same_value(a[name], b[name]) for name in a)
 
 

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.course import Unit
@@ -46,8 +48,7 @@ def _run_nbgrader(root: Path, unit: Unit) -> None:
         raise CourseError(f"{unit.text.name}:1: nbgrader cannot release it:\n{report}")
 
 
-def _config(root: Path):
-    from traitlets.config import PyFileConfigLoader
+def _config(root: Path) -> Config:
 
     config = PyFileConfigLoader("nbgrader_config.py", str(root)).load_config()
     config.CourseDirectory.root = str(root)

@@ -41,7 +41,7 @@ def _earlier(node: ast.stmt) -> str:
     match node:
         case ast.Assign(
             targets=[ast.Name(name)],
-            value=ast.Call(func=ast.Name("earlier"), args=[ast.Constant(label)]),
+            value=ast.Call(func=ast.Name("earlier"), args=[ast.Constant(str(label))]),
         ):
             unit = label.split("_", 1)[1]
             return f"from autograder.solutions import {unit} as {name}"
@@ -49,5 +49,8 @@ def _earlier(node: ast.stmt) -> str:
 
 
 def _bound(line: str) -> set[str]:
-    node = ast.parse(line).body[0]
-    return {(a.asname or a.name).split(".")[0] for a in node.names}
+    return {
+        (alias.asname or alias.name).split(".")[0]
+        for alias in ast.walk(ast.parse(line))
+        if isinstance(alias, ast.alias)
+    }

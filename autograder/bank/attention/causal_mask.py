@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _lengths(shift: int, *always: int):
+def _lengths(shift: int, *always: int) -> Maker:
     """Some lengths, and one from 24 to 103.
 
     The shift makes the visible drawing's a short one: out of a longer mask all shorter

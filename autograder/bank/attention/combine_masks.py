@@ -8,13 +8,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str):
+def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         return {
             "first": draw.flags(*first),

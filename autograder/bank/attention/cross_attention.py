@@ -11,6 +11,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -27,9 +28,9 @@ def _cross(
     d_v: int,
     mask: tuple[int, ...] = (),
     pull: bool = False,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        made = {
+        made: Inputs = {
             "x": draw.tensor(batch, lq, d_model, scale=1.0),
             "memory": draw.tensor(batch, lk, d_memory, scale=1.0),
         }

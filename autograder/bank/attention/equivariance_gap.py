@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _shuffled(layer: str, length: int, d: int):
+def _shuffled(layer: str, length: int, d: int) -> Maker:
     """A layer and a permutation that is not its own inverse."""
 
     def inputs(draw: Draw) -> Inputs:

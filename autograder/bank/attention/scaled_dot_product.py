@@ -28,11 +28,11 @@ def _triples(
     scale: float = 2.0,
     mask: tuple[int, ...] = (),
     pull: bool = False,
-):
+) -> Maker:
     """Queries, keys, values; a mask of the given shape; weights for a gradient."""
 
     def inputs(draw: Draw) -> Inputs:
-        made = {
+        made: Inputs = {
             "q": draw.tensor(*lead, lq, d_k, scale=scale),
             "k": draw.tensor(*lead, lk, d_k, scale=scale),
             "v": draw.tensor(*lead, lk, d_v),

@@ -11,6 +11,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -25,9 +26,9 @@ def _self(
     d_v: int,
     mask: str = "",
     pull: bool = False,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        made = {"x": draw.tensor(batch, length, d_model, scale=1.0)}
+        made: Inputs = {"x": draw.tensor(batch, length, d_model, scale=1.0)}
         made |= projections(draw, d_model, d_model, d_k, d_v)
         if mask == "padding":
             keep = open_mask(draw, batch, 1, length, chance=0.6)

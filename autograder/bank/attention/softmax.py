@@ -12,13 +12,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _rows(*shape: int, scale: float = 3.0, offsets: tuple[float, ...] = ()):
+def _rows(*shape: int, scale: float = 3.0, offsets: tuple[float, ...] = ()) -> Maker:
     """Rows for softmax; ``offsets`` move the items of the first dimension apart."""
 
     def inputs(draw: Draw) -> Inputs:

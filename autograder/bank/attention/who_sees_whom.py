@@ -12,13 +12,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _mixture(length: int, d: int, scale: float):
+def _mixture(length: int, d: int, scale: float) -> Maker:
     """A layer that mixes positions, and many pairs have no influence.
 
     One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
@@ -46,7 +47,7 @@ def _mixture(length: int, d: int, scale: float):
     return inputs
 
 
-def _masked_layer(length: int, d: int):
+def _masked_layer(length: int, d: int) -> Maker:
     """Attention with a mask.
 
     Some influence is so faint that a coarse limit misses it; each one moves all

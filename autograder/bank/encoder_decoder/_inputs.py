@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
 from autograder.bank.inputs import causal_mask
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import Inputs
+from autograder.oracle.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -63,7 +63,7 @@ def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
 
     No weight of a norm is zero, or a feature would not count.
     """
-    made = draw.weights(**shapes)
+    made: Inputs = draw.weights(**shapes)
     for name, weight in made.items():
         if "norm" in name:
             made[name] = weight + 0.75 * (weight >= 0) - 0.75 * (weight < 0)
@@ -102,7 +102,7 @@ def layer_inputs(
     rate: float | None = None,
     masks: dict[str, str] | None = None,
     pull: bool = False,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {"x": draw.tensor(batch, lt, d_model)}
         made |= {"memory": draw.tensor(batch, ls, d_model)} if ls else {}
@@ -128,7 +128,7 @@ def stack_inputs(
     norm: bool = False,
     masks: dict[str, str] | None = None,
     pull: bool = False,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {"x": draw.tensor(batch, lt, size, scale=1.0)}
         made |= {"memory": draw.tensor(batch, ls, size, scale=1.0)} if ls else {}
@@ -150,7 +150,7 @@ def token_ids(
     return torch.where(keep_mask(draw, batch, length), real, pad_id)
 
 
-def as_options(options: dict) -> Inputs:
+def as_options(options: Mapping[str, int | str]) -> Inputs:
     return {
         f"option.{name}": value if isinstance(value, str) else torch.tensor(value)
         for name, value in options.items()

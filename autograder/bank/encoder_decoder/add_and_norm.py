@@ -12,13 +12,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _branch(batch: int, length: int, size: int, norm_first: bool, pull: bool = False):
+def _branch(batch: int, length: int, size: int, norm_first: bool, pull: bool = False) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {
             "x": draw.tensor(batch, length, size),

@@ -9,13 +9,14 @@ from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _patients(other: str, right: str = "post relu"):
+def _patients(other: str, right: str = "post relu") -> Maker:
     """A right decoder layer and another one; sizes and weights vary with the draw."""
 
     def inputs(draw: Draw) -> Inputs:

@@ -12,6 +12,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -25,7 +26,7 @@ def _network(
     activation: str = "",
     rate: float | None = None,
     pull: bool = False,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {"x": draw.tensor(*lead, d_model)}
         made |= draw.weights(**feed_forward_shapes("", d_model, d_ff))

@@ -18,6 +18,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -37,9 +38,9 @@ def _language_model_inputs(
     activation: str = "gelu",
     pad_id: int = 0,
     second: bool = False,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        options = {
+        options: dict[str, int | str] = {
             "vocab": vocab,
             "d_model": d_model,
             "num_heads": heads,

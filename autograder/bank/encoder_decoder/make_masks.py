@@ -11,13 +11,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _two_languages(batch: int, ls: int, lt: int, pad_id: int | None):
+def _two_languages(batch: int, ls: int, lt: int, pad_id: int | None) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {
             "src": token_ids(draw, batch, ls, 19, pad_id or 0),

@@ -12,13 +12,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _hidden(batch: int, length: int, *special: int):
+def _hidden(batch: int, length: int, *special: int) -> Maker:
     """``special``: mask_id, then pad_id and ignore if they are given."""
 
     def inputs(draw: Draw) -> Inputs:

@@ -12,13 +12,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _sentences(batch: int, length: int, *special: int):
+def _sentences(batch: int, length: int, *special: int) -> Maker:
     """Rows of BOS (1), words, EOS (2) and padding; ``special``: pad_id and ignore."""
 
     def inputs(draw: Draw) -> Inputs:

@@ -15,13 +15,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _state(shapes: Shapes):
+def _state(shapes: Shapes) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         return {f"state.{name}": draw.tensor(*shape) for name, shape in shapes.items()}
 

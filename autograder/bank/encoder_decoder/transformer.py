@@ -18,6 +18,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -41,9 +42,9 @@ def _model_inputs(
     pull: bool = False,
     second: bool = False,
     max_len: int = 0,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        options = {
+        options: dict[str, int | str] = {
             "src_vocab": src_vocab,
             "tgt_vocab": tgt_vocab,
             "d_model": d_model,

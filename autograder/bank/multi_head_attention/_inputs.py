@@ -6,7 +6,7 @@ import torch
 
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import Inputs
+from autograder.oracle.specification import Inputs, Maker
 
 
 def linear_parameters(draw: Draw, scale: float, **shapes: tuple[int, ...]) -> Inputs:
@@ -39,7 +39,7 @@ def multi_head_inputs(
     pull: bool = False,
     scale: float = 0.5,
     refuse: bool = False,
-):
+) -> Maker:
     """Three sequences and the weights; a mask, a pull, sizes that cannot be shared."""
 
     def inputs(draw: Draw) -> Inputs:

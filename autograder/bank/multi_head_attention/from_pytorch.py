@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _from_pytorch(d_model: int, h: int):
+def _from_pytorch(d_model: int, h: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         return {
             "in_proj_weight": draw.tensor(3 * d_model, d_model),

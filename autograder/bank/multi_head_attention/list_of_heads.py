@@ -14,6 +14,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -30,11 +31,11 @@ def _list(
     d_out: int,
     mask: str = "",
     pull: bool = False,
-):
+) -> Maker:
     """An input and the weights for a list of heads; mask is "causal" or "padding"."""
 
     def inputs(draw: Draw) -> Inputs:
-        made = {"x": draw.tensor(batch, length, d_model)}
+        made: Inputs = {"x": draw.tensor(batch, length, d_model)}
         made |= head_parameters(draw, h, d_model, d_k, d_v, scale=0.5)
         made |= linear_parameters(draw, 1.0, w_o=(d_out, h * d_v))
         if mask == "causal":

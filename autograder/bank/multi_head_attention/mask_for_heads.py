@@ -12,18 +12,19 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]):
+def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]) -> Maker:
     """Masks of the given shapes, named ``two``, ``three`` and ``four`` by their rank."""
 
     def inputs(draw: Draw) -> Inputs:
         names = {"two": "2-D", "three": "3-D", "four": "4-D"}
-        made = {names[name]: open_mask(draw, *shape) for name, shape in shapes.items()}
+        made: Inputs = {names[name]: open_mask(draw, *shape) for name, shape in shapes.items()}
         while (
             "4-D" in made and (made["4-D"][:, :1] == made["4-D"][:, 1:]).all(-1).any()
         ):

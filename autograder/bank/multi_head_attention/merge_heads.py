@@ -9,15 +9,16 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _heads(batch: int, length: int, h: int, d_k: int, pull: bool = False):
+def _heads(batch: int, length: int, h: int, d_k: int, pull: bool = False) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        made = {"x": draw.tensor(batch, h, length, d_k)}
+        made: Inputs = {"x": draw.tensor(batch, h, length, d_k)}
         return made | ({"pull": draw.tensor(batch, length, h * d_k)} if pull else {})
 
     return inputs

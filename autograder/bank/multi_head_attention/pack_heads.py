@@ -11,13 +11,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _to_pack(h: int, d_model: int, d_k: int, d_v: int):
+def _to_pack(h: int, d_model: int, d_k: int, d_v: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made = head_parameters(draw, h, d_model, d_k, d_v, scale=1.0)
         return made | {"num_heads": torch.tensor(h)}

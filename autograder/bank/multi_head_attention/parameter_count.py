@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _sizes(bias: bool, *fixed: tuple[int, int]):
+def _sizes(bias: bool, *fixed: tuple[int, int]) -> Maker:
     """Pairs (d_model, h): the fixed ones and two drawn ones."""
 
     def inputs(draw: Draw) -> Inputs:

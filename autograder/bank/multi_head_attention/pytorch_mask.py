@@ -11,13 +11,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _mask_for_pytorch(batch: int, h: int, lq: int, lk: int, mask: tuple[int, ...]):
+def _mask_for_pytorch(batch: int, h: int, lq: int, lk: int, mask: tuple[int, ...]) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         return {
             "mask": open_mask(draw, *mask),

@@ -11,15 +11,16 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _features(batch: int, length: int, h: int, d_k: int, pull: bool = False):
+def _features(batch: int, length: int, h: int, d_k: int, pull: bool = False) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        made = {
+        made: Inputs = {
             "x": draw.tensor(batch, length, h * d_k),
             "num_heads": torch.tensor(h),
         }

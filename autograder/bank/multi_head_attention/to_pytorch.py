@@ -7,13 +7,14 @@ from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Edit,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int):
+def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
     return multi_head_inputs(batch, h, d_k, lq, lk)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 
 from autograder.oracle.draw import Draw
@@ -83,7 +85,7 @@ def _base_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
     return _waves(positions.unsqueeze(1) / 1000 ** (columns // 2 * 2 / d_model))
 
 
-def _clinic(draw: Draw, bug, visible: float = 0.25) -> Inputs:
+def _clinic(draw: Draw, bug: Callable[..., torch.Tensor], visible: float = 0.25) -> Inputs:
     """A right table and, of the same size, one with the bug, off by more than a bit."""
     while True:
         max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
@@ -97,7 +99,8 @@ def _clinic(draw: Draw, bug, visible: float = 0.25) -> Inputs:
 def _one_number(draw: Draw) -> Inputs:
     """A sine that is too large; and a table with a cosine that is too small."""
     inputs = _clinic(draw, _one_number_bug)
-    lower = _one_number_bug(draw, *inputs["right table"].shape, odd=1, change=-0.3)
+    max_len, d_model = inputs["right table"].shape
+    lower = _one_number_bug(draw, max_len, d_model, odd=1, change=-0.3)
     return {**inputs, "other wrong table": _rounded(lower)}
 
 

@@ -17,7 +17,7 @@ from autograder.oracle.specification import (
 
 
 def _positions(positions: torch.Tensor, d_model: int, odd: int = 0) -> Inputs:
-    inputs = {"positions": positions, "d_model": torch.tensor(d_model)}
+    inputs: Inputs = {"positions": positions, "d_model": torch.tensor(d_model)}
     return inputs | ({"odd d_model": torch.tensor(odd)} if odd else {})
 
 

@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _map(lengths: tuple[int, ...], width: int, chance: float):
+def _map(lengths: tuple[int, ...], width: int, chance: float) -> Maker:
     """Weights whose largest entry lies on the anti-diagonal with the given chance.
 
     Along the other axis the largest ones lie there a different number of times.

@@ -10,18 +10,20 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _steps_with_cache(batch: int, length: int, d_model: int, heads: int):
+def _steps_with_cache(batch: int, length: int, d_model: int, heads: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        shapes = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for name in ("w_q", "w_k", "w_v", "w_o"):
             shapes |= {f"{name}.weight": (d_model, d_model), f"{name}.bias": (d_model,)}
-        return draw.weights(**shapes) | {
+        made: Inputs = dict(draw.weights(**shapes))
+        return made | {
             "x": draw.tensor(batch, length, d_model, scale=1.0),
             "other": draw.tensor(batch, length - 1, d_model, scale=1.0),
             "heads": torch.tensor(heads),

@@ -11,6 +11,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -19,7 +20,7 @@ from autograder.oracle.specification import (
 _KINDS = ("right", "one token wrong", "swapped", "too short", "too long", "unfinished")
 
 
-def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0):
+def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     """Labels 9 wide, and rows of all kinds decoded in fewer or more columns.
 
     The share of right rows is not that of right columns.

@@ -11,13 +11,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...]):
+def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...]) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made = random_tables(draw, 9, 1.0) | random_batches(draw, steps + 3, lengths, 9)
         numbers = {"steps": steps, "warmup": warmup, "rate": rate}

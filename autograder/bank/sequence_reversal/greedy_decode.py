@@ -11,6 +11,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -19,7 +20,7 @@ from autograder.oracle.specification import (
 
 def _lines(
     ends: tuple[int, ...], max_len: int, vocabulary: int, training: bool, extra: int = 3
-):
+) -> Maker:
     """A model's lines, with EOS at the given places (or none); after it, more tokens."""
 
     def inputs(draw: Draw) -> Inputs:

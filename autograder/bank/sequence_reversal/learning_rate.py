@@ -10,20 +10,21 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _asked(warmup: int, steps: int, floor: float | None = None):
+def _asked(warmup: int, steps: int, floor: float | None = None) -> Maker:
     """Some steps of each part of the schedule, the corners always."""
 
     def inputs(draw: Draw) -> Inputs:
         middle = draw.ids(warmup + 1, steps, 12).sort().values.tolist()
         early = draw.ids(0, warmup, 3).sort().values.tolist()
         corners = [warmup - 1, warmup, *middle, steps - 1, steps, steps + 1]
-        made = {
+        made: Inputs = {
             "warmup": torch.tensor(warmup),
             "steps": torch.tensor(steps),
             "asked": torch.tensor([0, *early, *corners, steps + steps // 2, 3 * steps]),

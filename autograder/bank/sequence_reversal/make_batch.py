@@ -9,13 +9,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _text(*lengths: int, high: int = 14):
+def _text(*lengths: int, high: int = 14) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         rows = random_rows(draw, list(lengths), high)
         return {"sequences": "; ".join(" ".join(map(str, row)) for row in rows)}

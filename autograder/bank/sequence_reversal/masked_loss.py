@@ -9,13 +9,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0):
+def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0) -> Maker:
     """Logits and labels; labels hold every special token but PAD before they end."""
 
     def inputs(draw: Draw) -> Inputs:

@@ -11,13 +11,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float = 3.0):
+def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float = 3.0) -> Maker:
     """Batches of rows with so many real labels; each batch is easier than the last."""
 
     def inputs(draw: Draw) -> Inputs:

@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _drawing(count: int, longest: int, symbols: int):
+def _drawing(count: int, longest: int, symbols: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         numbers = {"count": count, "longest": longest, "symbols": symbols}
         numbers["seed"] = int(draw.ids(0, 10**6))

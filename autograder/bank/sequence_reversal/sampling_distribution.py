@@ -12,6 +12,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -25,7 +26,7 @@ def _dials(
     share: int | None = None,
     forbidden: int = 0,
     scale: float = 3.0,
-):
+) -> Maker:
     """Logits without ties, and the dials.
 
     ``share`` is how many tokens top-p should keep in row 0. It lies in the middle of

@@ -7,13 +7,14 @@ from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Edit,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _target(*lengths: int, high: int = 14):
+def _target(*lengths: int, high: int = 14) -> Maker:
     return lambda draw: {"target": random_targets(draw, list(lengths), high)}
 
 

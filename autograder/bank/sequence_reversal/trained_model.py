@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -13,11 +15,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 from autograder.student.probes.sequence_reversal import RuleBased
+
+Rule = Callable[[list[int]], list[int]]
 
 
 class Oracle(RuleBased):
@@ -28,7 +33,7 @@ class Oracle(RuleBased):
         peeks: reads the next token in the decoder's input instead of the source.
     """
 
-    def __init__(self, rule=lambda ids: ids[::-1], peeks: bool = False):
+    def __init__(self, rule: Rule = lambda ids: ids[::-1], peeks: bool = False):
         super().__init__()
         self.table = nn.Parameter(torch.eye(14))
         self.rule, self.peeks = rule, peeks
@@ -48,7 +53,7 @@ class Oracle(RuleBased):
         return (line + [PAD] * width)[:width]
 
 
-def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int = 10):
+def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int = 10) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         lengths = draw.ids(shortest, longest + 1, rows, 1)
         places = torch.arange(11)

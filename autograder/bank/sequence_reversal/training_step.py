@@ -18,6 +18,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -30,7 +31,7 @@ def _steps(
     rate: float,
     scale: float,
     max_norm: float | None = None,
-):
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         made = random_tables(draw, 9, scale) | random_batches(draw, count, lengths, 9)
         made["rate"] = torch.tensor(rate)

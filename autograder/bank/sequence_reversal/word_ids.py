@@ -8,6 +8,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -16,7 +17,7 @@ from autograder.oracle.specification import (
 _WORDS = ("the", "The", "cat", "dog,", "dog", "sees", "a", "tree.", "and", "über", "it")
 
 
-def _sentences(*sizes: int, gaps: tuple[str, ...] = (" ",)):
+def _sentences(*sizes: int, gaps: tuple[str, ...] = (" ",)) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         lines = []
         for size in sizes:

@@ -21,7 +21,7 @@ from autograder.oracle.specification import (
 
 def _examples(draw: Draw, sizes: Sequence[tuple[int, int]], max_len: int = 0) -> Inputs:
     examples = [[draw.ids(4, 60, size).tolist() for size in pair] for pair in sizes]
-    inputs = {"examples": json.dumps(examples)}
+    inputs: Inputs = {"examples": json.dumps(examples)}
     return inputs | {"max_len": torch.tensor(max_len)} if max_len else inputs
 
 

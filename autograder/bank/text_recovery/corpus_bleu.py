@@ -17,7 +17,7 @@ from autograder.oracle.specification import (
 )
 
 
-def _shuffled(draw: Draw, items: list) -> list:
+def _shuffled(draw: Draw, items: list[str]) -> list[str]:
     return some_of(draw, items, len(items))
 
 

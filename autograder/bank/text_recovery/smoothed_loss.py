@@ -28,7 +28,7 @@ def _logits(
     target = draw.ids(1, vocab, b, length)
     target[0, -2:] = PAD
     target[-1, 1:] = PAD
-    inputs = {"logits": draw.tensor(b, length, vocab, scale=scale), "target": target}
+    inputs: Inputs = {"logits": draw.tensor(b, length, vocab, scale=scale), "target": target}
     if smoothing is not None:
         inputs["smoothing"] = torch.tensor(smoothing)
     return inputs

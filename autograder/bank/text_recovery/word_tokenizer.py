@@ -33,7 +33,7 @@ def _word_texts(draw: Draw, count: int, min_freq: int | None) -> Inputs:
     texts += [f"{rare[0]}, {rare[1]} {rare[2]}", f"{rare[1]} {rare[0]} {rare[3]}"]
     new = [*natural_sentences(draw, 2), f'"{rare[0]} wombat," {texts[0]}', ""]
     row = [BOS, 7, PAD, 9, UNK, BOS, 5, EOS, 8, PAD, EOS, 6]
-    inputs = {
+    inputs: Inputs = {
         "texts": json.dumps(texts),
         "new": json.dumps(new),
         "row": torch.tensor(row) + (torch.tensor(row) > 3) * draw.ids(0, 9, 1),
