@@ -20,9 +20,8 @@ from autograder.grading.faults import Undecided
 from autograder.grading.outputs import CappedOutputs
 from autograder.grading.prompt_client import PromptClient
 from autograder.kernel.client import OURS
-from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span
+from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 
-CLOCK = 2.0  # times a limit of CPU time: what may pass with sleeping and waiting
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 _LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
 _MESSAGES_WAITING = 32
@@ -159,7 +158,7 @@ class BoxedExecute(CappedOutputs):
     # One cell
 
     def _run(self, cell: NotebookNode, index: int, look: Look) -> None:
-        span = Span(self._meter, Budget(self.timeout, CLOCK * self.timeout))
+        span = Span(self._meter, usual_budget(self.timeout))
         ended = ""
         try:
             ended = run_sync(self._limited)(cell, index, span, look)
@@ -211,7 +210,8 @@ class BoxedExecute(CappedOutputs):
     def _notebook_is_over(self, span: Span) -> str:
         cpu = self._cpu_before + self._meter.cpu
         clock = self._clock_before + span.clock
-        if cpu > self.notebook_seconds or clock > CLOCK * self.notebook_seconds:
+        budget = usual_budget(self.notebook_seconds)
+        if cpu > budget.cpu or clock > budget.clock:
             self._stop("it has used up its time")
             return "the notebook has used up its time"
         return ""

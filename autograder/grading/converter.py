@@ -38,6 +38,7 @@ from autograder.grading import assignment, extensions
 from autograder.grading.book import GradebookError, PatientBook, Scores
 from autograder.grading.cluster import Cluster
 from autograder.grading.enter import enter
+from autograder.grading.faults import Undecided
 from autograder.grading.intake import Limits, rebuild, say
 from autograder.grading.outcome import Outcome, above_bar, changes, outcome, summary
 from autograder.grading.parallel import Pool, SetupError, usable_cores
@@ -322,6 +323,10 @@ class CourseAutograde(Autograde):
     def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         task, stamp = work.task, begun.stamp
+        checks = noted(graded.notebook).get("checks", {}).values()
+        lost = [check for check in checks if check["decided"] == "person"]
+        if lost and not begun.final:
+            raise Undecided("the judge has failed over an answer")
         scores = self._book.use(
             lambda book: record(
                 book, task, graded, stamp, self._extra.get(task.student),
@@ -341,6 +346,9 @@ class CourseAutograde(Autograde):
         found = outcome(task.student, "graded", known, work.known)
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
+        if lost:
+            reason = f"{len(lost)} checks have no verdict"
+            return replace(found, status="undecided", reason=reason)
         return found
 
     def _published(self, student: str) -> Published:

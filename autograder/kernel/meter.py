@@ -34,6 +34,11 @@ class Budget:
     clock: float
 
 
+def usual_budget(cpu: float) -> Budget:
+    """Seconds of CPU, and twice as many in all for code that sleeps or waits."""
+    return Budget(cpu, 2.0 * cpu)
+
+
 class Meter:
     """Counts for the box of one supervisor; look at least every `LOOK_SECONDS`.
 

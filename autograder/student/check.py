@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+from collections.abc import Mapping
 
 from autograder.student import references
 from autograder.student.compare import blame, judge
@@ -61,10 +62,9 @@ class Check:
                 exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
             )
         self._failed.pop(name, None)
-        verdict = blame(verdict, exercises[0], self._failed)
+        verdict = conclude(verdict, exercises[0], self._failed)
         if not verdict.passed:
             self._failed[name] = verdict.title
-        verdict = without_stub(verdict)
         self._rows[name] = row_of(verdict)
         return verdict
 
@@ -77,6 +77,18 @@ class Check:
         elif not _has_panels():
             print(shown)
         return shown
+
+
+def conclude(
+    verdict: Verdict, exercise: Exercise, failed: Mapping[str, str]
+) -> Verdict:
+    """A verdict as it is shown, here and by the judge.
+
+    Args:
+        failed: exercises that failed before, with their titles: what follows from them
+            is not blamed on this one.
+    """
+    return without_stub(blame(verdict, exercise, failed))
 
 
 def without_stub(verdict: Verdict) -> Verdict:

@@ -10,11 +10,13 @@ import time
 import pytest
 import torch
 
-from autograder.grading import judging
+from autograder.grading import naming
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import Judge, Question
-from autograder.grading.judging import Box, conclude, decide, named, prepared
+from autograder.grading.judging import decide, prepared, shown
 from autograder.grading.line import Line
+from autograder.grading.naming import named
+from autograder.grading.questioning import Box
 from autograder.kernel.meter import Meter
 from autograder.oracle import answers
 from autograder.solutions import attention
@@ -68,8 +70,8 @@ def judged(channel, seed="abc", seconds=5.0):
     check = prepared(NAME, seed, seconds)
     verdict = decide(check, asked(channel, seconds))
     if not verdict.passed and verdict.results:
-        verdict = named(check, verdict)
-    return conclude(check, verdict)
+        verdict = named(check.exercise, check.task, verdict)
+    return shown(check, verdict)
 
 
 def hostile(theirs, behaviour):
@@ -179,7 +181,7 @@ def test_a_mistake_that_takes_too_long_to_find_is_not_named(box, monkeypatch):
         while True:
             time.process_time()
 
-    monkeypatch.setattr(judging, "NAMING_SECONDS", 0.2)
+    monkeypatch.setattr(naming, "NAMING_SECONDS", 0.2)
     monkeypatch.setattr(answers, "mistaken_answers", endless)
     verdict = judged(box(lambda: lambda q, k: k @ q.transpose(-2, -1)))
     assert 0 <= verdict.points < verdict.max_points

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from autograder.bank import specification
-from autograder.grading.judging import Box, conclude, decide, prepared
+from autograder.grading.judging import decide, prepared, shown
+from autograder.grading.questioning import Box
 from autograder.kernel.meter import Meter
 from autograder.oracle.variants import build_object
 from autograder.student import agent
@@ -45,7 +46,7 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         check = prepared(name, seed, 60.0)
         box = Box(ours, TICKET, Meter(None), 60.0)
         box.await_ready()
-        verdict = conclude(check, decide(check, box))
+        verdict = shown(check, decide(check, box))
         serve.join(60)
         return verdict
 
