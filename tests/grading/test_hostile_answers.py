@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from autograder.bank import specification
-from autograder.grading.judging import Prepared, conclude, for_a_person
+from autograder.grading.judging import Prepared, for_a_person, shown
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
 from autograder.student.compare import diagnose, judge
@@ -51,9 +51,9 @@ def verdict(name: str, answers: Answers) -> Record:
         check.exercise, check.cases, lambda case: concluded(check.side(case), answers)
     )
     diagnose(check.exercise, found.results)
-    shown = conclude(check, found)
-    as_html(shown).encode()
-    record = of_verdict(shown)
+    final = shown(check, found)
+    as_html(final).encode()
+    record = of_verdict(final)
     json.dumps(record.to_json(), allow_nan=False).encode()
     assert 0.0 <= record.points <= 2 * record.max_points
     return record
