@@ -101,7 +101,6 @@ def test_nothing_shadows_the_standard_library():
 ELSEWHERE = {
     "__main__": "publishing/test_colab.py",
     "bank/*": "bank/test_bank.py",
-    "authoring/*": "authoring/test_build.py",
     "classroom/hosted": "classroom/test_results.py",
     "classroom/leaderboard": "student/recovery/test_pieces.py",
     "classroom/ledger": "collect/test_sources.py",
@@ -162,7 +161,7 @@ ELSEWHERE = {
     "student/recovery/forms": "student/recovery/test_corpus.py",
     "student/recovery/words": "student/recovery/test_corpus.py",
     "student/recovery/*": "student/recovery/test_pieces.py",
-    "student/references": "authoring/test_build.py",
+    "student/references": "authoring/test_references.py",
 }
 
 

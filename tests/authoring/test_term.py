@@ -114,5 +114,5 @@ def test_the_command_on_a_clean_clone(tmp_path):
     assert files("public") == public
     assert next((clone / "terms").glob("*/gradebook.db")).read_text() == "grades"
     run("autograder", "validity")
-    run("pytest", "-q", "-p", "no:cacheprovider", "tests/authoring/test_build.py",
+    run("pytest", "-q", "-p", "no:cacheprovider", "tests/authoring/test_course.py",
         "-k", "what_is_committed")  # fmt: skip

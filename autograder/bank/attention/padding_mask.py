@@ -16,8 +16,10 @@ from autograder.oracle.specification import (
     Way,
 )
 
+Pads = tuple[tuple[int, int], ...]  # in front and at the end, a row each
 
-def _ids(draw: Draw, pads: tuple[tuple[int, int], ...], pad_id: int, length: int) -> torch.Tensor:
+
+def _ids(draw: Draw, pads: Pads, pad_id: int, length: int) -> torch.Tensor:
     """Ids (B, length); row b has pads[b] = (padding in front, padding at the end)."""
     real = pad_id + 1 + draw.ids(0, 40, len(pads), length)
     # Below the padding id there are real tokens, too.
@@ -28,7 +30,7 @@ def _ids(draw: Draw, pads: tuple[tuple[int, int], ...], pad_id: int, length: int
     return ids
 
 
-def _any_order(draw: Draw, pads: tuple[int, ...]) -> tuple:
+def _any_order(draw: Draw, pads: Pads) -> Pads:
     """The same paddings in an order that is drawn, so that no mask can be known."""
     return tuple(pads[i] for i in torch.argsort(draw.tensor(len(pads), scale=500.0)))
 

@@ -1,0 +1,72 @@
+"""A hand-written notebook is read strictly, and becomes a valid source."""
+
+import nbformat
+import pytest
+
+from autograder.authoring import notebook
+from autograder.errors import CourseError
+from tests.authoring.tiny import GOOD, tiny
+
+
+def refused(tmp_path, old: str, new: str) -> str:
+    assert GOOD.count(old) >= 1
+    with pytest.raises(CourseError) as caught:
+        notebook.read(tiny(tmp_path, GOOD.replace(old, new)))
+    return str(caught.value)
+
+
+def test_a_good_notebook_becomes_a_valid_source(tmp_path):
+    unit = tiny(tmp_path)
+    cells = notebook.read(unit)
+    source = nbformat.reads(notebook.to_source(unit, cells), as_version=4)
+    graded = [c.metadata.nbgrader for c in source.cells if "nbgrader" in c.metadata]
+    ids = [c.grade_id for c in graded]
+    assert ids == ["tiny-double-answer", "tiny-double", "tiny-why"]
+    assert sum(c.get("points", 0) for c in graded) == 100
+    assert not any("jupytext" in str(c.metadata) for c in source.cells)
+    (check,) = (c for c in source.cells if c.source.startswith("check("))
+    assert check.source.splitlines()[1:] == [
+        "### BEGIN HIDDEN TESTS",
+        'check.hidden("tiny/double", double)',
+        "### END HIDDEN TESTS",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('exercise="tiny/double"', "exercise=tiny/double", ":9: cannot read"),
+        ('exercise="tiny/double"', 'exercize="tiny/double"', ":9: cannot read"),
+        ('exercise="tiny/double"', 'exercise="other/double"', ':9: "other/double"'),
+        ("points=95", "points='many'", ":17: points must be a number"),
+        ("points=95", "", ":17: points belong"),
+        ("points=95", "points=90", ":1: points sum to 95"),
+        ("    ### END SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
+        ("    ### BEGIN SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
+        ('check("tiny/double", double)', "assert double(1) == 2", ":17: a check"),
+        ('check("tiny/double", double)', "check(double)", ":17: a check cell"),
+        (
+            'check("tiny/double", double)\n',
+            'check("tiny/double", double)\nprint(double)\n',
+            ":17: a check cell",
+        ),
+        (
+            'check("tiny/double", double)\n',
+            'check("tiny/double", double)\n### BEGIN HIDDEN TESTS\n',
+            "the build adds the hidden part",
+        ),
+        ('written="tiny/why"', 'written="tiny/double"', "used twice"),
+        ("# %% [markdown]\n", "lost = 1\n\n# %% [markdown]\n", ":1: text before"),
+        ('check="tiny/double"', 'check="tiny/treble"', ":17: a check cell"),
+    ],
+)
+def test_faults_are_refused_with_file_and_line(tmp_path, old, new, says):
+    text = refused(tmp_path, old, new)
+    assert text.startswith("99_tiny.py:") and says in text
+
+
+def test_an_exercise_without_check_is_refused(tmp_path):
+    with pytest.raises(CourseError, match="lacks its other half"):
+        text = GOOD.replace("double", "lone")
+        body = text[text.index("# %% exercise") : text.index("# %% check")]
+        notebook.read(tiny(tmp_path, GOOD + body))
