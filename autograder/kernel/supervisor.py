@@ -26,12 +26,12 @@ from typing import Any
 
 from autograder.kernel import bwrap, confine, inside, kit
 from autograder.kernel.confine import MB, ConfinementError, Policy, Room
+from autograder.kernel.held import held_mb, mapped_mb, share_fairly
 from autograder.kernel.processes import (
     collected_seconds,
     cpu_seconds,
     descendants,
     end_all_children,
-    proportional_mb,
     resident_mb,
 )
 
@@ -216,7 +216,7 @@ class Watch:
         self.reason = ""
         self.next_look = 0.0
         self.cpu = (0.0, 0.0)
-        self.warm_mb = resident_mb([box])
+        self.warm_mb, self.mapped_mb = resident_mb([box]), mapped_mb(box)
 
     def until_end(self, client: socket.socket, life: int) -> dict[str, Any]:
         """Serve signals and check limits until the kernel ends; returns its usage."""
@@ -245,19 +245,19 @@ class Watch:
 
     def _check_limits(self) -> None:
         self.next_look = time.monotonic() + WATCH_SECONDS
-        used = cpu_seconds(descendants(os.getpid()))
+        pids = list(descendants(os.getpid()))
+        share_fairly(pids)
+        used = cpu_seconds(pids)
         if sum(used) + collected_seconds(os.getpid()) > self.policy.notebook_seconds:
             self._kill("CPU time")
-        elif self._memory_mb() > self.policy.memory_mb * 1.25 + self.warm_mb:
+        elif self._memory_mb(pids) > self.policy.memory_mb * 1.25 + self.warm_mb:
             self._kill("memory")
         elif self.level in ("landlock", "none") and self._disk_is_full():
             self._kill("disk")
 
-    def _memory_mb(self) -> float:
-        """All processes together; counted exactly only when a rough count alarms."""
-        pids = list(descendants(os.getpid()))
-        rough = resident_mb(pids)
-        return rough if rough < self.policy.memory_mb else proportional_mb(pids)
+    def _memory_mb(self, pids: list[int]) -> float:
+        """All processes together, and what the system holds for them."""
+        return held_mb(pids, self.policy.memory_mb, self.mapped_mb)
 
     def _disk_is_full(self) -> bool:
         try:

@@ -110,6 +110,53 @@ while True: pass
     assert with_kernel(tmp_path, body)["reason"] == "memory"
 
 
+HIDDEN = {
+    "shared memory that was let go of": """
+import mmap, time
+kept = []
+while True:
+    m = mmap.mmap(-1, 50 << 20)
+    for i in range(0, len(m), 4096): m[i] = 1
+    m.madvise(mmap.MADV_DONTNEED)
+    kept.append(m)
+""",
+    "page tables": """
+import mmap, time
+kept = []
+while True:
+    m = mmap.mmap(-1, 8 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)
+    for i in range(0, len(m), 2 << 20): m[i]
+    kept.append(m)
+""",
+    "buffers of sockets": """
+import os, socket, time
+for _ in range(20):
+    if os.fork() == 0:
+        kept = [socket.socketpair() for _ in range(200)]
+        for ours, _ in kept:
+            ours.setblocking(False)
+            try:
+                while True: ours.send(bytes(1 << 16))
+            except OSError: pass
+        time.sleep(600)
+while True: time.sleep(1)
+""",
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_memory_that_no_process_shows_counts(
+    tmp_path: Path, policy: Callable[..., None], name: str
+) -> None:
+    policy(memory_mb=300)
+
+    async def body(manager: Any, kernel: Any) -> None:
+        kernel.execute(HIDDEN[name])
+        await ended(manager)
+
+    assert with_kernel(tmp_path, body)["reason"] == "memory"
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [("import os; os._exit(3)", "exited"), ("import os; os.abort()", "signal")],

@@ -25,6 +25,7 @@ from autograder.student.probes import (
     probe,
     returned,
     tensor,
+    writing,  # noqa: F401 - registers its probes
 )
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4

@@ -1,0 +1,110 @@
+"""Memory counts wherever a box keeps it, and many processes weigh as much as one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.kernel import held
+from tests.kernel.conftest import linux
+
+pytestmark = linux
+
+LET_GO = """
+import mmap
+m = mmap.mmap(-1, 300 << 20)
+for i in range(0, len(m), 4096): m[i] = 1
+m.madvise(mmap.MADV_DONTNEED)
+"""
+PAGE_TABLES = """
+import mmap
+m = mmap.mmap(-1, 40 << 30, flags=mmap.MAP_PRIVATE | 0x4000,
+              prot=mmap.PROT_READ)
+for i in range(0, len(m), 2 << 20): m[i]
+"""
+SOCKETS = """
+import resource, socket
+resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))
+pairs = [socket.socketpair() for _ in range(200)]
+"""
+
+
+@contextlib.contextmanager
+def process(code: str) -> Iterator[int]:
+    """A process that has run some code, and waits."""
+    command = [sys.executable, "-c", f"{code}\nprint(1, flush=True)\ninput()"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as child:
+        try:
+            assert child.stdout.readline() == b"1\n"
+            yield child.pid
+        finally:
+            child.kill()
+
+
+@pytest.fixture(scope="module")
+def warm_mb() -> float:
+    with process("") as pid:
+        return held.mapped_mb(pid)
+
+
+def test_an_ordinary_process_holds_what_is_resident(warm_mb):
+    with process("x = b'x' * (100 << 20)") as pid:
+        assert 100 < held.held_mb([pid], 1000, warm_mb) < 160
+
+
+def test_shared_memory_that_was_let_go_of_still_counts(warm_mb):
+    with process(LET_GO) as pid:
+        assert held.let_go_mb([pid]) == 300
+        assert held.held_mb([pid], 250, warm_mb) > 300
+
+
+def test_page_tables_count(warm_mb):
+    with process(PAGE_TABLES) as pid:
+        assert held.page_tables_mb([pid]) > 70
+        assert held.held_mb([pid], 60, warm_mb) > 60
+
+
+def test_sockets_count_beyond_an_ordinary_number(warm_mb):
+    with process("") as pid:
+        assert held.sockets_mb([pid]) == 0
+    with process(SOCKETS) as pid:
+        assert held.sockets_mb([pid]) > 100
+        assert held.held_mb([pid], 10_000, warm_mb) > 100
+
+
+def test_a_process_that_has_ended_holds_nothing():
+    with process("") as pid:
+        pass
+    assert held.held_mb([pid], 100, 0.0) == 0
+
+
+def spinning(count: int) -> list[subprocess.Popen]:
+    code = "while True: pass"
+    return [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
+
+
+def test_many_busy_processes_weigh_as_much_as_one():
+    children = spinning(10)
+    try:
+        deadline = time.monotonic() + 60
+        nice = 0
+        while nice < 8 and time.monotonic() < deadline:
+            held.share_fairly([child.pid for child in children])
+            nice = max(os.getpriority(os.PRIO_PROCESS, c.pid) for c in children)
+        assert nice >= 8
+        # Whoever runs alone keeps its weight.
+        before = os.getpriority(os.PRIO_PROCESS, 0)
+        held.share_fairly([os.getpid()])
+        assert os.getpriority(os.PRIO_PROCESS, 0) == before
+    finally:
+        for child in children:
+            os.kill(child.pid, signal.SIGKILL)
+            child.wait()
