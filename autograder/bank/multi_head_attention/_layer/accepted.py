@@ -1,0 +1,249 @@
+"""Other styles in which the layer is right."""
+
+from __future__ import annotations
+
+from autograder.bank.multi_head_attention._layer.lines import DROP
+from autograder.oracle.specification import Accepted, Edit
+
+ACCEPTED = [
+    Accepted(name="view_transpose_by_hand", source="""
+        import math
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                self.drop = nn.Dropout(dropout)
+
+            def forward(self, query, key, value, mask=None):
+                B, Lq, D = query.shape
+                Lk = key.shape[1]
+                q = self.w_q(query).view(B, Lq, self.h, self.d_k).transpose(1, 2)
+                k = self.w_k(key).view(B, Lk, self.h, self.d_k).transpose(1, 2)
+                v = self.w_v(value).view(B, Lk, self.h, self.d_k).transpose(1, 2)
+                scores = torch.matmul(q, k.transpose(2, 3)) / math.sqrt(self.d_k)
+                if mask is not None:
+                    if mask.dim() == 3:
+                        mask = mask.unsqueeze(1)
+                    scores = scores.masked_fill(mask == 0, float("-inf"))
+                attn = torch.softmax(scores, dim=-1)
+                out = torch.matmul(self.drop(attn), v)
+                out = out.transpose(1, 2).contiguous().view(B, Lq, D)
+                return self.w_o(out), attn
+        """),
+    Accepted(name="einsum_and_minus_1e9", source="""
+        import torch.nn.functional as F
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                pass
+
+            def forward(self, query, key, value, mask=None):
+                q = self.w_q(query).unflatten(2, (self.h, self.d_k))
+                k = self.w_k(key).unflatten(2, (self.h, self.d_k))
+                v = self.w_v(value).unflatten(2, (self.h, self.d_k))
+                scores = torch.einsum("bqhd,bkhd->bhqk", q, k) * self.d_k ** -0.5
+                mask = mask_for_heads(mask)
+                if mask is not None:
+                    scores = torch.where(mask, scores, -1e9)
+                weights = F.dropout(scores.softmax(-1), self.p, self.training)
+                out = torch.einsum("bhqk,bkhd->bqhd", weights, v)
+                return self.w_o(out.flatten(2)), weights
+        """),
+    Accepted(name="loop_over_heads", source="""
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                self.drop = nn.Dropout(p=dropout)
+
+            def forward(self, query, key, value, mask=None):
+                outs, maps = [], []
+                full = None if mask is None else mask_for_heads(mask).expand(-1, self.h, -1, -1)
+                q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
+                for i in range(self.h):
+                    part = slice(i * self.d_k, (i + 1) * self.d_k)
+                    m = None if full is None else full[:, i]
+                    _, w = attention.scaled_dot_product_attention(
+                        q[..., part], k[..., part], v[..., part], m)
+                    w = self.drop(w)
+                    outs.append(w @ v[..., part])
+                    maps.append(w)
+                return self.w_o(torch.cat(outs, dim=-1)), torch.stack(maps, dim=1)
+        """),
+    Accepted(name="fused_kernel_for_the_output", source="""
+        import torch.nn.functional as F
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                pass
+
+            def forward(self, query, key, value, mask=None):
+                q, k, v = (split_heads(w(x), self.h) for w, x in
+                           ((self.w_q, query), (self.w_k, key), (self.w_v, value)))
+                mask = mask_for_heads(mask)
+                p = self.p if self.training else 0.0
+                out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)
+                with torch.no_grad():
+                    weights = attention.scaled_dot_product_attention(q, k, v, mask)[1]
+                return self.w_o(merge_heads(out)), weights
+        """),
+    Accepted(name="bmm_with_folded_batch", source="""
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                self.drop = nn.Dropout(dropout)
+
+            def forward(self, query, key, value, mask=None):
+                B, Lq, Lk = query.size(0), query.size(1), key.size(1)
+                def fold(y):
+                    return y.view(B, -1, self.h, self.d_k).transpose(1, 2).reshape(
+                        B * self.h, -1, self.d_k)
+                q, k, v = fold(self.w_q(query)), fold(self.w_k(key)), fold(self.w_v(value))
+                scores = torch.bmm(q / self.d_k ** 0.5, k.transpose(1, 2))
+                if mask is not None:
+                    m = mask_for_heads(mask).expand(B, self.h, Lq, Lk).reshape(-1, Lq, Lk)
+                    bias = torch.zeros_like(scores).masked_fill_(~m, float("-inf"))
+                    scores = scores + bias
+                weights = self.drop(nn.Softmax(dim=-1)(scores))
+                out = torch.bmm(weights, v).view(B, self.h, Lq, self.d_k)
+                out = out.permute(0, 2, 1, 3).reshape(B, Lq, -1)
+                return (self.w_o(out), weights.view(B, self.h, Lq, Lk))
+        """),
+    Accepted(name="pytorchs_own_function", source="""
+        import torch.nn.functional as F
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                pass
+
+            def forward(self, query, key, value, mask=None):
+                B, Lq, D = query.shape
+                Lk = key.size(1)
+                blocked = None
+                if mask is not None:
+                    blocked = (~mask_for_heads(mask)).expand(B, self.h, Lq, Lk).flatten(0, 1)
+                ws = torch.cat([self.w_q.weight, self.w_k.weight, self.w_v.weight])
+                bs = torch.cat([self.w_q.bias, self.w_k.bias, self.w_v.bias])
+                out, weights = F.multi_head_attention_forward(
+                    query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1),
+                    D, self.h, ws, bs, None, None, False, self.p,
+                    self.w_o.weight, self.w_o.bias, training=self.training,
+                    attn_mask=blocked, average_attn_weights=False)
+                return out.transpose(0, 1), weights
+        """),
+    Accepted(name="other_order_other_initialisation", source="""
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                assert d_model % num_heads == 0, "d_model must be divisible by num_heads"
+                self.d_k = d_model // num_heads
+                self.h = num_heads
+                self.attn_drop = nn.Dropout(dropout)
+                for name in ("w_o", "w_v", "w_k", "w_q"):
+                    layer = nn.Linear(d_model, d_model)
+                    nn.init.xavier_uniform_(layer.weight)
+                    nn.init.zeros_(layer.bias)
+                    setattr(self, name, layer)
+
+            def forward(self, query, key, value, mask=None):
+                q = torch.stack(self.w_q(query).split(self.d_k, dim=-1), dim=1)
+                k = torch.stack(self.w_k(key).split(self.d_k, dim=-1), dim=1)
+                v = torch.stack(self.w_v(value).split(self.d_k, dim=-1), dim=1)
+                q = q * self.d_k ** -0.25
+                k = k * self.d_k ** -0.25
+                scores = q @ k.mT
+                if mask is not None:
+                    while mask.dim() < 4:
+                        mask = mask.unsqueeze(-3)
+                    scores.masked_fill_(mask.logical_not(), torch.finfo(scores.dtype).min)
+                scores = scores - scores.max(dim=-1, keepdim=True).values
+                weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+                heads = self.attn_drop(weights) @ v
+                return self.w_o(torch.cat(list(heads.unbind(1)), dim=-1)), weights
+        """),
+    Accepted(name="three_inputs_in_one_product", source="""
+        class MultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads, dropout=0.0):
+                super().__init__()
+                if d_model % num_heads:
+                    raise ValueError("d_model must be a multiple of num_heads")
+                self.num_heads = num_heads
+                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
+                self.w_q = nn.Linear(d_model, d_model)
+                self.w_k = nn.Linear(d_model, d_model)
+                self.w_v = nn.Linear(d_model, d_model)
+                self.w_o = nn.Linear(d_model, d_model)
+                self.dropout = nn.Dropout(dropout)
+
+            def forward(self, query, key, value, mask=None):
+                shapes = (query, "w_q"), (key, "w_k"), (value, "w_v")
+                heads = []
+                for x, name in shapes:
+                    layer = getattr(self, name)
+                    w = layer.weight.view(self.h, self.d_k, -1)
+                    b = layer.bias.view(self.h, 1, self.d_k)
+                    heads.append(torch.einsum("bld,hkd->bhlk", x, w) + b)
+                q, k, v = heads
+                _, weights = attention.scaled_dot_product_attention(q, k, v, mask_for_heads(mask))
+                weights = self.dropout(weights)
+                w_o = self.w_o.weight.view(-1, self.h, self.d_k)
+                return torch.einsum("bhqk,ohk->bqo", weights @ v, w_o) + self.w_o.bias, weights
+        """),
+    Accepted(name="dropout_by_hand", edits=[
+        Edit(
+            DROP,
+            """
+            p = self.dropout.p
+            if self.training and p > 0:
+                keep = torch.rand_like(weights) >= p
+                weights = weights * keep / (1 - p)
+            """,
+        ),
+    ]),
+]

@@ -1,0 +1,10 @@
+"""Lines of the solution that many mutants change."""
+
+Q = "q = split_heads(self.w_q(query), self.num_heads)"
+K = "k = split_heads(self.w_k(key), self.num_heads)"
+V = "v = split_heads(self.w_v(value), self.num_heads)"
+MASK = "mask = mask_for_heads(mask)"
+SDPA = "_, weights = attention.scaled_dot_product_attention(q, k, v, mask)"
+DROP = "weights = self.dropout(weights)"
+RETURN = "return self.w_o(merge_heads(weights @ v)), weights"
+EVEN = "if d_model % num_heads != 0:"
