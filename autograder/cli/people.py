@@ -66,6 +66,11 @@ def add(commands: Commands) -> None:
     solutions.add_argument(
         "--anyway", action="store_true", help="also while somebody may hand in"
     )
+    written = _add_graded(commands, "written", _written, "list answers in words")
+    written.add_argument(
+        "--from", dest="tables", action="append", default=[], type=Path, metavar="CSV",
+        help="a table that was filled in: its points and comments are recorded",
+    )  # fmt: skip
     watch = _add_graded(commands, "watch", _watch, "grade what arrives, on hand-in")
     watch.add_argument(
         "--exchange", action="store_true",
@@ -187,6 +192,19 @@ def _solutions(options: argparse.Namespace) -> int:
         )
     path = options.course / "solutions" / f"{unit}.ipynb"
     print(solved.release(find_unit(unit), path, due))
+    return 0
+
+
+def _written(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, written
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    for path in options.tables:
+        count = written.take_list(unit, options.course, path)
+        print(f"{path}: points for {count}")
+    if not options.tables:
+        folder = options.course / "reports"
+        print(*written.write_list(unit, options.course, folder), sep="\n")
     return 0
 
 

@@ -1,0 +1,206 @@
+"""Written answers as a work list: a page to read them all, and tables to fill in.
+
+A question's rubric, "What a full answer has: one thing (2), another (1).", becomes
+columns to tick. What is filled in goes into the gradebook, as if the formgrader had.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbgrader import api
+from nbgrader.utils import is_grade, is_solution
+
+from autograder.classroom import gradebook, page, sheet
+from autograder.course import graded_notebooks
+from autograder.course.files import write
+from autograder.errors import CourseError
+from autograder.grading.book import Gradebook, PatientBook
+from autograder.grading.titles import title
+
+_RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
+_ITEM = re.compile(
+    r"\s*(?P<text>.+?)\s*\((?P<points>\d+(?:\.\d+)?)\)\s*[,;.]?", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A written answer that is asked for; ``items`` of its rubric with their points."""
+
+    name: str
+    title: str
+    max_points: float
+    items: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The titles of the columns to tick."""
+        return tuple(f"{text} ({points:g})" for text, points in self.items)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a student wrote; ``points`` None as long as nobody has graded it."""
+
+    student: str
+    name: str
+    text: str
+    points: float | None
+    comment: str
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to read."""
+        return self.text.strip().strip("*_").casefold() in ("", "your answer here")
+
+
+def questions(unit: str, root: Path) -> list[Question]:
+    """The questions of an assignment, in their order.
+
+    Raises:
+        CourseError: it has none.
+    """
+    found, text = [], ""
+    path = root / "source" / unit / f"{unit}.ipynb"
+    for cell in nbformat.read(path, as_version=4).cells:
+        if is_grade(cell) and is_solution(cell):
+            mark = cell.metadata.nbgrader
+            named = title(unit, mark.grade_id)
+            items = tuple(_items(text or cell.source))
+            found.append(Question(mark.grade_id, named, float(mark.points), items))
+        text = cell.source if cell.cell_type == "markdown" else ""
+    if not found:
+        raise CourseError(f"{unit} asks for no answer in words")
+    return found
+
+
+def _items(text: str) -> Iterator[tuple[str, float]]:
+    rubric = _RUBRIC.search(text)
+    for item in _ITEM.finditer(rubric["items"].strip().strip("*") if rubric else ""):
+        yield " ".join(item["text"].split()), float(item["points"])
+
+
+def answers(unit: str, root: Path, question: Question) -> list[Answer]:
+    """All graded students' answers to a question; those that wait first."""
+    told = []
+    with gradebook.open_gradebook(root) as book:
+        names = {s.id: gradebook.Student(
+            s.id, s.first_name or "", s.last_name or "").name for s in book.students
+        }  # fmt: skip
+        for path in graded_notebooks(unit, root):
+            student, key = path.parts[-3], (question.name, unit, unit, path.parts[-3])
+            text = _text(path, question.name)
+            grade, comment = book.find_grade(*key), book.find_comment(*key)
+            told.append(Answer(
+                student, names.get(student, student), text, grade.manual_score,
+                comment.manual_comment or "",
+            ))  # fmt: skip
+    return sorted(told, key=lambda a: (a.points is not None, a.blank, a.student))
+
+
+def _text(path: Path, grade_id: str) -> str:
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
+            return str(cell.source)
+    return ""
+
+
+def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
+    """Write the page, and a table to fill in for each question; where they are."""
+    asked = [(q, answers(unit, root, q)) for q in questions(unit, root)]
+    made = [folder / f"{unit}-written.html"]
+    write(made[0], page.render("written.html.j2", unit, asked=asked))
+    for question, told in asked:
+        rows = [
+            ("student", "name", "answer", *question.columns, "points", "comment"),
+            *(
+                (a.student, a.name, a.text, *("" for _ in question.items),
+                 sheet.number(a.points), a.comment)
+                for a in told
+            ),
+        ]  # fmt: skip
+        text = sheet.as_text([[sheet.harmless(v) for v in row] for row in rows])
+        made.append(folder / f"{unit}-{question.name}.csv")
+        write(made[-1], text)
+    return made
+
+
+def take_list(unit: str, root: Path, path: Path) -> int:
+    """Put what was filled in into the gradebook; for how many.
+
+    "points" counts where it is filled in, else the ticked items; who has neither is
+    left as they were. All of a table counts, or, after an error, none of it.
+
+    Raises:
+        CourseError: the table is of no question, or has points that cannot be.
+    """
+    table = sheet.read(path)
+    stem = path.stem.removeprefix(f"{unit}-")
+    found = [q for q in questions(unit, root) if q.name == stem]
+    if not found:
+        raise CourseError(f"{path}: its name is that of no question of {unit}")
+    given: dict[str, tuple[float | None, str]] = {}
+    for row in table.rows:
+        student = table.cell(row, "student")
+        given[student] = (
+            _points(found[0], table, row, path),
+            table.cell(row, "comment"),
+        )
+    return _record(unit, root, found[0], given)
+
+
+def _points(
+    question: Question, table: sheet.Sheet, row: Sequence[str], path: Path
+) -> float | None:
+    text = table.cell(row, "points")
+    ticked = [
+        points
+        for column, (_, points) in zip(question.columns, question.items, strict=True)
+        if table.cell(row, column)
+    ]
+    if not text and not ticked:
+        return None
+    try:
+        points = float(text.replace(",", ".")) if text else sum(ticked)
+    except ValueError:
+        points = -1.0
+    if not 0 <= points <= question.max_points:
+        who = table.cell(row, "student")
+        raise CourseError(
+            f'{path}: "{text}" for {who} is not between 0 and {question.max_points:g}'
+        )
+    return points
+
+
+def _record(
+    unit: str, root: Path, question: Question,
+    given: Mapping[str, tuple[float | None, str]],
+) -> int:  # fmt: skip
+    def put(book: Gradebook) -> int:
+        count = 0
+        for student, (points, comment) in given.items():
+            try:
+                grade = book.find_grade(question.name, unit, unit, student)
+            except api.MissingEntry:
+                raise CourseError(f"{student} has no graded submission") from None
+            if points is not None:
+                grade.manual_score, grade.needs_manual_grade = points, False
+                count += 1
+            if comment:
+                said = book.find_comment(question.name, unit, unit, student)
+                said.manual_comment = comment
+        book.finish()
+        return count
+
+    log = logging.getLogger(__name__)
+    patient = PatientBook(*gradebook.place(root), seconds=gradebook.PATIENCE, log=log)
+    try:
+        return patient.use(put)
+    finally:
+        patient.close()

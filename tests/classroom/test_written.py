@@ -1,0 +1,85 @@
+"""Written answers: read on one page, graded in a table, recorded in the gradebook."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from autograder import cli
+from autograder.classroom import gradebook, written
+from autograder.course import units
+from autograder.errors import CourseError
+from tests.classroom.conftest import WHOLE
+from tests.tiny_course import UNIT, WORDS
+
+NAME = "numbers-why"
+
+
+@pytest.fixture
+def listed(graded) -> Path:
+    """The table of the course's one question, to be filled in."""
+    assert cli.main(["written", "01", "--course", str(graded)]) == 0
+    return graded / "reports" / f"{UNIT}-{NAME}.csv"
+
+
+def fill(path: Path, student: str, **cells: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(path.read_text())))
+    for row in rows:
+        if row["student"] == student:
+            row.update(cells)
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+
+
+def score(root, student: str) -> float | None:
+    book = gradebook.read(UNIT, root)
+    (own,) = (s for s in book.submissions if s.student.id == student)
+    return own.points[NAME]
+
+
+def test_a_page_has_the_answers_and_who_left_it_blank(graded, listed):
+    page = (graded / "reports" / f"{UNIT}-written.html").read_text()
+    assert WORDS in page and "Ada Lovelace" in page and "<script" not in page
+
+
+def test_points_and_comments_go_into_the_gradebook(graded, listed):
+    fill(listed, WHOLE, points="3,5", comment="Nicely put.")
+    where = ["--course", str(graded)]
+    assert cli.main(["written", "01", "--from", str(listed), *where]) == 0
+    assert score(graded, WHOLE) == 3.5
+    (question,) = written.questions(UNIT, graded)
+    told = {a.student: a for a in written.answers(UNIT, graded, question)}
+    assert told[WHOLE].comment == "Nicely put."
+    assert told["bob"].points is None, "nobody filled it in"
+
+
+@pytest.mark.parametrize("points", ["5", "-1", "much"])
+def test_points_that_cannot_be_leave_everything_as_it_was(graded, listed, points):
+    fill(listed, WHOLE, points="3")
+    fill(listed, "bob", points=points)
+    with pytest.raises(CourseError, match="not between 0 and 4"):
+        written.take_list(UNIT, graded, listed)
+    assert score(graded, WHOLE) is None
+
+
+def test_ticked_items_of_the_rubric_add_up(graded, listed, monkeypatch):
+    items = (("both results", 2.0), ("which is noticed", 1.0), ("a remedy", 1.0))
+    rubric = written.Question(NAME, "Why", 4.0, items)
+    monkeypatch.setattr(written, "questions", lambda *_: [rubric])
+    written.write_list(UNIT, graded, listed.parent)
+    first, _, last = rubric.columns
+    fill(listed, WHOLE, **{first: "x", last: "x"})
+    assert written.take_list(UNIT, graded, listed) == 1
+    assert score(graded, WHOLE) == 3
+
+
+@pytest.mark.parametrize("unit", units()[1:5], ids=lambda unit: unit.label)
+def test_the_rubrics_of_the_course_are_read_and_add_up(unit):
+    for question in written.questions(unit.label, unit.root):
+        total = sum(points for _, points in question.items)
+        assert total == question.max_points, question
