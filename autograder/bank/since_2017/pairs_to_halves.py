@@ -191,7 +191,7 @@ EXERCISE = Specification(
         ),
     ],
     accepted=[
-        Accepted(name="slices", source="""
+        Accepted(name="slices_of_heads", source="""
             def pairs_to_halves(weight, num_heads):
                 heads = weight.chunk(num_heads, dim=0)
                 return torch.cat([torch.cat((h[0::2], h[1::2])) for h in heads])
