@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import torch
 
 from autograder.oracle.draw import Draw
@@ -14,6 +16,7 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+from autograder.oracle.variants import clean
 
 
 def _patients(other: str, right: str = "post relu") -> Maker:
@@ -32,55 +35,60 @@ def _patients(other: str, right: str = "post relu") -> Maker:
     return inputs
 
 
-def _test(*lines: str) -> str:
-    """A test of the given lines, which see x, memory, and the layer's output y."""
-    body = "\n".join(f"    {line}" for line in lines)
-    return (
-        "def assert_decoder_layer(layer, d_model, d_ff):\n"
-        "    torch.manual_seed(0)\n"
-        "    layer.requires_grad_(False)\n"
-        "    x, memory = torch.randn(3, 5, d_model), torch.randn(3, 4, d_model)\n"
-        "    push = torch.linspace(-1, 1, d_model)\n"
-        "    def moves(x2, memory2):\n"
-        "        return ((layer(x2, memory2) - layer(x, memory)).abs() > 1e-5).any(-1)\n"
-        "    def nudged(z, b, j):\n"
-        "        z = z.clone()\n"
-        "        z[b, j] += push\n"
-        "        return z\n"
-        f"{body}\n"
-    )
+def _test(*blocks: str) -> str:
+    """A test of the given lines, which see x, memory, and what moves what."""
+    start = """
+        def assert_decoder_layer(layer, d_model, d_ff):
+            torch.manual_seed(0)
+            layer.requires_grad_(False)
+            x, memory = torch.randn(3, 5, d_model), torch.randn(3, 4, d_model)
+            push = torch.linspace(-1, 1, d_model)
+            def moves(x2, memory2):
+                return ((layer(x2, memory2) - layer(x, memory)).abs() > 1e-5).any(-1)
+            def nudged(z, b, j):
+                z = z.clone()
+                z[b, j] += push
+                return z
+        """
+    return _inside(clean(start), *blocks)
 
 
-_COUNT = (
-    "n = 8 * (d_model * d_model + d_model) + 2 * d_model * d_ff + d_ff + 7 * d_model",
-    "assert sum(p.numel() for p in layer.parameters()) == n",
-)
-_SHAPE = (
-    "for batch in (1, 2, 3):",
-    "    z = torch.randn(batch, 5, d_model)",
-    "    assert layer(z, torch.randn(batch, 4, d_model)).shape == z.shape",
-)
-_FUTURE = (
-    "for j in range(1, 5):",
-    "    assert not moves(nudged(x, 1, j), memory)[1, :j].any()",
-)
-_PAST = (
-    "for j in range(5):",
-    "    assert moves(nudged(x, 1, j), memory)[1, j:].all()",
-)
-_MEMORY = (
-    "for j in range(4):",
-    "    assert moves(x, nudged(memory, 1, j))[1].all()",
-)
-_OTHERS = (
-    "others = torch.tensor([0, 2])",
-    "for j in range(5):",
-    "    assert not moves(nudged(x, 1, j), memory)[others].any()",
-    "for j in range(4):",
-    "    assert not moves(x, nudged(memory, 1, j))[others].any()",
-    "    assert not moves(x, nudged(memory, 0, j))[1:].any()",
-)
-_ALL = (*_COUNT, *_SHAPE, *_FUTURE, *_PAST, *_MEMORY, *_OTHERS)
+def _inside(head: str, *blocks: str) -> str:
+    """Blocks of lines, indented below a line that begins them."""
+    body = "\n".join(map(clean, blocks))
+    return f"{head}\n{textwrap.indent(body, '    ')}"
+
+
+_COUNT = """
+    n = 8 * (d_model * d_model + d_model) + 2 * d_model * d_ff + d_ff + 7 * d_model
+    assert sum(p.numel() for p in layer.parameters()) == n
+    """
+_SHAPE = """
+    for batch in (1, 2, 3):
+        z = torch.randn(batch, 5, d_model)
+        assert layer(z, torch.randn(batch, 4, d_model)).shape == z.shape
+    """
+_FUTURE = """
+    for j in range(1, 5):
+        assert not moves(nudged(x, 1, j), memory)[1, :j].any()
+    """
+_PAST = """
+    for j in range(5):
+        assert moves(nudged(x, 1, j), memory)[1, j:].all()
+    """
+_MEMORY = """
+    for j in range(4):
+        assert moves(x, nudged(memory, 1, j))[1].all()
+    """
+_OTHERS = """
+    others = torch.tensor([0, 2])
+    for j in range(5):
+        assert not moves(nudged(x, 1, j), memory)[others].any()
+    for j in range(4):
+        assert not moves(x, nudged(memory, 1, j))[others].any()
+        assert not moves(x, nudged(memory, 0, j))[1:].any()
+    """
+_ALL = (_COUNT, _SHAPE, _FUTURE, _PAST, _MEMORY, _OTHERS)
 
 
 def _patient(
@@ -199,20 +207,20 @@ EXERCISE = Specification(
             says="Your test accepts every layer, wrong ones as well.",
             asks="Is there an `assert` that can fail?",
             ways=[
-                Way(
-                    source=_test("assert layer is not None"),
-                ),
-                Way(
-                    name="asserts_a_tuple",
-                    source=_test("leak = moves(nudged(x, 1, 4), memory)[1, :4].any()",
-                             "assert (not leak, 'sees the future')").replace(
-                    "(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"),
-                ),
-                Way(
-                    name="swallows",
-                    source=_test("try:", *(f"    {line}" for line in _ALL),
-                          "except Exception as error:", "    print(error)"),
-                ),
+                Way(source=_test("assert layer is not None")),
+                Way(name="asserts_a_tuple", source=_test(
+                    """
+                    leak = moves(nudged(x, 1, 4), memory)[1, :4].any()
+                    assert (not leak, 'sees the future')
+                    """,
+                ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4")),
+                Way(name="swallows", source=_test(
+                    _inside("try:", *_ALL),
+                    """
+                    except Exception as error:
+                        print(error)
+                    """,
+                )),
             ],
         ),
         Mutant(
@@ -220,42 +228,38 @@ EXERCISE = Specification(
             says="Your test rejects every layer, right ones as well.",
             asks="Did you run it on your own `DecoderLayer`?",
             ways=[
-                Way(
-                    source=_test("assert not layer(x, memory).isfinite().all()"),
-                ),
-                Way(
-                    name="always_fails",
-                    source=_test("raise AssertionError('untested')"),
-                ),
-                Way(
-                    name="memory_causal_expected",
-                    source=_test(*_ALL, "assert not moves(x, nudged(memory, 1, 3))[1, :3].any()"),
-                ),
-                Way(
-                    name="itself_forbidden",
-                    source=_test(*_ALL, "assert not moves(nudged(x, 1, 2), memory)[1, 2]"),
-                ),
-                Way(
-                    name="wrong_count",
-                    source=_test(*_ALL, "assert sum(p.numel() for p in layer.parameters()) == "
-                          "8 * d_model * d_model + 2 * d_model * d_ff + 6 * d_model"),
-                ),
-                Way(
-                    name="calls_with_masks",
-                    source=_test(*_ALL, "layer(x, memory, attention.causal_mask(5))"),
-                ),
-                Way(
-                    name="by_name",
-                    source=_test("assert hasattr(layer, 'self_attention')",
-                          "assert hasattr(layer, 'cross_attention')", *_ALL),
-                ),
-                Way(
-                    name="against_own_with_copied_names",
-                    source=_test("mine = DecoderLayer(d_model, 2, d_ff)",
-                          "mine.load_state_dict(layer.state_dict())",
-                          "assert torch.allclose(mine(x, memory, attention.causal_mask(5)), "
-                          "layer(x, memory))"),
-                ),
+                Way(source=_test("assert not layer(x, memory).isfinite().all()")),
+                Way(name="always_fails", source=_test("raise AssertionError('untested')")),
+                Way(name="memory_causal_expected", source=_test(
+                    *_ALL,
+                    "assert not moves(x, nudged(memory, 1, 3))[1, :3].any()",
+                )),
+                Way(name="itself_forbidden", source=_test(
+                    *_ALL,
+                    "assert not moves(nudged(x, 1, 2), memory)[1, 2]",
+                )),
+                Way(name="wrong_count", source=_test(
+                    *_ALL,
+                    "assert sum(p.numel() for p in layer.parameters()) == 8 * d_model * d_model + 2 * d_model * d_ff + 6 * d_model",
+                )),
+                Way(name="calls_with_masks", source=_test(
+                    *_ALL,
+                    "layer(x, memory, attention.causal_mask(5))",
+                )),
+                Way(name="by_name", source=_test(
+                    """
+                    assert hasattr(layer, 'self_attention')
+                    assert hasattr(layer, 'cross_attention')
+                    """,
+                    *_ALL,
+                )),
+                Way(name="against_own_with_copied_names", source=_test(
+                    """
+                    mine = DecoderLayer(d_model, 2, d_ff)
+                    mine.load_state_dict(layer.state_dict())
+                    assert torch.allclose(mine(x, memory, attention.causal_mask(5)), layer(x, memory))
+                    """,
+                )),
             ],
         ),
         Mutant(
@@ -263,29 +267,31 @@ EXERCISE = Specification(
             says="Your test rejects right layers and accepts wrong ones.",
             asks="An `assert` passes when its condition is true. Is yours true for a "
             "right layer?",
-            ways=[Way(
-                source=_test("def right():", *(f"    {line}" for line in _ALL),
-                      "try:", "    right()", "except Exception:", "    return",
-                      "assert False"),
-            )],
+            ways=[Way(source=_test(
+                _inside("def right():", *_ALL),
+                """
+                try:
+                    right()
+                except Exception:
+                    return
+                assert False
+                """,
+            ))],
         ),
         Mutant(
             name="returns_bool",
             says="Your test returns its verdict instead of raising `AssertionError`.",
             asks="Who looks at the return value of a test?",
-            ways=[Way(
-                source=_test("return not moves(nudged(x, 1, 4), memory)[1, :4].any()").replace(
-                "(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"),
-            )],
+            ways=[Way(source=_test(
+                "return not moves(nudged(x, 1, 4), memory)[1, :4].any()",
+            ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))],
         ),
         Mutant(
             name="even_push",
             says="Your test refuses right pre-norm layers: it adds the same number to "
             "all features, and a norm takes that away again.",
             asks="What did LayerNorm make of `vector + 1` in section 2?",
-            ways=[Way(
-                source=_test(*_ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"),
-            )],
+            ways=[Way(source=_test(*_ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))],
         ),
         Mutant(
             name="only_shape",
@@ -293,205 +299,198 @@ EXERCISE = Specification(
             "the layer or looks at shapes only.",
             asks="Which of the three published bugs changes a shape?",
             ways=[
-                Way(
-                    source=_test(*_SHAPE),
-                ),
-                Way(
-                    name="prints_only",
-                    source=_test("print(bool(moves(nudged(x, 1, 4), memory)[1, :4].any()))"),
-                ),
+                Way(source=_test(_SHAPE)),
+                Way(name="prints_only", source=_test(
+                    "print(bool(moves(nudged(x, 1, 4), memory)[1, :4].any()))",
+                )),
             ],
         ),
         Mutant(
             name="only_count",
             says="Your test counts weights and looks at nothing else.",
             asks="Does a missing mask change the number of weights?",
-            ways=[Way(
-                source=_test(*_COUNT).replace(
-                "(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"),
-            )],
+            ways=[Way(source=_test(_COUNT).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))],
         ),
         Mutant(
             name="only_causal",
             says="Your test looks at the future only (rule 2, and not all of it).",
             asks="Which rules are there besides, and which bug breaks which rule?",
-            ways=[Way(
-                source=_test(*_FUTURE),
-            )],
+            ways=[Way(source=_test(_FUTURE))],
         ),
         Mutant(
             name="only_memory",
             says="Your test looks at the memory only (rule 3).",
             asks="Which rules are there besides, and which bug breaks which rule?",
-            ways=[Way(
-                source=_test(*_MEMORY),
-            )],
+            ways=[Way(source=_test(_MEMORY))],
         ),
         Mutant(
             name="no_count",
             says="Your test does not count the weights (rule 5).",
             asks="How could you notice a second cross-attention from outside?",
-            ways=[Way(
-                source=_test(*_SHAPE, *_FUTURE, *_PAST, *_MEMORY, *_OTHERS),
-            )],
+            ways=[Way(source=_test(_SHAPE, _FUTURE, _PAST, _MEMORY, _OTHERS))],
         ),
         Mutant(
             name="no_memory_rule",
             says="Your test does not ask whether the outputs move with the memory "
             "(rule 3).",
             asks="Which rule would a layer break that never looks at the source?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_FUTURE, *_PAST, *_OTHERS),
-            )],
+            ways=[Way(source=_test(_COUNT, _SHAPE, _FUTURE, _PAST, _OTHERS))],
         ),
         Mutant(
             name="no_future",
             says="Your test does not ask whether the future is hidden (rule 2).",
             asks="Which outputs may *not* move when position j changes?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_PAST, *_MEMORY, *_OTHERS),
-            )],
+            ways=[Way(source=_test(_COUNT, _SHAPE, _PAST, _MEMORY, _OTHERS))],
         ),
         Mutant(
             name="no_past",
             says="Your test asks that the future is hidden, but not that the past is "
             "seen (rule 2).",
             asks="Which outputs *must* move when position j changes?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_FUTURE, *_MEMORY, *_OTHERS),
-            )],
+            ways=[Way(source=_test(_COUNT, _SHAPE, _FUTURE, _MEMORY, _OTHERS))],
         ),
         Mutant(
             name="no_others",
             says="Your test does not ask whether sentences leave each other alone "
             "(rule 4).",
             asks="You change sentence 1. What should happen to sentences 0 and 2?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_FUTURE, *_PAST, *_MEMORY),
-            )],
+            ways=[Way(source=_test(_COUNT, _SHAPE, _FUTURE, _PAST, _MEMORY))],
         ),
         Mutant(
             name="batch_of_one",
             says="Your test tries a single sentence only, so it cannot see sentences "
             "that move each other.",
             asks="Which rules need more than one sentence?",
-            ways=[Way(
-                source=_test(*_COUNT,
-                      "x, memory = x[:1], memory[:1]",
-                      "for j in range(5):",
-                      "    moved = moves(nudged(x, 0, j), memory)[0]",
-                      "    assert moved[j:].all() and not moved[:j].any()",
-                      "for j in range(4):",
-                      "    assert moves(x, nudged(memory, 0, j))[0].all()"),
-            )],
+            ways=[Way(source=_test(
+                _COUNT,
+                """
+                x, memory = x[:1], memory[:1]
+                for j in range(5):
+                    moved = moves(nudged(x, 0, j), memory)[0]
+                    assert moved[j:].all() and not moved[:j].any()
+                for j in range(4):
+                    assert moves(x, nudged(memory, 0, j))[0].all()
+                """,
+            ))],
         ),
         Mutant(
             name="batch_of_two",
             says="Your test tries a batch of 2 and nothing of rule 4. That is the size "
             "for which the published bug stays silent.",
             asks="Which batch sizes did the author forget?",
-            ways=[Way(
-                source=_test(*_COUNT,
-                      "x, memory = x[:2], memory[:2]",
-                      "for j in range(5):",
-                      "    moved = moves(nudged(x, 0, j), memory)[0]",
-                      "    assert moved[j:].all() and not moved[:j].any()",
-                      "for j in range(4):",
-                      "    assert moves(x, nudged(memory, 0, j))[0].all()"),
-            )],
+            ways=[Way(source=_test(
+                _COUNT,
+                """
+                x, memory = x[:2], memory[:2]
+                for j in range(5):
+                    moved = moves(nudged(x, 0, j), memory)[0]
+                    assert moved[j:].all() and not moved[:j].any()
+                for j in range(4):
+                    assert moves(x, nudged(memory, 0, j))[0].all()
+                """,
+            ))],
         ),
         Mutant(
             name="last_position_only",
             says="Your test changes the last target position only, and looks at the "
             "first output only.",
             asks="Would you notice a mask that is too wide by one position?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_PAST, *_MEMORY, *_OTHERS,
-                      "assert not moves(nudged(x, 1, 4), memory)[1, 0]"),
-            )],
+            ways=[Way(source=_test(
+                _COUNT,
+                _SHAPE,
+                _PAST,
+                _MEMORY,
+                _OTHERS,
+                "assert not moves(nudged(x, 1, 4), memory)[1, 0]",
+            ))],
         ),
         Mutant(
             name="first_memory_only",
             says="Your test changes the first position of the memory only.",
             asks="May a layer leave out the last word of the source?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_FUTURE, *_PAST, *_OTHERS,
-                      "assert moves(x, nudged(memory, 1, 0))[1].all()"),
-            )],
+            ways=[Way(source=_test(
+                _COUNT,
+                _SHAPE,
+                _FUTURE,
+                _PAST,
+                _OTHERS,
+                "assert moves(x, nudged(memory, 1, 0))[1].all()",
+            ))],
         ),
         Mutant(
             name="some_memory",
             says="Your test is content if *some* output moves with the memory.",
             asks="Is it `any` or `all`?",
-            ways=[Way(
-                source=_test(*_COUNT, *_SHAPE, *_FUTURE, *_PAST, *_OTHERS,
-                      "for j in range(4):",
-                      "    assert moves(x, nudged(memory, 1, j)).any()"),
-            )],
+            ways=[Way(source=_test(
+                _COUNT,
+                _SHAPE,
+                _FUTURE,
+                _PAST,
+                _OTHERS,
+                """
+                for j in range(4):
+                    assert moves(x, nudged(memory, 1, j)).any()
+                """,
+            ))],
         ),
     ],
     accepted=[
-        Accepted(
-            name="rule_by_rule",
-            source=_test(*_ALL),
-        ),
-        Accepted(
-            name="one_matrix",
-            source="def assert_decoder_layer(layer, d_model, d_ff):\n"
-            "    sizes = [p.numel() for p in layer.parameters()]\n"
-            "    attention_size = 4 * d_model * (d_model + 1)\n"
-            "    network = nn.Sequential(nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model))\n"
-            "    network_size = sum(p.numel() for p in network.parameters())\n"
-            "    assert sum(sizes) == 2 * attention_size + network_size + 6 * d_model\n"
-            "    with torch.no_grad():\n"
-            "        for B, Lt, Ls in ((1, 4, 6), (2, 3, 5), (3, 5, 4)):\n"
-            "            x, memory = torch.randn(B, Lt, d_model), torch.randn(B, Ls, d_model)\n"
-            "            y = layer(x, memory)\n"
-            "            assert y.shape == (B, Lt, d_model)\n"
-            "            own = torch.eye(B, dtype=torch.bool)\n"
-            "            for b in range(B):\n"
-            "                for j in range(Lt):\n"
-            "                    x2 = x.clone()\n"
-            "                    x2[b, j] = torch.randn(d_model)\n"
-            "                    moved = (layer(x2, memory) - y).abs().amax(-1) > 1e-5\n"
-            "                    later = torch.arange(Lt) >= j\n"
-            "                    assert (moved == (own[b][:, None] & later)).all()\n"
-            "                for j in range(Ls):\n"
-            "                    m2 = memory.clone()\n"
-            "                    m2[b, j] = -3 * memory[b, j].flip(0)\n"
-            "                    moved = (layer(x, m2) - y).abs().amax(-1) > 1e-5\n"
-            "                    assert (moved == own[b][:, None].expand(-1, Lt)).all()\n",
-        ),
-        Accepted(
-            name="by_gradients",
-            source="def assert_decoder_layer(layer, d_model, d_ff):\n"
-            "    count = sum(p.numel() for p in layer.parameters())\n"
-            "    wanted = 8 * d_model**2 + 8 * d_model + 2 * d_model * d_ff + d_ff + 7 * d_model\n"
-            "    if count != wanted:\n"
-            "        raise AssertionError(f'{count} weights, not {wanted}')\n"
-            "    for B in (3, 1, 2):\n"
-            "        x = torch.randn(B, 4, d_model, requires_grad=True)\n"
-            "        memory = torch.randn(B, 6, d_model, requires_grad=True)\n"
-            "        y = layer(x, memory)\n"
-            "        assert y.shape == x.shape\n"
-            "        for b in range(B):\n"
-            "            for i in range(4):\n"
-            "                pull = torch.randn(d_model)\n"
-            "                gx, gm = torch.autograd.grad((y[b, i] * pull).sum(), (x, memory),\n"
-            "                    retain_graph=True, allow_unused=True)\n"
-            "                assert gx is not None and gm is not None\n"
-            "                sx, sm = gx.abs().sum(-1) > 1e-7, gm.abs().sum(-1) > 1e-7\n"
-            "                assert sx[b, :i + 1].all() and not sx[b, i + 1:].any()\n"
-            "                assert sm[b].all()\n"
-            "                rest = torch.arange(B) != b\n"
-            "                assert not sx[rest].any() and not sm[rest].any()\n",
-        ),
-        Accepted(
-            name="catches_and_raises",
-            source=_test(
-            "try:", *(f"    {line}" for line in _ALL),
-            "except (ValueError, RuntimeError) as error:",
-            "    raise AssertionError('it crashes') from error"),
-        ),
+        Accepted(name="rule_by_rule", source=_test(*_ALL)),
+        Accepted(name="one_matrix", source="""
+            def assert_decoder_layer(layer, d_model, d_ff):
+                sizes = [p.numel() for p in layer.parameters()]
+                attention_size = 4 * d_model * (d_model + 1)
+                network = nn.Sequential(nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model))
+                network_size = sum(p.numel() for p in network.parameters())
+                assert sum(sizes) == 2 * attention_size + network_size + 6 * d_model
+                with torch.no_grad():
+                    for B, Lt, Ls in ((1, 4, 6), (2, 3, 5), (3, 5, 4)):
+                        x, memory = torch.randn(B, Lt, d_model), torch.randn(B, Ls, d_model)
+                        y = layer(x, memory)
+                        assert y.shape == (B, Lt, d_model)
+                        own = torch.eye(B, dtype=torch.bool)
+                        for b in range(B):
+                            for j in range(Lt):
+                                x2 = x.clone()
+                                x2[b, j] = torch.randn(d_model)
+                                moved = (layer(x2, memory) - y).abs().amax(-1) > 1e-5
+                                later = torch.arange(Lt) >= j
+                                assert (moved == (own[b][:, None] & later)).all()
+                            for j in range(Ls):
+                                m2 = memory.clone()
+                                m2[b, j] = -3 * memory[b, j].flip(0)
+                                moved = (layer(x, m2) - y).abs().amax(-1) > 1e-5
+                                assert (moved == own[b][:, None].expand(-1, Lt)).all()
+            """),
+        Accepted(name="by_gradients", source="""
+            def assert_decoder_layer(layer, d_model, d_ff):
+                count = sum(p.numel() for p in layer.parameters())
+                wanted = 8 * d_model**2 + 8 * d_model + 2 * d_model * d_ff + d_ff + 7 * d_model
+                if count != wanted:
+                    raise AssertionError(f'{count} weights, not {wanted}')
+                for B in (3, 1, 2):
+                    x = torch.randn(B, 4, d_model, requires_grad=True)
+                    memory = torch.randn(B, 6, d_model, requires_grad=True)
+                    y = layer(x, memory)
+                    assert y.shape == x.shape
+                    for b in range(B):
+                        for i in range(4):
+                            pull = torch.randn(d_model)
+                            gx, gm = torch.autograd.grad((y[b, i] * pull).sum(), (x, memory),
+                                retain_graph=True, allow_unused=True)
+                            assert gx is not None and gm is not None
+                            sx, sm = gx.abs().sum(-1) > 1e-7, gm.abs().sum(-1) > 1e-7
+                            assert sx[b, :i + 1].all() and not sx[b, i + 1:].any()
+                            assert sm[b].all()
+                            rest = torch.arange(B) != b
+                            assert not sx[rest].any() and not sm[rest].any()
+            """),
+        Accepted(name="catches_and_raises", source=_test(
+            _inside("try:", *_ALL),
+            """
+            except (ValueError, RuntimeError) as error:
+                raise AssertionError('it crashes') from error
+            """,
+        )),
     ],
 )
