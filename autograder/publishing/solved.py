@@ -35,7 +35,8 @@ def solved(unit: Unit) -> str:
         cell.metadata.pop("nbgrader", None)
         if "check.hidden(" in cell.source or "### BEGIN " in cell.source:
             raise CourseError(f"{unit.label}: a hidden test would be handed out")
-    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
+    return text + "\n"
 
 
 def release(unit: Unit, path: Path, last: datetime.datetime | None) -> Path:

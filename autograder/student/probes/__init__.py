@@ -23,7 +23,7 @@ Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
 Seen = dict[str, Any]  # what a probe saw, by name
 Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
 
-Report = Callable[[object, Answers], Mapping[str, object]]
+Report = Callable[[Any, Inputs], Mapping[str, object]]
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers
-from autograder.student.probes import load_weights, probe, returned, tensor
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    load_weights,
+    probe,
+    returned,
+    tensor,
+)
 from autograder.student.probes.since_2017.observing import whole
 
 
 class _Layer(nn.Module):
     """The four projections; logs how many positions each has seen."""
 
-    def __init__(self, inputs: Answers):
+    def __init__(self, inputs: Inputs):
         super().__init__()
         self.num_heads, self.num_kv_heads = whole(inputs, "num_heads", "num_kv_heads")
         self.seen = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), 0)
@@ -32,9 +39,10 @@ class _Layer(nn.Module):
 
 
 @probe("since_2017/attend_with_cache")
-def attend_with_cache(function: Callable, inputs: Answers) -> dict:
+def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Outputs chunk by chunk, of a second text, of one row, and from an older cache."""
-    layer = load_weights(_Layer(inputs), inputs)
+    layer = _Layer(inputs)
+    load_weights(layer, inputs)
     x, chunks = inputs["x"], inputs["chunks"].tolist()
     with torch.no_grad():
         outputs, caches = _walk(function, layer, x, chunks)
@@ -56,10 +64,12 @@ def attend_with_cache(function: Callable, inputs: Answers) -> dict:
 
 
 def _walk(
-    function: Callable, layer: nn.Module, x: torch.Tensor, chunks: list[int]
-) -> tuple[torch.Tensor, list]:
+    function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, chunks: list[int]
+) -> tuple[torch.Tensor, list[Any]]:
     """All outputs (B, T, d_model), and the cache after each chunk."""
-    outputs, caches, cache = [], [], None
+    outputs: list[torch.Tensor] = []
+    caches: list[Any] = []
+    cache = None
     for rows in x.split(chunks, dim=1):
         result = function(layer, rows, cache) if caches else function(layer, rows)
         output, cache = returned(result, "output", "cache")

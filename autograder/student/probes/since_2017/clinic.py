@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, Mixture, given
-from autograder.student.probes import describe, probe, seed
+from autograder.student.probes import Inputs, Seen, describe, probe, seed
 from autograder.student.probes.since_2017.observing import whole
 
 LONGEST = 32  # positions
@@ -93,7 +93,7 @@ class Decoder:
         neighbours = 0 if bug == "wrong group" else self._sizes[0] // self._sizes[1]
         return self._logits(x, q, keys, values, ahead, neighbours)
 
-    def _kept(self, k: torch.Tensor, v: torch.Tensor, past: int) -> tuple:
+    def _kept(self, k: torch.Tensor, v: torch.Tensor, past: int) -> tuple[Any, ...]:
         """Old keys and values with the new ones behind them, and kept for later."""
         if self._style == "grows":
             if self._keys is not None and self._values is not None:
@@ -123,7 +123,9 @@ class Decoder:
             made.append(rows)
         return made
 
-    def _logits(self, x, q, k, v, past: int, neighbours: int) -> torch.Tensor:
+    def _logits(
+        self, x: Any, q: Any, k: Any, v: Any, past: int, neighbours: int
+    ) -> torch.Tensor:
         """Logits of positions behind `past` others; 0 neighbours: heads in turn."""
         heads, groups, d_k = self._sizes
         owner = torch.arange(heads)
@@ -132,7 +134,8 @@ class Decoder:
         hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(past + 1)
         weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
         seen = torch.einsum("bhqk,bhkd->bqhd", weights, v[:, owner]).flatten(2)
-        return (x + seen @ self._out) @ self._table.T
+        logits: torch.Tensor = (x + seen @ self._out) @ self._table.T
+        return logits
 
 
 class _Patients(Mixture):
@@ -142,7 +145,7 @@ class _Patients(Mixture):
     MOST = 1 << 10  # ids that are fed at once
     MOST_TIMES = 2
 
-    def __init__(self, inputs: Answers, draw: random.Random):
+    def __init__(self, inputs: Inputs, draw: random.Random):
         super().__init__(inputs, draw)
         self._decoders = []
         for name in self.names:
@@ -158,7 +161,7 @@ class _Patients(Mixture):
         vocab_size, *_ = _sizes(self.inputs)
         return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
 
-    def answer(self, question: Answers) -> dict:
+    def answer(self, question: Answers) -> Seen:
         """What a decoder does when it is asked to; logits, if that is what it gives."""
         number = int(given(question, "decoder", 0, [torch.int64], 1))
         decoder = self._decoders[number]
@@ -167,15 +170,16 @@ class _Patients(Mixture):
                 decoder.start()
             case "cut":
                 decoder.cut(int(given(question, "length", 0, [torch.int64], 1)))
-            case "feed" | "full" as do:
+            case "feed" | "full":
+                run = decoder.feed if question["do"] == "feed" else decoder.full
                 ids = given(question, "ids", 2, [torch.int64], self.MOST)
-                return {"logits": getattr(decoder, do)(ids)}
+                return {"logits": run(ids)}
             case _:
                 raise WrongAnswer("a decoder cannot do that")
         return {}
 
 
-def _sizes(inputs: Answers) -> list[int]:
+def _sizes(inputs: Inputs) -> list[int]:
     sizes = inputs["sizes"]
     assert isinstance(sizes, torch.Tensor)
     found: list[int] = sizes.tolist()
@@ -195,8 +199,8 @@ class _Patient:
 
     def cut(self, length: int) -> None:
         """Forget all but the first positions that were fed."""
-        length = torch.tensor(int(length))
-        self._ask({"decoder": self._number, "do": "cut", "length": length})
+        kept = torch.tensor(int(length))
+        self._ask({"decoder": self._number, "do": "cut", "length": kept})
 
     def full(self, ids: torch.Tensor) -> torch.Tensor:
         """Logits of a whole text, without a cache."""
@@ -208,11 +212,12 @@ class _Patient:
 
     def _logits(self, do: str, ids: torch.Tensor) -> torch.Tensor:
         found = self._ask({"decoder": self._number, "do": do, "ids": ids})
-        return found["logits"]
+        logits: torch.Tensor = found["logits"]
+        return logits
 
 
 @probe("since_2017/bug_clinic", other=_Patients)
-def bug_clinic(test: Callable, inputs: Answers, ask: Ask) -> dict:
+def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each decoder."""
     vocab_size, count = _sizes(inputs)
     return {
@@ -221,7 +226,7 @@ def bug_clinic(test: Callable, inputs: Answers, ask: Ask) -> dict:
     }
 
 
-def _verdict(test: Callable, decoder: _Patient) -> str:
+def _verdict(test: Callable[..., Any], decoder: _Patient) -> str:
     try:
         result = test(decoder)
     except NotImplementedError:

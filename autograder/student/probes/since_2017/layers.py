@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
-from autograder.student.exercise import Answers
-from autograder.student.probes import load_weights, probe, tensor
+from autograder.student.probes import Inputs, Seen, load_weights, probe, tensor
 from autograder.student.probes.since_2017.observing import (
     module_answers,
     others,
@@ -19,7 +19,7 @@ from autograder.student.probes.since_2017.observing import (
 
 
 @probe("since_2017/attention_layer")
-def attention_layer(module_class: Callable, inputs: Answers) -> dict:
+def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers of heads that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     module = load_weights(module_class(inputs["x"].size(-1), *sizes), inputs)
@@ -28,21 +28,21 @@ def attention_layer(module_class: Callable, inputs: Answers) -> dict:
 
 
 @probe("since_2017/block")
-def block(module_class: Callable, inputs: Answers) -> dict:
+def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
     sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
     module = load_weights(module_class(inputs["x"].size(-1), *sizes), inputs)
     return _seen(module, inputs)
 
 
-def _seen(module: torch.nn.Module, inputs: Answers) -> dict:
+def _seen(module: torch.nn.Module, inputs: Inputs) -> Seen:
     with torch.no_grad():
         moved = who_moves(lambda x: tensor(module(x), "the output"), inputs["x"])
     return {"output moves with x": moved} | module_answers(module, inputs)
 
 
 @probe("since_2017/language_model")
-def language_model(module_class: Callable, inputs: Answers) -> dict:
+def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who moves whom, logits of two batches, in both modes, of one row; gradients."""
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
     vocabulary, d_model = inputs["weights.embedding.weight"].shape

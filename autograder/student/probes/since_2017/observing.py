@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers
-from autograder.student.probes import WrongAnswer, describe, gradients, tensor
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, describe, gradients, tensor
 
 Call = Callable[[torch.Tensor], torch.Tensor]
 
 
-def options(inputs: Answers) -> dict[str, float]:
+def options(inputs: Inputs) -> dict[str, float]:
     """The keyword arguments of the inputs named ``option.<name>``."""
     return {
         name.removeprefix("option."): value.item()
@@ -22,9 +22,9 @@ def options(inputs: Answers) -> dict[str, float]:
     }
 
 
-def whole(inputs: Answers, *names: str) -> tuple[int, ...]:
+def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
     """Some of the inputs as Python integers."""
-    return tuple(int(str(inputs[n].item())) for n in names)  # type: ignore[union-attr]
+    return tuple(int(str(inputs[n].item())) for n in names)
 
 
 def number(result: object, name: str) -> torch.Tensor:
@@ -41,7 +41,7 @@ def kind(result: object) -> str:
     return "a float" if isinstance(result, float) else describe(result)
 
 
-def module_answers(module: nn.Module, inputs: Answers) -> dict[str, object]:
+def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
     """Of a loaded module: parameters, output, both modes, one row alone, gradients."""
 
     def call(x: torch.Tensor) -> torch.Tensor:
@@ -69,7 +69,7 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]
     }
 
 
-def others(module: nn.Module, inputs: Answers) -> str:
+def others(module: nn.Module, inputs: Inputs) -> str:
     """The names of parameters beyond those that were loaded."""
     extras = [
         name for name, _ in module.named_parameters() if f"weights.{name}" not in inputs
@@ -77,7 +77,7 @@ def others(module: nn.Module, inputs: Answers) -> str:
     return ", ".join(sorted(extras)) or "none"
 
 
-def unmoved(module: nn.Module, output: torch.Tensor, inputs: Answers) -> str:
+def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
     """The names of parameters that the output does not depend on."""
     pull = inputs["pull"]
     assert isinstance(pull, torch.Tensor)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
-from autograder.student.exercise import Answers
 from autograder.student.probes import (
+    Inputs,
+    Seen,
     describe,
     gradients,
     load_weights,
@@ -27,7 +29,7 @@ from autograder.student.probes.since_2017.observing import (
 
 
 @probe("since_2017/rms_norm")
-def rms_norm(module_class: Callable, inputs: Answers) -> dict:
+def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """The weight at first; then what the module does, or what with half precision."""
     made = module_class(inputs["x"].size(-1), **options(inputs))
     start = dict(made.named_parameters()).get("weight") if _is_module(made) else None
@@ -43,7 +45,7 @@ def _is_module(made: object) -> bool:
 
 
 @probe("since_2017/rotary_angles")
-def rotary_angles(function: Callable, inputs: Answers) -> dict:
+def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The angles, and whether a second call gives them again."""
     length, d_k = whole(inputs, "length", "d_k")
     given = options(inputs)
@@ -55,7 +57,7 @@ def rotary_angles(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("since_2017/rotate")
-def rotate(function: Callable, inputs: Answers) -> dict:
+def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The result, that of one row alone, inputs afterwards, a gradient."""
     x, angles = inputs["x"], inputs["angles"]
 
@@ -70,13 +72,13 @@ def rotate(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("since_2017/relative_gap")
-def relative_gap(function: Callable, inputs: Answers) -> dict:
+def relative_gap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The gap of a scripted way to place vectors, its kind, and inputs afterwards."""
     q, k, table = inputs["q"], inputs["k"], inputs["table"]
     way = inputs["way"]
 
     def turn(x: torch.Tensor, offset: int) -> torch.Tensor:
-        rows = table[int(offset) : int(offset) + x.size(-2)]  # (L, d_k)
+        rows: torch.Tensor = table[int(offset) : int(offset) + x.size(-2)]  # (L, d_k)
         if way == "adds":
             return x + rows
         if way == "scales":
@@ -97,7 +99,7 @@ def relative_gap(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("since_2017/pairs_to_halves")
-def pairs_to_halves(function: Callable, inputs: Answers) -> dict:
+def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The reordered weight, and the given one afterwards."""
     weight = inputs["weight"]
     found = tensor(function(weight, *whole(inputs, "heads")), "the weight")
@@ -105,14 +107,14 @@ def pairs_to_halves(function: Callable, inputs: Answers) -> dict:
 
 
 @probe("since_2017/swiglu")
-def swiglu(module_class: Callable, inputs: Answers) -> dict:
+def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""
     made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
     return module_answers(load_weights(made, inputs), inputs)
 
 
 @probe("since_2017/grouped_attention")
-def grouped_attention(function: Callable, inputs: Answers) -> dict:
+def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Weights and output, one row alone, inputs afterwards, gradients; or an error."""
     q, k, v = (inputs[name] for name in "qkv")
     mask = [inputs["mask"]] if "mask" in inputs else []
@@ -135,7 +137,7 @@ def _pair(result: object) -> tuple[torch.Tensor, torch.Tensor]:
     return tensor(output, "the output"), tensor(weights, "the weights")
 
 
-def _refusal(function: Callable, *tensors: torch.Tensor) -> str:
+def _refusal(function: Callable[..., Any], *tensors: torch.Tensor) -> str:
     """How a call with impossible sizes ends."""
     try:
         result = function(*tensors)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.otherside import Ask, OtherSide
-from autograder.student.probes import describe, probe, tensor
+from autograder.student.probes import Inputs, Seen, describe, probe, tensor
 from autograder.student.probes.since_2017.observing import kind, number, options
 
 
 @probe("since_2017/adamw")
-def adamw(optimizer_class: Callable, inputs: Answers) -> dict:
+def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters after the first step and after all, with the gradients afterwards."""
     names = [name for name in ("matrix", "vector", "idle") if name in inputs]
     parameters = {name: nn.Parameter(inputs[name]) for name in names}
@@ -43,7 +44,7 @@ def adamw(optimizer_class: Callable, inputs: Answers) -> dict:
 
 
 @probe("since_2017/clip_gradients")
-def clip_gradients(function: Callable, inputs: Answers) -> dict:
+def clip_gradients(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The length that is returned, its kind, and all gradients afterwards."""
     given = [inputs[name] for name in ("first", "second", "third") if name in inputs]
     parameters = [nn.Parameter(torch.ones_like(gradient)) for gradient in given]
@@ -77,30 +78,30 @@ class _Reader(OtherSide):
 
     keeps = frozenset({"windows"})
 
-    def conclude(self, answers: Answers) -> dict:
+    def conclude(self, answers: Answers) -> Seen:
         return examined(_with_weights(answers), self.inputs["windows"].long())
 
 
-def _trained_here(function: Callable, inputs: Answers) -> dict:
+def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The same where both sides are one: the student's own model reads the text."""
     return examined(_model_of(function), inputs["windows"].long())
 
 
 @probe("since_2017/trained_model", other=_Reader, here=_trained_here)
-def trained_model(function: Callable, inputs: Answers, ask: Ask) -> dict:
+def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model, by their names."""
     weights = _model_of(function).named_parameters()
     return {f"weights.{name}": plain(value.float()) for name, value in weights}
 
 
-def _model_of(function: Callable) -> nn.Module:
+def _model_of(function: Callable[..., Any]) -> nn.Module:
     model = function()
     if not isinstance(model, nn.Module):
         raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
     return model.cpu().eval()
 
 
-def _with_weights(weights: Answers) -> nn.Module:
+def _with_weights(weights: Inputs) -> nn.Module:
     """The course's model with these weights.
 
     Raises:
@@ -123,7 +124,7 @@ def _with_weights(weights: Answers) -> nn.Module:
     return model.eval()
 
 
-def examined(model: nn.Module, windows: torch.Tensor) -> dict:
+def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
     """What a model makes of windows of bytes (N, L + 1)."""
     shown, wanted = windows[:, :-1], windows[:, 1:]
     total, same = 0.0, 0

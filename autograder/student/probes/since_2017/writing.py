@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
-from autograder.student.exercise import Answers
-from autograder.student.probes import WrongAnswer, probe, returned, tensor
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, probe, returned, tensor
 from autograder.student.probes.since_2017.observing import kind, number, options, whole
 
 
 @probe("since_2017/next_distribution")
-def next_distribution(function: Callable, inputs: Answers) -> dict:
+def next_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The probabilities, those of one row alone, and both inputs afterwards."""
     logits, written, given = inputs["logits"], inputs["written"], options(inputs)
 
@@ -41,7 +42,7 @@ class _Table:
 
 
 @probe("since_2017/generate")
-def generate(function: Callable, inputs: Answers) -> dict:
+def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """How often each token is drawn, what the model is shown, whose dice are used."""
     prompt, (count, seed) = inputs["prompt"], whole(inputs, "count", "seed")
     rows = prompt.expand(whole(inputs, "rows")[0], -1).clone()  # all alike, many
@@ -101,7 +102,7 @@ class _Window:
 
 
 @probe("since_2017/sliding_perplexity")
-def sliding_perplexity(function: Callable, inputs: Answers) -> dict:
+def sliding_perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Both numbers, their kinds, and the windows that the model was shown."""
     model, ids = _Window(inputs["table"]), inputs["ids"]
     sizes = whole(inputs, "window", "stride", "num_bytes")
