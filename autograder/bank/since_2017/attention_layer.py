@@ -45,18 +45,21 @@ EXERCISE = Specification(
             title="4 heads, 2 of keys and values",
             inputs=_layer(3, 5, 16, 4, 2),
             hint="Project, split, turn queries and keys, attend causally, merge, project.",
+            atol=1e-4,
         ),
         CaseKind(
             name="multi_query",
             title="3 heads, 1 of keys and values",
             inputs=_layer(2, 7, 12, 3, 1),
             hint="Keys and values have their own number of heads.",
+            atol=1e-4,
         ),
         CaseKind(
             name="multi_head",
             title="2 of each",
             inputs=_layer(4, 6, 20, 2, 2),
             hint="As above.",
+            atol=1e-4,
         ),
         CaseKind(
             name="more",
@@ -64,6 +67,7 @@ EXERCISE = Specification(
             inputs=_layer(2, 8, 24, 6, 3),
             hint="As above.",
             hidden_only=True,
+            atol=1e-4,
         ),
     ],
     mutants=[

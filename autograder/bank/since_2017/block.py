@@ -45,12 +45,14 @@ EXERCISE = Specification(
             title="4 heads, 2 of keys and values",
             inputs=_block(3, 5, 16, 4, 2, 21),
             hint="Two branches, each with its own norm before it.",
+            atol=1e-4,
         ),
         CaseKind(
             name="multi_query",
             title="3 heads, 1 of keys and values",
             inputs=_block(2, 6, 12, 3, 1, 20),
             hint="Two branches, each with its own norm before it.",
+            atol=1e-4,
         ),
         CaseKind(
             name="more",
@@ -58,6 +60,7 @@ EXERCISE = Specification(
             inputs=_block(4, 3, 20, 2, 2, 18),
             hint="As above.",
             hidden_only=True,
+            atol=1e-4,
         ),
     ],
     mutants=[
