@@ -26,8 +26,10 @@ def _model(
             block = block_shapes(d_model, heads, groups, d_ff)
             shapes |= {f"blocks.{n}.{name}": shape for name, shape in block.items()}
         sizes = whole(num_heads=heads, num_kv_heads=groups, num_layers=layers, d_ff=d_ff)
+        ids = draw.ids(0, vocabulary, batch, length)
+        ids[0, 0] = 1  # an id that may be taken for padding
         return draw.weights(**shapes) | sizes | {
-            "ids": draw.ids(0, vocabulary, batch, length),
+            "ids": ids,
             "pull": draw.tensor(batch, length, vocabulary, scale=1.0),
         }  # fmt: skip
 
