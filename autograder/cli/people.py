@@ -71,6 +71,11 @@ def add(commands: Commands) -> None:
         "--from", dest="tables", action="append", default=[], type=Path, metavar="CSV",
         help="a table that was filled in: its points and comments are recorded",
     )  # fmt: skip
+    regrade = _add_graded(commands, "regrade", _regrade, "look at a grade again")
+    regrade.add_argument("student", metavar="STUDENT")
+    regrade.add_argument("exercise", metavar="EXERCISE", help='like "softmax"')
+    regrade.add_argument("--says", default="", help="what the student says")
+    regrade.add_argument("--answer", default="", help="adds your answer to the request")
     watch = _add_graded(commands, "watch", _watch, "grade what arrives, on hand-in")
     watch.add_argument(
         "--exchange", action="store_true",
@@ -205,6 +210,19 @@ def _written(options: argparse.Namespace) -> int:
     if not options.tables:
         folder = options.course / "reports"
         print(*written.write_list(unit, options.course, folder), sep="\n")
+    return 0
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, requests
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    about = (unit, options.course, options.student, options.exercise)
+    today = f"{date.today():%d %B %Y}"
+    if options.answer:
+        print(requests.answer(*about, options.answer, today))
+    else:
+        print(requests.look_again(*about, options.says, today))
     return 0
 
 

@@ -1,0 +1,103 @@
+"""Requests to look at a grade again: a file each, with the evidence and the answer.
+
+A request says what the student says, what the record says, and what came of grading the
+same submission once more, with the same questions. Answers are added; nothing is taken
+away. ``requests/UNIT/STUDENT-EXERCISE.md`` is Markdown, for people.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from autograder.classroom import gradebook
+from autograder.classroom.gradebook import Classbook, Submission
+from autograder.course.files import write
+from autograder.errors import CourseError
+from autograder.grading.titles import title
+
+
+def regrade(unit: str, root: Path, student: str) -> None:
+    """Grade a submission once more, as the instructor would by hand."""
+    command = [sys.executable, "-m", "nbgrader", "autograde", unit]
+    subprocess.run([*command, f"--student={student}", "--force"], cwd=root, check=False)
+
+
+def look_again(
+    unit: str, root: Path, student: str, exercise: str, says: str, today: str,
+    again: Callable[[str, Path, str], None] = regrade,
+) -> Path:  # fmt: skip
+    """Add to a request what the student says and what grading says now; its file.
+
+    Raises:
+        CourseError: there is no such submission or exercise.
+    """
+    before, name = _found(unit, root, student, exercise)
+    old = list(_state(before, name))
+    again(unit, root, student)
+    after, _ = _found(unit, root, student, exercise)
+    new = list(_state(after, name))
+    came = "the same as before" if new == old else "not what it was: tell the class"
+    path = _path(unit, root, student, name)
+    head = f"# {title(unit, name)}, {before.student.full}"
+    lines = [
+        f"## {today}", says or "(nothing said)", "Graded:", "\n".join(old),
+        f"Graded once more, {came}:", "\n".join(new),
+    ]  # fmt: skip
+    _add(path, head, lines)
+    return path
+
+
+def answer(
+    unit: str, root: Path, student: str, exercise: str, text: str, today: str
+) -> Path:
+    """Add the answer to a request; its file.
+
+    Raises:
+        CourseError: there is no such request.
+    """
+    _, name = _found(unit, root, student, exercise)
+    path = _path(unit, root, student, name)
+    if not path.is_file():
+        raise CourseError(f"there is no request {path}")
+    _add(path, "", [f"**Answer of {today}:** {text}"])
+    return path
+
+
+def _found(
+    unit: str, root: Path, student: str, exercise: str
+) -> tuple[Submission, str]:
+    book = gradebook.read(unit, root)
+    own = [s for s in book.submissions if s.student.id == student]
+    if not own:
+        raise CourseError(f"{student} has no graded submission of {unit}")
+    return own[0], _name(book, exercise)
+
+
+def _name(book: Classbook, exercise: str) -> str:
+    names = [e.name for e in book.exercises]
+    found = [n for n in names if exercise == n or n.endswith(f"-{exercise}")]
+    if len(found) != 1:
+        raise CourseError(f'no exercise "{exercise}"; there are {", ".join(names)}')
+    return found[0]
+
+
+def _state(submission: Submission, name: str) -> Iterator[str]:
+    points, record = submission.points[name], submission.records.get(name)
+    yield f"- {'not graded yet' if points is None else f'{points:g} points'}"
+    if record is not None:
+        if record.says or record.note:
+            yield f"- {record.says or record.note}"
+        for case in record.cases:
+            yield f"- {'✗ ' + case.problem if case.problem else '✓'}: {case.title}"
+
+
+def _path(unit: str, root: Path, student: str, name: str) -> Path:
+    return root / "requests" / unit / f"{student}-{name}.md"
+
+
+def _add(path: Path, head: str, lines: list[str]) -> None:
+    before = path.read_text(encoding="utf-8") if path.is_file() else f"{head}\n"
+    write(path, "\n\n".join([before.rstrip("\n"), *lines]) + "\n")

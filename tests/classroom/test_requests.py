@@ -1,0 +1,46 @@
+"""A request to look at a grade again: evidence before and after, and the answer."""
+
+from __future__ import annotations
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom import requests
+from autograder.errors import CourseError
+from tests.classroom.conftest import WHOLE, autograde
+from tests.tiny_course import UNIT
+
+
+def ask(root, again, says="It is right.") -> str:
+    path = requests.look_again(UNIT, root, WHOLE, "double", says, "today", again)
+    assert path == root / "requests" / UNIT / f"{WHOLE}-numbers-double.md"
+    return path.read_text()
+
+
+def test_the_same_submission_gives_the_same_points(graded):
+    text = ask(graded, lambda unit, root, student: autograde(root, student))
+    assert text.startswith(f"# numbers-double, Ada Lovelace ({WHOLE})\n")
+    assert "It is right." in text and "the same as before" in text
+    assert text.count("- 2 points") == 2
+
+
+def test_another_result_is_said_and_the_answer_is_added(graded):
+    def change(unit, root, student):
+        with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+            book.find_grade("numbers-double", UNIT, UNIT, student).auto_score = 1
+            book.db.commit()
+
+    first = ask(graded, change)
+    assert "not what it was" in first and "- 1 points" in first
+    path = requests.answer(UNIT, graded, WHOLE, "double", "You are right.", "today")
+    assert path.read_text() == first + "\n**Answer of today:** You are right.\n"
+    assert ask(graded, lambda *_: None).startswith(path.read_text()[:-1][: len(first)])
+
+
+def test_what_is_not_there_is_said(graded):
+    with pytest.raises(CourseError, match="nobody has no graded submission"):
+        requests.look_again(UNIT, graded, "nobody", "double", "", "today")
+    with pytest.raises(CourseError, match='no exercise "softmax"; there are numbers-'):
+        requests.look_again(UNIT, graded, WHOLE, "softmax", "", "today")
+    with pytest.raises(CourseError, match="there is no request"):
+        requests.answer(UNIT, graded, "bob", "double", "no", "today")
