@@ -1,4 +1,4 @@
-"""Operators that make wrong variants of a solution, on its syntax tree.
+"""Operators that make mutants of a solution, on its syntax tree.
 
 Each operator takes a node and gives nodes that could stand in its place. They know
 nothing of the exercise: what they find is what its author did not think of.

@@ -1,4 +1,4 @@
-"""Operators make each wrong variant once, and leave alone what nobody reads."""
+"""Operators make each mutant once, and leave alone what nobody reads."""
 
 from autograder.oracle.operators import OPERATORS, mutations
 

@@ -1,6 +1,6 @@
 """Cases, mutants and accepted solutions of unit 05, sequence reversal.
 
-Nothing is trained here: functions meet scripted models, and the wrong variants of the
+Nothing is trained here: functions meet scripted models, and the mutants of the
 trained model are small modules that make the mistake on purpose.
 """
 
