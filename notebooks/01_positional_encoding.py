@@ -14,9 +14,9 @@
 # - explain its hidden gift: moving along the sentence is a rotation;
 # - write a test that finds the bugs of two tables that were really published.
 #
-# *About 3 hours · short path about 1½: exercises 1.2, 1.4, 1.5, 1.6*
+# *About 3½ hours · short path about 1½: exercises 1.2, 1.4, 1.5, 1.6*
 #
-# *9 exercises and one question in words · 100 points.* **You need** Python and a little PyTorch
+# *10 exercises and one question in words · 100 points.* **You need** Python and a little PyTorch
 # (indexing, broadcasting, `nn.Module`). The short path carries the story: read the rest, and come
 # back to it.
 #
@@ -41,6 +41,7 @@
 # %%
 import math
 import time
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import torch
@@ -854,7 +855,7 @@ def one_hot_view():
 # words to the left", anywhere in a sentence.
 #
 # ### Exercise 1.7 - The shift matrix
-# *time ~25 min · difficulty 4/5 · 12 points*
+# *time ~25 min · difficulty 4/5 · 10 points*
 #
 # **Why it matters.** It is the reason for sines *and* cosines, and the seed of the positions
 # (RoPE) that today's large models use.
@@ -912,7 +913,7 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/shift_matrix" points=12
+# %% check="positional_encoding/shift_matrix" points=10
 # Steps forward and backward, for several sizes.
 check("positional_encoding/shift_matrix", shift_matrix)
 
@@ -1180,7 +1181,7 @@ def three_tables():
 
 # %% [markdown]
 # ### Exercise 1.9 - Write the test
-# *time ~25 min · difficulty 4/5 · 10 points*
+# *time ~25 min · difficulty 4/5 · 8 points*
 #
 # **Why it matters.** Eyes miss bugs. Tests do not.
 #
@@ -1246,7 +1247,7 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
     ### END SOLUTION
 
 
-# %% check="positional_encoding/bug_clinic" points=10
+# %% check="positional_encoding/bug_clinic" points=8
 # Your test, run on right tables and on wrong ones.
 check("positional_encoding/bug_clinic", assert_sinusoidal)
 
@@ -1274,6 +1275,102 @@ def your_test_at_work():
 
 
 # %% [markdown]
+# ## 1.10 A picture of your own
+#
+# So far, the pictures were ours. A good one is quickly made, and says more than a table: where
+# the hands start, how fast each of them turns, which two belong together. And somebody else must be
+# able to read it: what runs along each axis, and which curve is which?
+#
+# ### Exercise 1.10 - Draw some dimensions
+# *time ~15 min · difficulty 2/5 · 4 points*
+#
+# **Why it matters.** You will draw curves in every unit and in every project. An axis without a
+# name is the most common mistake of all.
+#
+# **What to do.** Draw some columns of a table over its first positions into **one** picture, one
+# curve for each column, with matplotlib or with
+# [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). People count dimensions
+# from 1: dimension 1 is column 0. Name both axes, and give a legend in which each curve is
+# named by its dimension's number, as in `dimension 7`. Return the `Axes`. It is checked what stands
+# on them; colours and markers are yours.
+#
+# <details><summary>Hint 1: a question</summary>
+#
+# Which column is dimension 16? And what are the positions of the first `length` rows: do they begin
+# at 0 or at 1?
+#
+# </details>
+# <details><summary>Hint 2: the parts</summary>
+#
+# ```text
+# _, ax = plt.subplots()                 an empty picture
+# ax.plot(x, y, label=...)               one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
+# ax.set(xlabel=..., ylabel=...)         ax.legend()
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# an empty picture
+# for each dimension:
+#     draw the first numbers of its column over the positions 0, 1, ..., with its name
+# name both axes, show the legend
+# return the axes
+# ```
+#
+# </details>
+
+
+# %% exercise="positional_encoding/draw_dimensions"
+def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
+    """Curves of some dimensions over the first positions, in one picture.
+
+    Args:
+        table: (max_len, d_model), the encoding of position n in row n.
+        dimensions: which ones, counted from 1; each different.
+        length: how many positions to draw, from position 0 on.
+
+    Returns:
+        The matplotlib ``Axes``: a curve for each dimension, both axes named, and a
+        legend that names each curve by its dimension's number.
+    """
+    ### BEGIN SOLUTION
+    from matplotlib import pyplot as plt
+    import seaborn as sns
+
+    _, ax = plt.subplots(figsize=(8, 3))
+    for number in dimensions:
+        values = table[:length, number - 1].tolist()
+        name = f"dimension {number}"
+        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
+    ax.set(xlabel="position", ylabel="value")
+    return ax
+    ### END SOLUTION
+
+
+# %% check="positional_encoding/draw_dimensions" points=4
+# Looks at curves, positions, names of the axes, and the legend.
+check("positional_encoding/draw_dimensions", draw_dimensions)
+
+# %% [markdown]
+# **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same but for a
+# shift? Which one has hardly gone down after 16 positions?
+
+
+# %%
+@demo
+def four_curves_of_yours():
+    ax = draw_dimensions(sinusoid(torch.arange(64), 64), (1, 2, 7, 16), 16)
+    show(
+        ax.figure,
+        alt="Your curves over positions 0 to 15. Dimensions 1 and 2 are a sine and a cosine "
+        "of the same wave, about 6 positions long; dimension 7 is a sine of about 15; "
+        "dimension 16 a cosine that falls slowly.",
+    )
+
+
+# %% [markdown]
 # ## What you built
 #
 # - `embed`: ids to vectors, and padding to zero.
@@ -1284,6 +1381,7 @@ def your_test_at_work():
 # - `shift_matrix`: a step along the sentence is a rotation.
 # - `LearnedPositions`: the other way, trained and bounded.
 # - `assert_sinusoidal`: the test that would have caught two published bugs.
+# - `draw_dimensions`: a picture that somebody else can read.
 #
 # ## Go further
 #

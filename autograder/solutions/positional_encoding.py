@@ -1,5 +1,6 @@
 """Built from notebooks/01_positional_encoding.py by `make build`; do not edit."""
 
+from collections.abc import Sequence
 from torch import nn
 import math
 import torch
@@ -203,3 +204,27 @@ def assert_sinusoidal(table: torch.Tensor) -> None:
     angles = torch.arange(max_len).unsqueeze(1) * speeds  # (max_len, d_model/2)
     turned_back = hands * torch.polar(torch.ones_like(angles), -angles)
     assert ((turned_back - 1).abs() < 1e-3).all(), "a hand is not where it should be"
+
+
+def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int):
+    """Curves of some dimensions over the first positions, in one picture.
+
+    Args:
+        table: (max_len, d_model), the encoding of position n in row n.
+        dimensions: which ones, counted from 1; each different.
+        length: how many positions to draw, from position 0 on.
+
+    Returns:
+        The matplotlib ``Axes``: a curve for each dimension, both axes named, and a
+        legend that names each curve by its dimension's number.
+    """
+    from matplotlib import pyplot as plt
+    import seaborn as sns
+
+    _, ax = plt.subplots(figsize=(8, 3))
+    for number in dimensions:
+        values = table[:length, number - 1].tolist()
+        name = f"dimension {number}"
+        sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)
+    ax.set(xlabel="position", ylabel="value")
+    return ax

@@ -10,4 +10,5 @@ EXERCISES = (
     "shift_matrix",
     "learned",
     "bug_clinic",
+    "draw_dimensions",
 )

@@ -125,10 +125,20 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
-            name="result_float32",
-            says="The result is always float32, whatever the module was moved to.",
-            asks="Where does your code name a dtype?",
-            ways=[Way(edits=[Edit(_ADD, "return (x + self.pe[: x.size(1)]).float()")])],
+            name="stays_float32",
+            says="The device is right, but after a move to half precision the result is "
+            "still float32: a table that is moved by hand, to the device of `x` only, "
+            "or a dtype that your code names.",
+            asks="What moves with a module without a line of yours?",
+            ways=[
+                Way(edits=[
+                    Edit(_REGISTER, "self.pe = table"),
+                    Edit(_ADD, "return x + self.pe[: x.size(1)].to(x.device)"),
+                ]),
+                Way(name="result_float32", edits=[
+                    Edit(_ADD, "return (x + self.pe[: x.size(1)]).float()"),
+                ]),
+            ],
         ),
         Mutant(
             name="position_only",

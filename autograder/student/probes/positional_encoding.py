@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -240,3 +241,55 @@ def _outcome(call: Callable[[], object]) -> str:
     except Exception as error:
         return type(error).__name__
     return "no error" if isinstance(value, torch.Tensor) else str(value)
+
+
+@probe("positional_encoding/draw_dimensions")
+def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
+    """What stands on the axes: curves in the order of their names, and all names."""
+    dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
+    ax = function(inputs["table"], dimensions, length)
+    if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
+        raise WrongAnswer(f"expected the Axes of one picture, got {describe(ax)}")
+    numbers = _numbers_of_curves(ax)
+    curves = [line.get_xydata() for line in sorted(numbers, key=numbers.__getitem__)]
+    _close(ax.figure)
+    seen = {
+        "dimensions in the legend": ", ".join(map(str, sorted(numbers.values()))),
+        "names of the axes": _named_axes(ax),
+    }
+    if len({len(curve) for curve in curves}) != 1:
+        return seen | {"points of the curves": str([len(curve) for curve in curves])}
+    drawn = torch.tensor(curves, dtype=torch.float32)  # (dimensions, length, 2)
+    return seen | {"positions of the curves": drawn[..., 0], "curves": drawn[..., 1]}
+
+
+def _numbers_of_curves(ax: Any) -> dict[Any, int]:
+    """Each curve's number in the legend, by label or else by colour; 0: none."""
+    legend = ax.get_legend()
+    entries: dict[object, int] = {}
+    if legend is not None:
+        texts = [text.get_text() for text in legend.get_texts()]
+        for text, handle in zip(texts, legend.legend_handles, strict=False):
+            digits = re.findall(r"\d+", text)
+            number = int(digits[-1]) if digits else 0
+            colour = handle.get_color() if hasattr(handle, "get_color") else None
+            entries |= {text: number, ("colour", str(colour)): number}
+    lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
+    by_colour = [("colour", str(line.get_color())) for line in lines]
+    return {
+        line: entries.get(line.get_label(), entries.get(colour, 0))
+        for line, colour in zip(lines, by_colour, strict=True)
+    }
+
+
+def _named_axes(ax: Any) -> str:
+    names = {"x": ax.get_xlabel(), "y": ax.get_ylabel()}
+    missing = [axis for axis, name in names.items() if not name.strip()]
+    return f"missing: {' and '.join(missing)}" if missing else "both"
+
+
+def _close(figure: Any) -> None:
+    """Take a figure from pyplot's list, or the notebook shows it under the check."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)

@@ -1,0 +1,289 @@
+"""A picture of some dimensions, and what stands on its axes."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _asked(rows: int, d_model: int, length: int, *dimensions: int):
+    """A table of any numbers: nobody can draw it from the formula."""
+
+    def inputs(draw: Draw) -> Inputs:
+        return {
+            "table": draw.tensor(rows, d_model),
+            "dimensions": torch.tensor(dimensions),
+            "length": torch.tensor(length),
+        }
+
+    return inputs
+
+
+_VALUES = "values = table[:length, number - 1].tolist()"
+_LINE = 'sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)'
+_NAMES = 'ax.set(xlabel="position", ylabel="value")'
+
+EXERCISE = Specification(
+    name="positional_encoding/draw_dimensions",
+    title="A picture of some dimensions",
+    target="draw_dimensions",
+    cases=[
+        CaseKind(
+            name="four",
+            title="dimensions 1, 2, 7 and 16 of 20, over 9 positions",
+            inputs=_asked(24, 20, 9, 1, 2, 7, 16),
+            hint="One curve for each dimension, over positions 0 to length - 1.",
+            picture="curves",
+        ),
+        CaseKind(
+            name="two",
+            title="dimensions 3 and 8 of 8, over all of 5 positions",
+            inputs=_asked(5, 8, 5, 3, 8),
+            hint="The last dimension is the last column, the first one column 0.",
+            picture="curves",
+        ),
+        CaseKind(
+            name="out_of_order",
+            title="dimensions 11, 5 and 9 of 12, in this order",
+            inputs=_asked(16, 12, 7, 11, 5, 9),
+            hint="Each curve is named by the number of its own dimension.",
+            picture="curves",
+        ),
+        CaseKind(
+            name="one",
+            title="a single dimension",
+            inputs=_asked(13, 6, 11, 4),
+            hint="One curve needs its name, too.",
+            picture="curves",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="counted_from_zero",
+            says="Dimension 7 shows column 7: you counted from 0, people count from 1.",
+            asks="Which column is dimension 1?",
+            ways=[Way(edits=[
+                Edit(_VALUES, "values = table[:length, number % table.size(1)].tolist()"),
+            ])],
+        ),
+        Mutant(
+            name="named_from_zero",
+            says="The curves are right and their names are one too small.",
+            asks="By which number do people call column 0?",
+            ways=[Way(edits=[
+                Edit('f"dimension {number}"', 'f"dimension {number - 1}"'),
+            ])],
+        ),
+        Mutant(
+            name="rows_drawn",
+            says="Rows of the table are drawn: the encoding of one position, not one "
+            "dimension over the positions.",
+            asks="What runs along the x axis, and along which index of the table?",
+            ways=[Way(edits=[
+                Edit(_VALUES, "values = table[number % len(table)].tolist()"),
+                Edit("list(range(length))", "list(range(table.size(1)))"),
+            ])],
+        ),
+        Mutant(
+            name="all_positions",
+            says="All rows of the table are drawn, not the first `length`.",
+            asks="Where does `length` stand in your code?",
+            ways=[Way(edits=[
+                Edit(_VALUES, "values = table[:, number - 1].tolist()"),
+                Edit("list(range(length))", "list(range(len(table)))"),
+            ])],
+        ),
+        Mutant(
+            name="one_position_short",
+            says="The last position is missing.",
+            asks="How many numbers does `range(length - 1)` have?",
+            ways=[Way(edits=[
+                Edit(_VALUES, "values = table[: length - 1, number - 1].tolist()"),
+                Edit("list(range(length))", "list(range(length - 1))"),
+            ])],
+        ),
+        Mutant(
+            name="positions_from_one",
+            says="The x axis begins at 1; the first position is 0.",
+            asks="Which position has the first row of the table?",
+            ways=[Way(edits=[
+                Edit("list(range(length))", "list(range(1, length + 1))"),
+            ])],
+        ),
+        Mutant(
+            name="last_positions",
+            says="The *last* rows are drawn.",
+            asks="What does `table[-length:]` begin with?",
+            ways=[Way(edits=[
+                Edit("table[:length, number - 1]", "table.flip(0)[:length, number - 1]"),
+            ])],
+        ),
+        Mutant(
+            name="axes_swapped",
+            says="Positions stand on the y axis and values on the x axis.",
+            asks="Which of the two arguments of `plot` comes first?",
+            ways=[Way(edits=[
+                Edit(_LINE, "ax.plot(values, list(range(length)), label=name)"),
+                Edit(_NAMES, """
+                    ax.legend()
+                    ax.set(xlabel="position", ylabel="value")
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="no_legend",
+            says="Nobody can tell the curves apart: there is no legend, or its names hold "
+            "no number of a dimension.",
+            asks="Which curve is dimension 7 in your picture?",
+            ways=[
+                Way(edits=[
+                    Edit(_LINE, "ax.plot(list(range(length)), values, label=name)"),
+                ]),
+                Way(name="no_labels", edits=[Edit("label=name, ", "")]),
+                Way(name="names_without_numbers", edits=[
+                    Edit('f"dimension {number}"', '"a dimension " + "*" * number'),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="numbered_in_order",
+            says="The curves are named 1, 2, 3, ... in the order of drawing, not by their "
+            "dimension.",
+            asks="What is the name of the curve that shows dimension 7?",
+            ways=[Way(edits=[
+                Edit('f"dimension {number}"', 'f"dimension {list(dimensions).index(number) + 1}"'),
+            ])],
+        ),
+        Mutant(
+            name="names_mixed_up",
+            says="The names belong to other curves.",
+            asks="In which order do you draw, and in which order do you name?",
+            ways=[Way(edits=[
+                Edit('f"dimension {number}"',
+                     'f"dimension {list(dimensions)[::-1][list(dimensions).index(number)]}"'),
+            ])],
+        ),
+        Mutant(
+            name="x_axis_unnamed",
+            says="The x axis has no name.",
+            asks="What runs along it?",
+            ways=[Way(edits=[Edit(_NAMES, 'ax.set(xlabel="", ylabel="value")')])],
+        ),
+        Mutant(
+            name="y_axis_unnamed",
+            says="The y axis has no name.",
+            asks="What do the heights of the curves mean?",
+            ways=[Way(edits=[Edit(_NAMES, 'ax.set(xlabel="position", ylabel="")')])],
+        ),
+        Mutant(
+            name="axes_unnamed",
+            says="Neither axis has a name.",
+            asks="What would somebody else read off your picture?",
+            ways=[
+                Way(edits=[Edit(_NAMES, 'ax.set(title="dimensions")')]),
+                Way(name="title_only", edits=[Edit(_NAMES, 'ax.set_title("position, value")')]),
+            ],
+        ),
+        Mutant(
+            name="one_curve_only",
+            says="Only the first dimension is drawn.",
+            asks="How often does your loop run?",
+            ways=[
+                Way(edits=[
+                    Edit("for number in dimensions:", "for number in list(dimensions)[:1]:"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="one_picture_each",
+            says="Each curve has a picture of its own; the axes that came back show the "
+            "last one only.",
+            asks="How many times do you make an empty picture?",
+            ways=[Way(edits=[
+                Edit('name = f"dimension {number}"', """
+                    name = f"dimension {number}"
+                    _, ax = plt.subplots()
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="from_the_formula",
+            says="The curves are those of the sinusoid formula, not of the table that was "
+            "given.",
+            asks="Where in your code does `table` stand?",
+            ways=[Way(edits=[
+                Edit("table[:length, number - 1]",
+                     "sinusoid(torch.arange(length), table.size(1))[:, number - 1]"),
+            ])],
+        ),
+        Mutant(
+            name="absolute_values",
+            says="The curves never go below zero: their signs are lost.",
+            asks="Which values lie between -1 and 0 in the table?",
+            ways=[Way(edits=[
+                Edit("table[:length, number - 1]", "table[:length, number - 1].abs()"),
+            ])],
+        ),
+        Mutant(
+            name="figure_returned",
+            says="The figure comes back, or nothing; the `Axes` was asked for.",
+            asks="What are the two things that `plt.subplots()` returns?",
+            ways=[
+                Way(edits=[Edit("return ax", "return ax.figure")]),
+            ],
+        ),
+    ],
+    accepted=[
+        Accepted(name="matplotlib", source="""
+            def draw_dimensions(table, dimensions, length):
+                import matplotlib.pyplot as plt
+                figure, axes = plt.subplots()
+                for d in dimensions:
+                    axes.plot(table[:length, d - 1], "--", label=f"dim. {d}")
+                axes.legend(loc="upper right")
+                axes.set_xlabel("pos")
+                axes.set_ylabel("PE")
+                return axes
+            """),
+        Accepted(name="one_call", source="""
+            def draw_dimensions(table, dimensions, length):
+                import matplotlib.pyplot as plt
+                ax = plt.figure().gca()
+                chosen = table[:length, [d - 1 for d in dimensions]]
+                lines = ax.plot(range(length), chosen)
+                ax.legend(lines, [str(d) for d in dimensions])
+                ax.set(xlabel="position in the sentence", ylabel="number")
+                return ax
+            """),
+        Accepted(name="long_table", source="""
+            def draw_dimensions(table, dimensions, length):
+                import matplotlib.pyplot as plt
+                import pandas as pd
+                import seaborn as sns
+                rows = [
+                    (position, f"dimension {d}", float(table[position, d - 1]))
+                    for d in dimensions for position in range(length)
+                ]
+                data = pd.DataFrame(rows, columns=["position", "curve", "value"])
+                plt.figure()
+                return sns.lineplot(data=data, x="position", y="value", hue="curve")
+            """),
+        Accepted(name="with_a_line_at_zero", edits=[
+            Edit(_NAMES, """
+                ax.set(xlabel="position", ylabel="value", title="Some dimensions")
+                ax.grid(True)
+                """),
+        ]),
+    ],
+)
