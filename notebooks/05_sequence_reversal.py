@@ -868,7 +868,7 @@ check("sequence_reversal/exact_match", exact_match)
 #
 # **How it is graded.** The check takes the weights out of your model, puts them into a
 # `new_model()` of its own, decodes greedily and counts exact matches on three kinds of random
-# sequences. Full points from 98 % on (95 % where only two or three symbols occur), a part of them
+# sequences. Full points from 98 % on (88 % where only two or three symbols occur), a part of them
 # from 30 % on. So keep the sizes of `new_model`; what counts is what the weights have learnt.
 #
 # <details><summary>Hint 1: a question</summary>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import secrets
@@ -13,12 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_output
 from traitlets import Bool, Dict, Float
 from traitlets.config import Config
 
 from autograder.course import ROOT, manifest, units
 from autograder.errors import CourseError
+from autograder.grading import carrying
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
@@ -32,6 +34,7 @@ from autograder.grading.task import identity
 from autograder.kernel.client import run_directory
 from autograder.kernel.confine import ConfinementError
 from autograder.kernel.meter import Budget, Span
+from autograder.student.check import NOT_SOLVED
 from autograder.student.demo import LEFT_OUT
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
@@ -56,6 +59,11 @@ class JudgedExecute(BoxedExecute):
     ).tag(config=True)
     unit_limits = Dict(
         help='Other limits for a unit: {"05_sequence_reversal": {"timeout": 300}}'
+    ).tag(config=True)
+    carry_errors = Bool(
+        True,
+        help="Try an exercise again, with the course's version of failed ones that it "
+        "builds on; an error then costs once.",
     ).tag(config=True)
     demonstrations = Bool(
         False, help="Run the notebook's own demonstrations and draw its figures, too."
@@ -127,13 +135,64 @@ class JudgedExecute(BoxedExecute):
 
     def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int):
         """Run one cell; a judged check is replaced by our question, then restored."""
-        if cell.cell_type != "code":
-            return cell, resources
-        if check := check_cell(cell):
+        if check := cell.cell_type == "code" and check_cell(cell):
             self._run_check(cell, check, index)
-        else:
+        elif cell.cell_type == "code":
             self.run(cell, index)
+        if self.carry_errors and index == len(self.nb.cells) - 1:
+            self._carry()
         return cell, resources
+
+    def _carry(self) -> None:
+        """Try what follows from other failures again, in a fresh box (see carrying)."""
+        records = self.nb.metadata[VERDICT]["checks"]
+        failed = {
+            r["exercise"]: r["note"]
+            for r in records.values()
+            if r["points"] < r["max_points"]
+        }
+        for index, cell in enumerate(self.nb.cells):
+            check = check_cell(cell)
+            note = failed.get(check.exercise) if check else None
+            if check is None or note is None or note.startswith(NOT_SOLVED):
+                continue
+            if names := carrying.missing(check.exercise, failed):
+                self._try_again(index, copy.deepcopy(cell), check, names)
+
+    def _try_again(
+        self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
+    ) -> None:
+        """Run a check again with the course's version of some exercises before it.
+
+        The better of the two verdicts counts; nothing else leaves this box.
+        """
+        self.leave_box()
+        if not self.has_box(index):
+            return
+        self._deaf = True  # or an update of a display would reach the notebook
+        try:
+            self._ask_again(index, cell, check, names)
+        finally:
+            self._deaf = False
+
+    def _ask_again(
+        self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
+    ) -> None:
+        course = new_code_cell(carrying.course_version(names))
+        self._run(course, index, Span.over)
+        question = Question(
+            check.exercise, self._submission, f"{self._key} again", [],
+            self.answer_seconds,
+        )  # fmt: skip
+        with self.judge.exchange(question) as exchange:
+            self._ask(exchange, cell, check, index)
+            decision = exchange.settle()
+            if decision.hindered and not self.final:
+                raise Undecided("an answer came late on a busy machine")
+            decision = exchange.named()
+        before = self.nb.metadata[VERDICT]["checks"][cell.metadata.nbgrader.grade_id]
+        if decision.record.points > before["points"]:
+            self._keep(cell, index, carrying.given(decision, names))
 
     def _run_check(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         checks = self.nb.metadata[VERDICT]["checks"].values()

@@ -26,6 +26,8 @@ class Record:
     ``decided`` is "outside" (by the judge), "person" (nobody yet: the judge has failed
     over it, and a person decides) or "inside" (an assert in the box);
     ``submission`` says whose check it was.
+    ``given`` are the exercises that it builds on and whose course version stood in
+    place of the student's failed one.
     """
 
     exercise: str
@@ -39,6 +41,7 @@ class Record:
     scores: dict[str, float] = field(default_factory=dict)
     cases: tuple[CaseRecord, ...] = field(default_factory=tuple)
     submission: str = ""
+    given: tuple[str, ...] = ()
 
     def to_json(self) -> dict:
         return asdict(self)
@@ -46,7 +49,8 @@ class Record:
     @classmethod
     def from_json(cls, data: dict) -> Record:
         cases = tuple(CaseRecord(**case) for case in data["cases"])
-        return cls(**{**data, "cases": cases})
+        given = tuple(data.get("given", ()))
+        return cls(**{**data, "cases": cases, "given": given})
 
 
 def of_verdict(verdict: Verdict, submission: str = "", seconds: float = 0.0) -> Record:

@@ -17,6 +17,8 @@ from autograder.student.probes import find
 from autograder.student.summary import Row, Summary, row_of, summary
 from autograder.student.switches import as_new
 
+NOT_SOLVED = "Not solved yet"
+
 
 class Check:
     """``check("unit/exercise", answer)`` compares with the visible references.
@@ -96,7 +98,7 @@ def without_stub(verdict: Verdict) -> Verdict:
     stubs = [r for r in verdict.results if r.answers.get(RAISED) == UNSOLVED]
     if not stubs:
         return verdict
-    note = f"Not solved yet: {verdict.title}. Replace the stub, then run this again."
+    note = f"{NOT_SOLVED}: {verdict.title}. Replace the stub, then run this again."
     return Verdict(verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note)
 
 

@@ -211,11 +211,15 @@ def blame(verdict: Verdict, exercise: Exercise, failed: Mapping[str, str]) -> Ve
         failed: titles of the exercises that are known to fail, by name.
     """
     names = [name for name in exercise.builds_on if name in failed]
-    if verdict.passed or verdict.sure or not names or not verdict.results:
+    if verdict.passed or verdict.mistake or not names or not verdict.results:
         return verdict
     says = f"This builds on *{failed[names[0]]}*, which fails its own check."
-    asks = "What does that check say? Mend it first, then look here again."
-    return replace(verdict, mistake=Mistake("follows", says, asks), sure=True)
+    asks = (
+        "What does that check say? Mend it first, then look here again. Grading tries "
+        "this exercise once more with a right version of the other."
+    )
+    # Whether it really follows only shows when the earlier one is right.
+    return replace(verdict, mistake=Mistake("follows", says, asks), sure=False)
 
 
 def diagnose(
@@ -224,22 +228,21 @@ def diagnose(
     """The named mistake whose answers these are, and whether it explains all of them.
 
     Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
-    mistake that gives every answer of every case wins; otherwise the one that gives
-    most of the wrong answers, if it gives at least half of them, and not errors only:
-    unrelated code often fails with the same words.
+    mistake is sure if it, and no other, gives every answer of every case. Where only a
+    general property is wrong, what was seen is said. Otherwise a mistake that gives all
+    wrong answers is likely, if they are not errors only: unrelated code often fails
+    with the same words.
     """
     known = [result for result in results if result.case.mistakes]
-    best, share = symptom(results), 0.5
-    seen_only = best is not None
-    for name, mistake in exercise.mistakes.items():
-        whole, explained = _explained(known, name)
-        if whole:
-            return mistake, True
-        if seen_only:
-            continue
-        if explained > share or (explained == share and best is None):
-            best, share = mistake, explained
-    return best, seen_only
+    found = {name: _explained(known, name) for name in exercise.mistakes}
+    whole = [name for name, (whole, _) in found.items() if whole]
+    if whole:
+        return exercise.mistakes[whole[0]], len(whole) == 1
+    seen = symptom(results)
+    if seen:
+        return seen, True
+    likely = [name for name, (_, share) in found.items() if share == 1.0]
+    return (exercise.mistakes[likely[0]] if likely else None), False
 
 
 def symptom(results: Sequence[CaseResult]) -> Mistake | None:
@@ -280,7 +283,7 @@ def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float
             wrong += bool(finding.problem)
             explained += bool(finding.problem) and same
             numbers |= bool(finding.problem) and same and key != RAISED
-    return whole, explained / wrong if numbers and wrong else 0.0
+    return whole and wrong > 0, explained / wrong if numbers and wrong else 0.0
 
 
 def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:

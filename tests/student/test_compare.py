@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 
 from autograder.student.compare import blame, compare, judge
-from autograder.student.exercise import RAISED, Case, Exercise, Other
+from autograder.student.exercise import RAISED, Case, Exercise, Mistake, Other
 from autograder.student.panel import as_html, as_text
 from tests.conftest import row
 
@@ -108,5 +108,5 @@ def test_what_follows_from_an_earlier_failure_is_said_to():
     assert blame(verdict, exercise, {"u/z": "Z"}) == verdict
     right = judge(exercise, [wrong], lambda _: {"a": row(1)})
     assert blame(right, exercise, {"u/a": "A"}) == right
-    sure = replace(verdict, sure=True)
-    assert blame(sure, exercise, {"u/a": "A"}) == sure
+    named = replace(verdict, mistake=Mistake("own", "Its own.", "Which?"))
+    assert blame(named, exercise, {"u/a": "A"}) == named

@@ -48,12 +48,16 @@ EXERCISE = Specification(
     title="Cross-attention",
     target="CrossAttention",
     promise=Promise(
-        arguments='x: B Lq d; memory: B Lk c; mask?: Lq Lk | B Lq Lk',
-        results='output: B Lq e; weights: B Lq Lk',
-        on=('plain', 'padding'),
+        arguments="x: B Lq d; memory: B Lk c; mask?: Lq Lk | B Lq Lk",
+        results="output: B Lq e; weights: B Lq Lk",
+        on=("plain", "padding"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(one_sentence=_cross(1, 3, 4, 5, 6, 2, 7, mask=(1, 3, 4)), one_key=_cross(2, 3, 1, 5, 4, 2, 6), equal_sizes=_cross(3, 3, 3, 3, 3, 3, 3, mask=(3, 3, 3))),
+        sizes=special(
+            one_sentence=_cross(1, 3, 4, 5, 6, 2, 7, mask=(1, 3, 4)),
+            one_key=_cross(2, 3, 1, 5, 4, 2, 6),
+            equal_sizes=_cross(3, 3, 3, 3, 3, 3, 3, mask=(3, 3, 3)),
+        ),
     ),
     cases=[
         CaseKind(

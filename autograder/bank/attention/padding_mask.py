@@ -65,9 +65,9 @@ EXERCISE = Specification(
     target="padding_mask",
     precise=False,
     promise=Promise(
-        arguments='ids: B L; pad_id: _',
-        results='mask: B 1 L',
-        on=('right',),
+        arguments="ids: B L; pad_id: _",
+        results="mask: B 1 L",
+        on=("right",),
         ways=OF_TABLES,
     ),
     cases=[

@@ -73,10 +73,28 @@ EXERCISE = Specification(
     title="Scaled dot-product attention",
     target="scaled_dot_product_attention",
     promise=Promise(
-        arguments='q: B h Lq d; k: B h Lk d; v: B h Lk e; mask?: Lq Lk | B Lq Lk | B h Lq Lk',
-        results='output: B h Lq e; weights: B h Lq Lk',
-        on=('heads',),
-        sizes=both(special(one_sentence=_triples(1, lq=3, lk=4, d_k=5, d_v=2, mask=(1, 3, 4)), one_query=_triples(2, lq=1, lk=4, d_k=5, d_v=3, mask=(2, 1, 4)), one_key=_triples(2, lq=3, lk=1, d_k=5, d_v=4), values_of_size_one=_triples(2, lq=3, lk=4, d_k=1, d_v=1), equal_sizes=_triples(4, 4, lq=4, lk=4, d_k=4, d_v=4, mask=(4, 4, 4, 4))), masked(_three_dimensions, Lq_Lk=(3, 5), B_1_Lk=(2, 1, 5), one_Lk=(1, 5)), masked(_four_dimensions, B_h_Lq_Lk=(2, 3, 4, 5), B_h_1_Lk=(2, 3, 1, 5), B_1_Lq_Lk=(2, 1, 4, 5), one_h_Lq_Lk=(1, 3, 4, 5), h_Lq_Lk=(3, 4, 5))),
+        arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; "
+        "mask?: Lq Lk | B Lq Lk | B h Lq Lk",
+        results="output: B h Lq e; weights: B h Lq Lk",
+        on=("heads",),
+        sizes=both(
+            special(
+                one_sentence=_triples(1, lq=3, lk=4, d_k=5, d_v=2, mask=(1, 3, 4)),
+                one_query=_triples(2, lq=1, lk=4, d_k=5, d_v=3, mask=(2, 1, 4)),
+                one_key=_triples(2, lq=3, lk=1, d_k=5, d_v=4),
+                values_of_size_one=_triples(2, lq=3, lk=4, d_k=1, d_v=1),
+                equal_sizes=_triples(4, 4, lq=4, lk=4, d_k=4, d_v=4, mask=(4, 4, 4, 4)),
+            ),
+            masked(_three_dimensions, Lq_Lk=(3, 5), B_1_Lk=(2, 1, 5), one_Lk=(1, 5)),
+            masked(
+                _four_dimensions,
+                B_h_Lq_Lk=(2, 3, 4, 5),
+                B_h_1_Lk=(2, 3, 1, 5),
+                B_1_Lq_Lk=(2, 1, 4, 5),
+                one_h_Lq_Lk=(1, 3, 4, 5),
+                h_Lq_Lk=(3, 4, 5),
+            ),
+        ),
     ),
     cases=[
         CaseKind(

@@ -21,10 +21,17 @@ EXERCISE = Specification(
     title="Scaled scores for any batch",
     target="scaled_scores",
     promise=Promise(
-        arguments='q: B h Lq d; k: B h Lk d',
-        results='scores: B h Lq Lk',
-        on=('heads',),
-        sizes=special(one_sentence=queries_and_keys(1, 3, lq=2, lk=4, d_k=5), one_head=queries_and_keys(2, 1, lq=3, lk=4, d_k=5), one_query=queries_and_keys(2, 3, lq=1, lk=4, d_k=5), one_key=queries_and_keys(2, 3, lq=4, lk=1, d_k=5), vectors_of_size_one=queries_and_keys(2, 3, lq=4, lk=5, d_k=1), equal_sizes=queries_and_keys(3, 3, lq=3, lk=3, d_k=3)),
+        arguments="q: B h Lq d; k: B h Lk d",
+        results="scores: B h Lq Lk",
+        on=("heads",),
+        sizes=special(
+            one_sentence=queries_and_keys(1, 3, lq=2, lk=4, d_k=5),
+            one_head=queries_and_keys(2, 1, lq=3, lk=4, d_k=5),
+            one_query=queries_and_keys(2, 3, lq=1, lk=4, d_k=5),
+            one_key=queries_and_keys(2, 3, lq=4, lk=1, d_k=5),
+            vectors_of_size_one=queries_and_keys(2, 3, lq=4, lk=5, d_k=1),
+            equal_sizes=queries_and_keys(3, 3, lq=3, lk=3, d_k=3),
+        ),
     ),
     cases=[
         CaseKind(

@@ -18,11 +18,15 @@ EXERCISE = Specification(
     title="Scores of queries and keys",
     target="dot_product_scores",
     promise=Promise(
-        arguments='q: Lq d; k: Lk d',
-        results='scores: Lq Lk',
-        on=('four_queries',),
-        ways=('spread', 'gradient'),
-        sizes=special(one_key=queries_and_keys(lq=3, lk=1, d_k=4), vectors_of_size_one=queries_and_keys(lq=3, lk=4, d_k=1), equal_sizes=queries_and_keys(lq=4, lk=4, d_k=4)),
+        arguments="q: Lq d; k: Lk d",
+        results="scores: Lq Lk",
+        on=("four_queries",),
+        ways=("spread", "gradient"),
+        sizes=special(
+            one_key=queries_and_keys(lq=3, lk=1, d_k=4),
+            vectors_of_size_one=queries_and_keys(lq=3, lk=4, d_k=1),
+            equal_sizes=queries_and_keys(lq=4, lk=4, d_k=4),
+        ),
     ),
     cases=[
         CaseKind(

@@ -50,12 +50,17 @@ EXERCISE = Specification(
     title="Self-attention",
     target="SelfAttention",
     promise=Promise(
-        arguments='x: B L d; mask?: L L | B L L',
-        results='output: B L e; weights: B L L',
-        on=('plain', 'padding'),
+        arguments="x: B L d; mask?: L L | B L L",
+        results="output: B L e; weights: B L L",
+        on=("plain", "padding"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(one_sentence=_self(1, 3, 4, 2, 5, mask='padding'), one_position=_self(3, 1, 4, 2, 5), equal_sizes=_self(3, 3, 3, 3, 3, mask='causal'), d_model_of_one=_self(2, 3, 1, 4, 5)),
+        sizes=special(
+            one_sentence=_self(1, 3, 4, 2, 5, mask="padding"),
+            one_position=_self(3, 1, 4, 2, 5),
+            equal_sizes=_self(3, 3, 3, 3, 3, mask="causal"),
+            d_model_of_one=_self(2, 3, 1, 4, 5),
+        ),
     ),
     cases=[
         CaseKind(

@@ -60,10 +60,12 @@ EXERCISE = Specification(
     title="Softmax that survives",
     target="stable_softmax",
     promise=Promise(
-        arguments='x: B h M L',
-        results='weights: B h M L',
-        on=('heads',),
-        sizes=special(one_number=_rows(2, 3, 1), one_row=_rows(1, 5), equal_sizes=_rows(3, 3, 3)),
+        arguments="x: B h M L",
+        results="weights: B h M L",
+        on=("heads",),
+        sizes=special(
+            one_number=_rows(2, 3, 1), one_row=_rows(1, 5), equal_sizes=_rows(3, 3, 3)
+        ),
     ),
     cases=[
         CaseKind(

@@ -38,9 +38,9 @@ EXERCISE = Specification(
     title="Residual, norm and dropout around a sublayer",
     target="add_and_norm",
     promise=Promise(
-        arguments='x: B N d; sublayer: _; norm: _; dropout: _; norm_first: _',
-        results='output: B N d',
-        on=('post', 'pre'),
+        arguments="x: B N d; sublayer: _; norm: _; dropout: _; norm_first: _",
+        results="output: B N d",
+        on=("post", "pre"),
     ),
     cases=[
         CaseKind(

@@ -19,12 +19,17 @@ EXERCISE = Specification(
     title="The decoder stack",
     target="Decoder",
     promise=Promise(
-        arguments='x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls',
-        results='output: B Lt d',
-        on=('three', 'two_masks'),
+        arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; "
+        "memory_mask?: Lt Ls | B Lt Ls",
+        results="output: B Lt d",
+        on=("three", "two_masks"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True), one_sentence=stack_inputs(2, 1, 3, 4, 2), equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={'tgt_mask': 'both'})),
+        sizes=special(
+            one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True),
+            one_sentence=stack_inputs(2, 1, 3, 4, 2),
+            equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={"tgt_mask": "both"}),
+        ),
     ),
     cases=[
         CaseKind(

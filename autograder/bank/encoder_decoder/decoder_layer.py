@@ -27,12 +27,26 @@ EXERCISE = Specification(
             "x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt | B h Lt Lt; "
             "memory_mask?: Lt Ls | B Lt Ls | B h Lt Ls"
         ),
-        results='output: B Lt d',
-        on=('post_relu', 'pre_both'),
+        results="output: B Lt d",
+        on=("post_relu", "pre_both"),
         ways=OF_MODULES,
         module=True,
-        dropout=('pre_both', {'rate': 0.375}),
-        sizes=special(one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2), one_position=layer_inputs(DECODER, 2, 1, 6, 3, 5, ls=4), one_memory_position=layer_inputs(DECODER, 2, 3, 6, 3, 5, ls=1), equal_sizes=layer_inputs(DECODER, 3, 3, 3, 3, 3, ls=3, masks={'tgt_mask': 'both', 'memory_mask': 'padding'})),
+        dropout=("pre_both", {"rate": 0.375}),
+        sizes=special(
+            one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2),
+            one_position=layer_inputs(DECODER, 2, 1, 6, 3, 5, ls=4),
+            one_memory_position=layer_inputs(DECODER, 2, 3, 6, 3, 5, ls=1),
+            equal_sizes=layer_inputs(
+                DECODER,
+                3,
+                3,
+                3,
+                3,
+                3,
+                ls=3,
+                masks={"tgt_mask": "both", "memory_mask": "padding"},
+            ),
+        ),
     ),
     cases=[
         CaseKind(

@@ -19,12 +19,16 @@ EXERCISE = Specification(
     title="The encoder stack",
     target="Encoder",
     promise=Promise(
-        arguments='x: B L d; mask?: L L | B L L',
-        results='output: B L d',
-        on=('three', 'two_padding'),
+        arguments="x: B L d; mask?: L L | B L L",
+        results="output: B L d",
+        on=("three", "two_padding"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(one_layer=stack_inputs(1, 2, 3, 4, norm=True), one_sentence=stack_inputs(2, 1, 3, 4), equal_sizes=stack_inputs(3, 3, 3, 3, masks={'mask': 'both'})),
+        sizes=special(
+            one_layer=stack_inputs(1, 2, 3, 4, norm=True),
+            one_sentence=stack_inputs(2, 1, 3, 4),
+            equal_sizes=stack_inputs(3, 3, 3, 3, masks={"mask": "both"}),
+        ),
     ),
     cases=[
         CaseKind(

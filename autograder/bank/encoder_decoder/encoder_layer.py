@@ -19,12 +19,17 @@ EXERCISE = Specification(
     target="EncoderLayer",
     promise=Promise(
         arguments="x: B L d; mask?: L L | B L L | B h L L",
-        results='output: B L d',
-        on=('post_relu', 'pre_gelu'),
+        results="output: B L d",
+        on=("post_relu", "pre_gelu"),
         ways=OF_MODULES,
         module=True,
-        dropout=('pre_gelu', {'rate': 0.375}),
-        sizes=special(one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5), one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5), one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={'mask': 'both'}), equal_sizes=layer_inputs(ENCODER, 3, 3, 3, 3, 3, masks={'mask': 'both'})),
+        dropout=("pre_gelu", {"rate": 0.375}),
+        sizes=special(
+            one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5),
+            one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
+            one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={"mask": "both"}),
+            equal_sizes=layer_inputs(ENCODER, 3, 3, 3, 3, 3, masks={"mask": "both"}),
+        ),
     ),
     cases=[
         CaseKind(

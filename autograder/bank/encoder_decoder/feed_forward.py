@@ -42,13 +42,18 @@ EXERCISE = Specification(
     title="The position-wise feed-forward network",
     target="FeedForward",
     promise=Promise(
-        arguments='x: B L d',
-        results='output: B L d',
-        on=('relu',),
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("relu",),
         ways=OF_MODULES,
         module=True,
-        dropout=('relu', {'rate': 0.375}),
-        sizes=special(one_sentence=_network(1, 3, d_model=4, d_ff=5), one_position=_network(2, 1, d_model=4, d_ff=5), equal_sizes=_network(3, 3, d_model=3, d_ff=3), no_batch=_network(d_model=4, d_ff=3)),
+        dropout=("relu", {"rate": 0.375}),
+        sizes=special(
+            one_sentence=_network(1, 3, d_model=4, d_ff=5),
+            one_position=_network(2, 1, d_model=4, d_ff=5),
+            equal_sizes=_network(3, 3, d_model=3, d_ff=3),
+            no_batch=_network(d_model=4, d_ff=3),
+        ),
     ),
     cases=[
         CaseKind(

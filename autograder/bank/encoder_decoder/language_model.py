@@ -68,13 +68,17 @@ EXERCISE = Specification(
     title="One class for two families",
     target="LanguageModel",
     promise=Promise(
-        arguments='ids: B L',
-        results='logits: B L V',
-        on=('both_sides', 'causal'),
+        arguments="ids: B L",
+        results="logits: B L V",
+        on=("causal", "post"),
         ways=OF_MODULES,
         module=True,
-        dropout=('causal', {'option.dropout': 0.375}),
-        sizes=special(one_sentence=_language_model_inputs(7, 4, 2, 1, 5, True, 1, 6), one_position=_language_model_inputs(7, 4, 2, 1, 5, True, 3, 1), equal_sizes=_language_model_inputs(4, 4, 4, 1, 4, False, 4, 4)),
+        dropout=("causal", {"option.dropout": 0.375}),
+        sizes=special(
+            one_sentence=_language_model_inputs(7, 4, 2, 1, 5, True, 1, 6),
+            one_position=_language_model_inputs(7, 4, 2, 1, 5, True, 3, 1),
+            equal_sizes=_language_model_inputs(4, 4, 4, 1, 4, False, 4, 4),
+        ),
     ),
     cases=[
         CaseKind(

@@ -41,9 +41,9 @@ EXERCISE = Specification(
     target="masked_tokens",
     precise=False,
     promise=Promise(
-        arguments='ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _',
-        results='inputs: B L; targets: B L',
-        on=('other_pad',),
+        arguments="ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _",
+        results="inputs: B L; targets: B L",
+        on=("other_pad",),
         ways=OF_TABLES,
     ),
     cases=[

@@ -41,9 +41,9 @@ EXERCISE = Specification(
     target="shifted",
     precise=False,
     promise=Promise(
-        arguments='ids: B L; pad_id: _; ignore: _',
-        results='inputs: B M; targets: B M',
-        on=('other_pad',),
+        arguments="ids: B L; pad_id: _; ignore: _",
+        results="inputs: B M; targets: B M",
+        on=("other_pad",),
         ways=OF_TABLES,
     ),
     cases=[

@@ -42,6 +42,7 @@ def _model_inputs(
     pull: bool = False,
     second: bool = False,
     max_len: int = 0,
+    positions: int = 0,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         options: dict[str, int | str] = {
@@ -69,6 +70,8 @@ def _model_inputs(
         if second:
             made["second src"] = token_ids(draw, batch + 1, ls - 1, src_vocab, pad_id)
             made["second tgt"] = token_ids(draw, batch + 1, lt + 1, tgt_vocab, pad_id)
+        if positions:
+            made["positions"] = draw.tensor(positions, d_model)
         if pull:
             made["pull"] = draw.tensor(batch, lt, tgt_vocab, scale=0.5)
         return made
@@ -81,13 +84,20 @@ EXERCISE = Specification(
     title="The Transformer",
     target="Transformer",
     promise=Promise(
-        arguments='src: B Ls; tgt: B Lt',
-        results='logits: B Lt V',
-        on=('post',),
+        arguments="src: B Ls; tgt: B Lt",
+        results="logits: B Lt V",
+        on=("post",),
         ways=OF_MODULES,
         module=True,
-        dropout=('pre_gelu', {'option.dropout': 0.375}),
-        sizes=special(one_sentence=_model_inputs(7, 6, 4, 2, 1, 5, batch=1, ls=3, lt=5), one_position=_model_inputs(7, 6, 4, 2, 1, 5, batch=2, ls=1, lt=1), equal_sizes=_model_inputs(5, 5, 4, 4, 1, 4, batch=4, ls=4, lt=4)),
+        dropout=("pre_gelu", {"option.dropout": 0.375}),
+        sizes=special(
+            one_sentence=_model_inputs(7, 6, 4, 2, 1, 5, batch=1, ls=3, lt=5),
+            one_position=_model_inputs(7, 6, 4, 2, 1, 5, batch=2, ls=1, lt=1),
+            equal_sizes=_model_inputs(5, 5, 4, 4, 1, 4, batch=4, ls=4, lt=4),
+            a_source_of_more_than_512_ids=_model_inputs(
+                5, 6, 2, 1, 1, 3, batch=1, ls=520, lt=3, max_len=530
+            ),
+        ),
     ),
     cases=[
         CaseKind(
@@ -121,6 +131,19 @@ EXERCISE = Specification(
             title="one table for source, target and output",
             inputs=_model_inputs(8, 8, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
             hint="Shared means: the same parameter, not an equal one.",
+        ),
+        CaseKind(
+            name="two_sizes",
+            title="one table for two vocabularies of different sizes is refused",
+            inputs=_model_inputs(8, 9, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
+            hint="The docstring promises an error by its name.",
+            aspect="errors",
+        ),
+        CaseKind(
+            name="positions",
+            title="positions of another kind than sinusoids",
+            inputs=_model_inputs(7, 8, 6, 2, 1, 5, batch=2, ls=5, lt=4, positions=7),
+            hint="Both embeddings add the positions that were given.",
         ),
         CaseKind(
             name="gradients",

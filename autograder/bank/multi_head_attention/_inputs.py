@@ -38,9 +38,8 @@ def multi_head_inputs(
     mask: tuple[int, ...] = (),
     pull: bool = False,
     scale: float = 0.5,
-    refuse: bool = False,
 ) -> Maker:
-    """Three sequences and the weights; a mask, a pull, sizes that cannot be shared."""
+    """Three sequences and the weights; a mask, and a pull."""
 
     def inputs(draw: Draw) -> Inputs:
         d_model = h * d_k
@@ -55,8 +54,7 @@ def multi_head_inputs(
             draw, scale, w_q=square, w_k=square, w_v=square, w_o=square
         )
         made |= {"mask": open_mask(draw, *mask)} if mask else {}
-        made |= {"pull": draw.tensor(batch, lq, d_model)} if pull else {}
-        return made | ({"refuse": uneven_sizes(draw)} if refuse else {})
+        return made | ({"pull": draw.tensor(batch, lq, d_model)} if pull else {})
 
     return inputs
 

@@ -56,12 +56,17 @@ EXERCISE = Specification(
     title="A list of heads",
     target="ListOfHeads",
     promise=Promise(
-        arguments='x: B L d; mask?: L L | B L L',
-        results='output: B L e; weights: B h L L',
-        on=('plain', 'padding'),
+        arguments="x: B L d; mask?: L L | B L L",
+        results="output: B L e; weights: B h L L",
+        on=("plain", "padding"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask='padding'), one_head=_list(2, 3, 1, 5, 4, 6, 7, mask='causal'), one_position=_list(2, 1, 3, 5, 4, 6, 7), equal_sizes=_list(3, 3, 3, 3, 3, 3, 3, mask='causal')),
+        sizes=special(
+            one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask="padding"),
+            one_head=_list(2, 3, 1, 5, 4, 6, 7, mask="causal"),
+            one_position=_list(2, 1, 3, 5, 4, 6, 7),
+            equal_sizes=_list(3, 3, 3, 3, 3, 3, 3, mask="causal"),
+        ),
     ),
     cases=[
         CaseKind(

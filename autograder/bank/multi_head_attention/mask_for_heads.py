@@ -42,7 +42,14 @@ EXERCISE = Specification(
     target="mask_for_heads",
     promise=Promise(
         ways=(),
-        sizes=special(masks_of_one_sentence=_masks(1, 2, 3, 4, three=(1, 3, 4), four=(1, 2, 1, 4)), masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)), masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)), equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4)),
+        sizes=special(
+            masks_of_one_sentence=_masks(
+                1, 2, 3, 4, three=(1, 3, 4), four=(1, 2, 1, 4)
+            ),
+            masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)),
+            masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)),
+            equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4),
+        ),
     ),
     cases=[
         CaseKind(

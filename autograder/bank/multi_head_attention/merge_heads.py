@@ -31,10 +31,16 @@ EXERCISE = Specification(
     title="Merge heads",
     target="merge_heads",
     promise=Promise(
-        arguments='x: B h L d',
-        results='features: B L m',
-        on=('gradient',),
-        sizes=special(one_sentence=_heads(1, 3, 2, 4), one_position=_heads(2, 1, 3, 4), one_head=_heads(2, 3, 1, 4), heads_of_size_one=_heads(2, 3, 4, 1), equal_sizes=_heads(3, 3, 3, 3)),
+        arguments="x: B h L d",
+        results="features: B L m",
+        on=("gradient",),
+        sizes=special(
+            one_sentence=_heads(1, 3, 2, 4),
+            one_position=_heads(2, 1, 3, 4),
+            one_head=_heads(2, 3, 1, 4),
+            heads_of_size_one=_heads(2, 3, 4, 1),
+            equal_sizes=_heads(3, 3, 3, 3),
+        ),
     ),
     cases=[
         CaseKind(

@@ -7,6 +7,7 @@ import torch
 from autograder.bank.multi_head_attention._inputs import (
     linear_parameters,
     multi_head_inputs,
+    uneven_sizes,
 )
 from autograder.bank.multi_head_attention._layer.accepted import ACCEPTED
 from autograder.bank.multi_head_attention._layer.heads import NUMBER_OF_HEADS, SPLITTING
@@ -53,20 +54,52 @@ EXERCISE = Specification(
     title="Multi-head attention",
     target="MultiHeadAttention",
     promise=Promise(
-        arguments='query: B Lq d; key: B Lk d; value: B Lk d; mask?: Lq Lk | B Lq Lk | B h Lq Lk',
-        results='output: B Lq d; weights: B h Lq Lk',
-        on=('plain', 'padding'),
+        arguments="query: B Lq d; key: B Lk d; value: B Lk d; "
+        "mask?: Lq Lk | B Lq Lk | B h Lq Lk",
+        results="output: B Lq d; weights: B h Lq Lk",
+        on=("plain", "padding"),
         ways=OF_MODULES,
         module=True,
-        dropout=('plain', {'rate': 0.375}),
-        sizes=both(special(one_sentence=multi_head_inputs(1, 2, 3, lq=4, lk=5, mask=(1, 4, 5)), one_query=multi_head_inputs(2, 3, 4, lq=1, lk=5, mask=(2, 1, 5)), one_key=multi_head_inputs(2, 3, 4, lq=5, lk=1), heads_of_size_one=multi_head_inputs(2, 3, 1, lq=4, lk=5, mask=(4, 5)), equal_sizes=multi_head_inputs(3, 3, 3, lq=3, lk=3, mask=(3, 3, 3)), equal_sizes_and_four_dimensions=multi_head_inputs(2, 2, 2, lq=2, lk=2, mask=(2, 2, 2, 2))), masked(_three_heads, one_Lk=(1, 5), one_Lq_Lk=(1, 4, 5), B_1_Lk=(2, 1, 5), B_Lq_Lk=(2, 4, 5), B_1_1_Lk=(2, 1, 1, 5), B_1_Lq_Lk=(2, 1, 4, 5), one_h_Lq_Lk=(1, 3, 4, 5), B_h_1_Lk=(2, 3, 1, 5), one_h_1_Lk=(1, 3, 1, 5), B_h_Lq_Lk=(2, 3, 4, 5))),
+        dropout=("plain", {"rate": 0.375}),
+        sizes=both(
+            special(
+                one_sentence=multi_head_inputs(1, 2, 3, lq=4, lk=5, mask=(1, 4, 5)),
+                one_query=multi_head_inputs(2, 3, 4, lq=1, lk=5, mask=(2, 1, 5)),
+                one_key=multi_head_inputs(2, 3, 4, lq=5, lk=1),
+                heads_of_size_one=multi_head_inputs(2, 3, 1, lq=4, lk=5, mask=(4, 5)),
+                equal_sizes=multi_head_inputs(3, 3, 3, lq=3, lk=3, mask=(3, 3, 3)),
+                equal_sizes_and_four_dimensions=multi_head_inputs(
+                    2, 2, 2, lq=2, lk=2, mask=(2, 2, 2, 2)
+                ),
+            ),
+            masked(
+                _three_heads,
+                one_Lk=(1, 5),
+                one_Lq_Lk=(1, 4, 5),
+                B_1_Lk=(2, 1, 5),
+                B_Lq_Lk=(2, 4, 5),
+                B_1_1_Lk=(2, 1, 1, 5),
+                B_1_Lq_Lk=(2, 1, 4, 5),
+                one_h_Lq_Lk=(1, 3, 4, 5),
+                B_h_1_Lk=(2, 3, 1, 5),
+                one_h_1_Lk=(1, 3, 1, 5),
+                B_h_Lq_Lk=(2, 3, 4, 5),
+            ),
+        ),
     ),
     cases=[
         CaseKind(
             name="plain",
-            title="three different inputs, no mask; sizes that cannot be shared out",
-            inputs=multi_head_inputs(2, 3, 4, lq=5, lk=7, refuse=True),
+            title="three different inputs, no mask",
+            inputs=multi_head_inputs(2, 3, 4, lq=5, lk=7),
             hint="Print the shape after each step and compare with hint 2.",
+        ),
+        CaseKind(
+            name="refuse",
+            title="sizes that cannot be shared out",
+            inputs=lambda draw: {"refuse": uneven_sizes(draw)},
+            hint="The docstring promises an error by its name.",
+            aspect="errors",
         ),
         CaseKind(
             name="padding",

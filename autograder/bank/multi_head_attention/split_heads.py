@@ -36,10 +36,16 @@ EXERCISE = Specification(
     title="Split heads",
     target="split_heads",
     promise=Promise(
-        arguments='x: B L m; num_heads: _',
-        results='heads: B h L d',
-        on=('gradient',),
-        sizes=special(one_sentence=_features(1, 3, 2, 4), one_position=_features(2, 1, 3, 4), one_head=_features(2, 3, 1, 4), heads_of_size_one=_features(2, 3, 4, 1), equal_sizes=_features(3, 3, 3, 3)),
+        arguments="x: B L m; num_heads: _",
+        results="heads: B h L d",
+        on=("gradient",),
+        sizes=special(
+            one_sentence=_features(1, 3, 2, 4),
+            one_position=_features(2, 1, 3, 4),
+            one_head=_features(2, 3, 1, 4),
+            heads_of_size_one=_features(2, 3, 4, 1),
+            equal_sizes=_features(3, 3, 3, 3),
+        ),
     ),
     cases=[
         CaseKind(

@@ -38,9 +38,9 @@ EXERCISE = Specification(
     title="Embedding lookup with padding",
     target="embed",
     promise=Promise(
-        arguments='ids: B L; table: V d; padding_idx: _',
-        results='vectors: B L d',
-        on=('padding_is_3',),
+        arguments="ids: B L; table: V d; padding_idx: _",
+        results="vectors: B L d",
+        on=("padding_is_3",),
     ),
     cases=[
         CaseKind(

@@ -45,12 +45,12 @@ EXERCISE = Specification(
     title="The input layer",
     target="InputLayer",
     promise=Promise(
-        arguments='ids: B N',
-        results='output: B N d',
-        on=('padding_is_3',),
-        ways=('steady', 'alone', 'spread', 'gradient', 'loaded'),
+        arguments="ids: B N",
+        results="output: B N d",
+        on=("padding_is_3",),
+        ways=("steady", "alone", "spread", "gradient", "loaded"),
         module=True,
-        dropout=('padding_is_0', {}),
+        dropout=("padding_is_0", {}),
     ),
     cases=[
         CaseKind(

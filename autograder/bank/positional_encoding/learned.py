@@ -32,9 +32,9 @@ EXERCISE = Specification(
     title="LearnedPositions",
     target="LearnedPositions",
     promise=Promise(
-        arguments='x: B L d',
-        results='output: B L d',
-        on=('short',),
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("short",),
         ways=OF_MODULES,
         module=True,
     ),
@@ -58,6 +58,20 @@ EXERCISE = Specification(
             hint="Which dimension of `x` tells the number of positions?",
         ),
         CaseKind(
+            name="too_long",
+            title="one position more than the table has",
+            inputs=lambda draw: _learned(draw, 2, 7, 6, 4),
+            hint="The docstring promises an error by its name.",
+            aspect="errors",
+        ),
+        CaseKind(
+            name="start",
+            title="the table before any training",
+            inputs=lambda draw: {"start": "a table of 100 positions and 64 features"},
+            hint="The first numbers are small, and drawn at random.",
+            aspect="start",
+        ),
+        CaseKind(
             name="one_word",
             title="sentences of one word",
             inputs=lambda draw: _learned(draw, 5, 1, 3, 8),
@@ -66,6 +80,30 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="starts_at_zero",
+            says="Your table starts with zeros. They are small, but not random.",
+            asks="How do two positions differ before the first step of training?",
+            ways=[
+                Way(edits=[
+                    Edit("0.02 * torch.randn(max_len, d_model)",
+                         "torch.zeros(max_len, d_model)"),
+                ]),
+                Way(name="starts_at_a_constant", edits=[
+                    Edit("0.02 * torch.randn(max_len, d_model)",
+                         "torch.full((max_len, d_model), 0.02)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="starts_large",
+            says="Your table starts at random, but not small: it drowns the words.",
+            asks="How large is an embedding's number, and how large one of yours?",
+            ways=[
+                Way(edits=[Edit("0.02 * torch.randn", "torch.randn")]),
+                Way(name="starts_far_too_large", edits=[Edit("0.02", "2.0")]),
+            ],
+        ),
         Mutant(
             name="buffer",
             says="The table is a buffer, so no optimizer will train it.",
@@ -295,9 +333,6 @@ EXERCISE = Specification(
                 nn.init.normal_(self.table, std=0.02)
                 """,
             ),
-        ]),
-        Accepted(name="from_zeros", edits=[
-            Edit(_TABLE, "self.table = nn.Parameter(torch.zeros(max_len, d_model))"),
         ]),
         Accepted(name="lookup", edits=[
             Edit(

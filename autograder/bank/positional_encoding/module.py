@@ -44,9 +44,9 @@ EXERCISE = Specification(
     title="PositionalEncoding",
     target="PositionalEncoding",
     promise=Promise(
-        arguments='x: B L d',
-        results='output: B L d',
-        on=('short',),
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("short",),
         ways=OF_MODULES,
         module=True,
     ),

@@ -31,20 +31,25 @@ EXERCISE = Specification(
     title="The sinusoid encoding, at once",
     target="sinusoid",
     promise=Promise(
-        arguments='positions: B L; d_model: _',
-        results='encoding: B L d',
-        on=('batch',),
+        arguments="positions: B L; d_model: _",
+        results="encoding: B L d",
+        on=("batch",),
         ways=OF_TABLES,
     ),
     cases=[
         CaseKind(
             name="row",
-            title="the positions 0, 1, 2, ...; an odd d_model is refused",
-            inputs=lambda draw: _positions(
-                torch.arange(2 * int(draw.ids(3, 8)) + 1), 8, 7
-            ),
-            hint="Compare with your table by loops. And what happens for d_model = 7?",
+            title="the positions 0, 1, 2, ...",
+            inputs=lambda draw: _positions(torch.arange(2 * int(draw.ids(3, 8)) + 1), 8),
+            hint="Compare with your table by loops.",
             picture="curves",
+        ),
+        CaseKind(
+            name="odd",
+            title="an odd d_model is refused",
+            inputs=lambda draw: _positions(draw.ids(0, 9, 4), 6, 7),
+            hint="What happens for d_model = 7? The docstring promises an error by name.",
+            aspect="errors",
         ),
         CaseKind(
             name="fractions",
@@ -64,7 +69,7 @@ EXERCISE = Specification(
         CaseKind(
             name="scalar_and_far",
             title="one far position, without any dimension",
-            inputs=lambda draw: _positions(draw.ids(100, 400), 6, 9),
+            inputs=lambda draw: _positions(draw.ids(100, 400), 6),
             hint="The positions have the shape (), so the result has the shape "
             "(d_model,).",
             hidden_only=True,

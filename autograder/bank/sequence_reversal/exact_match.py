@@ -17,7 +17,15 @@ from autograder.oracle.specification import (
     Way,
 )
 
-_KINDS = ("right", "one token wrong", "swapped", "too short", "too long", "unfinished")
+_KINDS = (
+    "right",
+    "one token wrong",
+    "swapped",
+    "too short",
+    "too long",
+    "unfinished",
+    "no end",
+)
 
 
 def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
@@ -28,7 +36,7 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     width = 9 - narrow + wide
 
     def inputs(draw: Draw) -> Inputs:
-        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 8)]
+        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 9)]
         labels, decoded = [], []
         for kind in [*_KINDS, "right", "unfinished", *kinds]:
             size = 8 if kind == "unfinished" else 3 + int(draw.ids(0, 3 - narrow))
@@ -58,6 +66,7 @@ def _written(kind: str, row: list[int], width: int) -> list[int]:
         "swapped": [row[1], row[0], *row[2:], EOS],
         "too short": [*row[:-1], EOS],
         "too long": [*row, other, EOS],
+        "no end": row,
         "unfinished": [*row, *[other] * width][:width],
     }[kind]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.sequence_reversal._inputs import EOS, FIRST
+from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -19,7 +19,12 @@ from autograder.oracle.specification import (
 
 
 def _lines(
-    ends: tuple[int, ...], max_len: int, vocabulary: int, training: bool, extra: int = 3
+    ends: tuple[int, ...],
+    max_len: int,
+    vocabulary: int,
+    training: bool,
+    extra: int = 3,
+    pads: bool = False,
 ) -> Maker:
     """A model's lines, with EOS at the given places (or none); after it, more tokens."""
 
@@ -32,6 +37,8 @@ def _lines(
             if end < width:
                 row[end] = EOS
                 row[end + 2 :: 3] = EOS
+            if pads and end > 1:
+                row[end - 2] = PAD
         return {
             "source": source,
             "lines": lines,
@@ -68,6 +75,12 @@ EXERCISE = Specification(
             inputs=_lines((99, 99, 2), 5, 11, training=False),
             hint="A row that never says EOS gets `max_len` tokens, not one more or "
             "fewer.",
+        ),
+        CaseKind(
+            name="says_pad",
+            title="a model that says PAD before EOS",
+            inputs=_lines((3, 5, 1, 6), 9, 13, training=False, pads=True),
+            hint="Only EOS ends a row. Before it, PAD is a token like any other.",
         ),
         CaseKind(
             name="one_row",

@@ -25,6 +25,7 @@ def _rows(draw: Draw, longest: int) -> Inputs:
     rows.append([list("x" + "ab" * 3), ["a", "b"]])
     rows.append([list("aaaaa"), ["a", "a"]])
     rows.append([["a", "b", "ab", "abc"], ["a", "bc"]])
+    rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
     return {"rows": json.dumps(rows)}
 
 

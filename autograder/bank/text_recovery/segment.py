@@ -44,6 +44,14 @@ def _order_matters(draw: Draw) -> Inputs:
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
 
+def _ends_of_symbols(draw: Draw) -> Inputs:
+    """A later pair is found at the ends of symbols that an earlier one has made."""
+    a, b, c, d = some_of(draw, "abcdefgh", 4)
+    words = [a + b + c, d + a + b + c, a + b, a + b + c + d + a + b]
+    merges = [(b, c), (a, b), (d, a)]
+    return {"merges": json.dumps(merges), "words": json.dumps(words)}
+
+
 EXERCISE = Specification(
     name="text_recovery/segment",
     title="Byte-pair encoding: use the merges",
@@ -61,6 +69,13 @@ EXERCISE = Specification(
             title="merges that compete",
             inputs=_order_matters,
             hint="The merges apply in the order in which they were learnt.",
+        ),
+        CaseKind(
+            name="ends",
+            title="pairs at the ends of longer symbols",
+            inputs=_ends_of_symbols,
+            hint="A pair is two whole symbols, not the end of one and the start of "
+            "another.",
         ),
         CaseKind(
             name="many",

@@ -113,6 +113,20 @@ def describe(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+def outcome(call: Callable[[], object], promised: type[Exception]) -> str:
+    """What a call comes to, in a word: the promised error, another one, or none.
+
+    A subclass of the promised error is that error.
+    """
+    try:
+        call()
+    except promised:
+        return promised.__name__
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
+
+
 def seed(number: int) -> None:
     """Set the CPU's generator, where probes make their numbers.
 

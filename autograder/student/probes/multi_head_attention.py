@@ -15,6 +15,7 @@ from autograder.student.probes import (
     describe,
     gradients,
     load_weights,
+    outcome,
     probe,
     returned,
     tensor,
@@ -119,26 +120,22 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
 @probe("multi_head_attention/multi_head_attention")
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, results, who sees whom, inputs afterwards, gradients; or dropout."""
+    if "refuse" in inputs:
+        return {
+            f"{count} heads of {size} features": _refused(module_class, size, count)
+            for size, count in inputs["refuse"].tolist()
+        }
     d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
     if "rate" in inputs:
         rate = float(inputs["rate"])
         made = module_class(d_model, num_heads, rate)
         return _dropout(load_weights(made, inputs), rate, num_heads, inputs)
     module = load_weights(module_class(d_model, num_heads), inputs)
-    seen = _observe(module, ["query", "key", "value"], inputs)
-    for size, count in inputs.get(
-        "refuse", torch.empty(0, 2, dtype=torch.int)
-    ).tolist():
-        seen[f"{count} heads of {size} features"] = _refused(module_class, size, count)
-    return seen
+    return _observe(module, ["query", "key", "value"], inputs)
 
 
 def _refused(module_class: Any, size: int, count: int) -> str:
-    try:
-        module_class(size, count)
-    except (ValueError, AssertionError):
-        return "refused"
-    return "accepted"
+    return outcome(lambda: module_class(size, count), ValueError)
 
 
 def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> Seen:
@@ -248,12 +245,16 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """What the new layer is and computes, and whether it is a copy."""
     mine = _projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
+    mine.dropout = nn.Dropout(0.25)
     theirs = function(mine)
     if not isinstance(theirs, nn.MultiheadAttention):
         raise WrongAnswer(f"expected an nn.MultiheadAttention, got {describe(theirs)}")
     theirs.eval()
     sequences = [inputs[name] for name in ("query", "key", "value")]
-    seen = {"num_heads": torch.tensor(theirs.num_heads)}
+    seen = {
+        "num_heads": torch.tensor(theirs.num_heads),
+        "dropout": torch.tensor(float(theirs.dropout)),
+    }
     with torch.no_grad():
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():

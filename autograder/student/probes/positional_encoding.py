@@ -160,19 +160,30 @@ def shift_matrix(function: Any, inputs: Inputs) -> Seen:
 @probe("positional_encoding/learned")
 def learned(make: Any, inputs: Inputs) -> Seen:
     """Output, gradient, what trains, and what becomes of too long a sentence."""
+    if "start" in inputs:
+        return {"first table": _start(make)}
     max_len, d_model = inputs["weights.table"].shape
     built = load_weights(make(d_model, max_len), inputs)
     x = inputs["x"]
+    if x.size(1) > max_len:
+        return {"with max_len + 1 vectors": _outcome(lambda: built(x))}
     output = tensor(built(x), "the output")
     weights = dict(built.named_parameters())
-    too_long = x.new_zeros(len(x), max_len + 1, d_model)
     return {
         "output": output,
         **_gradient("table", output, weights["table"], inputs["pull"]),
         "x afterwards": x,
         "parameters": ", ".join(weights),
-        "with max_len + 1 vectors": _outcome(lambda: built(too_long)),
     }
+
+
+def _start(make: Callable[[int, int], nn.Module]) -> str:
+    """In words, what a table holds before it is trained, large enough to tell."""
+    first, second = (dict(make(64, 100).named_parameters())["table"] for _ in range(2))
+    spread = float(first.detach().std())
+    if spread < 1e-5 or torch.equal(first, second):
+        return "not at random"
+    return "small at random" if spread < 0.5 else "not small"
 
 
 class _Tables(Mixture):
@@ -235,9 +246,14 @@ def _gradient(
 
 
 def _outcome(call: Callable[[], object]) -> str:
-    """What a call comes to, in a word: its value, or the type of its error."""
+    """What a call comes to, in a word: its value, or the kind of its error.
+
+    A subclass of ValueError is one.
+    """
     try:
         value = call()
+    except ValueError:
+        return "ValueError"
     except Exception as error:
         return type(error).__name__
     return "no error" if isinstance(value, torch.Tensor) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import math
 import random
 from collections import Counter
@@ -235,6 +236,8 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     """Losses, what the model was shown, its mode, and its tables after some steps."""
     model = _Scripted(inputs).eval()
     optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
+    for parameter in model.parameters():  # of somebody who came before
+        parameter.grad = torch.ones_like(parameter)
     bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
     losses = [
         function(model, optimizer, source, target, *bound)
@@ -500,10 +503,14 @@ class _Reverser(OtherSide):
     keeps = frozenset({"source"})
 
     def shown(self) -> Answers:
+        if "seeds" in self.inputs:
+            return self.inputs
         source = self.inputs["source"].numpy().tobytes()
         return {"case": hashlib.sha256(source).hexdigest()}
 
     def conclude(self, answers: Answers) -> Seen:
+        if "seeds" in self.inputs:
+            return dict(answers)
         prefix = "weights."
         weights = {
             name.removeprefix(prefix): value
@@ -515,6 +522,8 @@ class _Reverser(OtherSide):
 
 def _trained_here(function: Any, inputs: Inputs) -> Seen:
     """The same without another side; a rule-based model is taken as it is."""
+    if "seeds" in inputs:
+        return _use_of_the_seed(function, inputs)
     side = _Reverser(inputs, random.Random(0))
     model = _model_of(function, str(side.shown()["case"]))
     if isinstance(model, RuleBased):
@@ -524,8 +533,64 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
 
 @probe("sequence_reversal/trained_model", other=_Reverser, here=_trained_here)
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """The weights of the model, by their names."""
+    """The weights of the model by their names, or what the seed does."""
+    if "seeds" in inputs:
+        return _use_of_the_seed(function, inputs)
     return _weights_of(_model_of(function, str(inputs["case"])))
+
+
+class _FirstStep(BaseException):
+    """Ends a training at its first step; no handler of ordinary errors sees it."""
+
+
+def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
+    """Whether a training begins alike from one seed, and differently from another.
+
+    Chance outside is another one each time. Where nothing is trained (the weights come
+    from a file), all is as it should be.
+    """
+    if isinstance(function, nn.Module):
+        return dict.fromkeys(_SEEDED, torch.tensor(True))
+    one, other = inputs["seeds"].tolist()
+    starts = [_start(function, seed, n) for n, seed in enumerate((one, one, other))]
+    first, again, another = starts
+    told = (not first or first == again, not first or first != another)
+    return {n: torch.tensor(true) for n, true in zip(_SEEDED, told, strict=True)}
+
+
+_SEEDED = ("the same from the same seed", "others from another seed")
+
+
+def _start(function: Any, seed: int, noise: int) -> str:
+    """A digest of weights and gradients at the first step; "" if there is none."""
+    digest = hashlib.sha256()
+
+    def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                for value in (parameter, parameter.grad):
+                    if value is not None:
+                        digest.update(value.detach().cpu().numpy().tobytes())
+        raise _FirstStep
+
+    torch.manual_seed(noise)
+    random.seed(noise)
+    given = (seed, "no such file")[: _positional(function)]
+    hook = torch.optim.optimizer.register_optimizer_step_pre_hook(look)
+    try:
+        function(*given)
+    except _FirstStep:
+        return digest.hexdigest()
+    finally:
+        hook.remove()
+    return ""
+
+
+def _positional(function: Any) -> int:
+    """How many arguments a function takes by their place."""
+    kinds = [p.kind for p in inspect.signature(function).parameters.values()]
+    usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(kind in usual for kind in kinds)
 
 
 def _weights_of(model: nn.Module) -> Seen:

@@ -290,12 +290,13 @@ def train_epoch(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _collapsed(events: list[str]) -> list[str]:
-    """Events in their order; forgetting gradients twice in a row is one event.
+    """Events in their order, repeated ones once.
 
-    A last zero_grad, after the last step, changes nothing.
+    Gradients may be forgotten in several ways; the weights afterwards show whether they
+    were.
     """
-    kept = [event for event, _ in itertools.groupby(events)]
-    return kept[:-1] if kept[-1:] == ["zero_grad"] else kept
+    told = [event for event in events if event != "zero_grad"]
+    return [event for event, _ in itertools.groupby(told)]
 
 
 @probe("text_recovery/evaluate")

@@ -178,10 +178,15 @@ ACCEPTED = [
                 return out.transpose(0, 1), weights
         """),
     Accepted(name="other_order_other_initialisation", source="""
+        class HeadsError(ValueError):
+            pass
+
+
         class MultiHeadAttention(nn.Module):
             def __init__(self, d_model, num_heads, dropout=0.0):
                 super().__init__()
-                assert d_model % num_heads == 0, "d_model must be divisible by num_heads"
+                if d_model % num_heads:
+                    raise HeadsError("d_model must be divisible by num_heads")
                 self.d_k = d_model // num_heads
                 self.h = num_heads
                 self.attn_drop = nn.Dropout(dropout)

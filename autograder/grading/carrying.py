@@ -1,0 +1,60 @@
+"""An error costs once: what follows from it is tried again with a right earlier part.
+
+When an exercise fails and one that it builds on has failed, too, a fresh box runs the
+notebook once more, with the course's version of the failed ones in place of the
+student's. Their verdicts are final by then, so their solutions may be known there; and
+nothing but the new verdict leaves that box.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from autograder.bank import specification
+from autograder.grading.judge import Decision
+from autograder.oracle.variants import solution_source
+from autograder.student import references
+
+_PANEL = '<p style="margin:.5em 0"><em>{}</em></p>'
+
+
+def missing(exercise: str, failed: Collection[str]) -> list[str]:
+    """The failed exercises that one builds on, also through others, in their order."""
+    known = references.load(exercise.split("/")[0])
+    found: set[str] = set()
+    asked = [exercise]
+    while asked:
+        for name in known[asked.pop()].builds_on:
+            if name not in found:
+                found.add(name)
+                asked.append(name)
+    return [name for name in failed if name in found]
+
+
+def course_version(names: Iterable[str]) -> str:
+    """Code that puts the course's solutions of some exercises in place."""
+    chosen = [specification(name) for name in names]
+    module = importlib.import_module(f"autograder.solutions.{chosen[0].unit}")
+    imports = [
+        ast.unparse(node)
+        for node in ast.parse(inspect.getsource(module)).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    return "\n".join([*imports, *map(solution_source, chosen)])
+
+
+def given(decision: Decision, names: Iterable[str]) -> Decision:
+    """The decision on a check that was tried again, saying what was put in place."""
+    titles = " and ".join(specification(name).title for name in names)
+    right = decision.record.points >= decision.record.max_points
+    says = (
+        f"Right, given a right version of: {titles}."
+        if right
+        else f"Tried once more with the course's version of: {titles}."
+    )
+    record = replace(decision.record, given=tuple(names), note=says)
+    return replace(decision, record=record, panel=_PANEL.format(says) + decision.panel)

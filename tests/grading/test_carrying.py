@@ -1,0 +1,132 @@
+"""An error costs once: what follows is tried again with a right earlier part."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.bank import specification
+from autograder.grading import carrying, converter
+from autograder.oracle.variants import solution_source
+from tests.grading import judged_course as judged
+from tests.grading.tiny_course import answer_cell, cell, graded, run_nbgrader
+
+ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
+    return attend(q, k, v, mask)"""
+SELF = "attention/self_attention"
+UNSCALED = solution_source(specification("attention/scaled_dot_product")).replace(
+    " / math.sqrt(q.size(-1))", ""
+)
+RIGHT = solution_source(specification(SELF))
+TELLS = RIGHT.replace(
+    "class SelfAttention",
+    "import inspect\n"
+    "try:\n"
+    "    print('SEEN', inspect.getsource(scaled_dot_product_attention)[:9])\n"
+    "except Exception:\n"
+    "    pass\n\n\n"
+    "class SelfAttention",
+).replace(
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+    "        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n"
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+)
+BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    """A course of two exercises, the second of which builds on the first."""
+    root = tmp_path_factory.mktemp("carrying")
+    cells = [
+        new_code_cell(
+            "import math\nimport torch\nimport torch.nn.functional as F\n"
+            "from torch import Tensor, nn\nfrom autograder import check",
+            id="imports",
+        ),
+        answer_cell(ATTENTION, "attention-answer"),
+        graded(
+            new_code_cell(
+                'check("attention/scaled_dot_product", scaled_dot_product_attention)'
+            ),
+            "attention", 18.0,
+        ),
+        answer_cell("class SelfAttention:\n    return", "self-answer"),
+        graded(new_code_cell(f'check("{SELF}", SelfAttention)'), "self", 14.0),
+    ]  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    path = root / "source" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+    assert run_nbgrader(root, "generate_assignment", judged.UNIT)["success"]
+    hand_in(root, "ann", UNSCALED, RIGHT)
+    hand_in(root, "bob", UNSCALED, BLIND)
+    hand_in(root, "eve", UNSCALED, TELLS)
+    assert converter.install()
+    assert judged.autograde(root)["success"]
+    return root
+
+
+def hand_in(root, student, attention, own):
+    path = root / "release" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cell(notebook, "attention-answer").source = attention
+    cell(notebook, "self-answer").source = own
+    folder = root / "submitted" / student / judged.UNIT
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / path.name)
+
+
+def records(root, student):
+    path = root / "autograded" / student / judged.UNIT / f"{judged.UNIT}.ipynb"
+    return nbformat.read(path, as_version=4).metadata.autograder["checks"]
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
+
+
+def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
+    found = records(pristine, "ann")
+    assert found["attention"]["points"] < 18.0
+    assert found["self"]["points"] == 14.0
+    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert "given a right version of: Scaled dot-product" in found["self"]["note"]
+    assert "given a right version" in judged.outputs(pristine, "ann", "self")
+
+
+def test_a_mistake_of_its_own_still_costs(pristine):
+    assert records(pristine, "bob")["self"]["points"] < 14.0
+
+
+def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
+    path = pristine / "autograded" / "eve" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    course = solution_source(specification("attention/scaled_dot_product"))
+    text = path.read_text()
+    assert "Vaswani" in course and "Vaswani" not in text
+
+
+def test_a_setting_switches_it_off(pristine, tmp_path):
+    for part in ("source", "release", "gradebook.db"):
+        copy = shutil.copytree if (pristine / part).is_dir() else shutil.copy
+        copy(pristine / part, tmp_path / part)
+    hand_in(tmp_path, "off", UNSCALED, RIGHT)
+    assert judged.autograde(tmp_path, carry_errors=False)["success"]
+    found = records(tmp_path, "off")["self"]
+    assert found["points"] < 14.0 and not found["given"]
+
+
+def test_what_an_exercise_builds_on_is_known_through_others():
+    unit = "multi_head_attention"
+    failed = [f"{unit}/parameter_count", f"{unit}/split_heads"]
+    assert carrying.missing(f"{unit}/multi_head_attention", failed) == failed[1:]
+
+
+def test_the_courses_version_brings_its_imports():
+    code = carrying.course_version(["attention/scaled_dot_product"])
+    names: dict = {}
+    exec(code, names)
+    assert callable(names["scaled_dot_product_attention"])
