@@ -13,7 +13,7 @@ from autograder.bank import specification
 from autograder.grading import carrying, converter
 from autograder.oracle.variants import solution_source
 from tests.grading import judged_course as judged
-from tests.grading.tiny_course import answer_cell, cell, graded, run_nbgrader
+from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
 
 ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
     return attend(q, k, v, mask)"""
@@ -105,8 +105,8 @@ def test_a_mistake_of_its_own_still_costs(pristine):
 def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
     path = pristine / "autograded" / "eve" / judged.UNIT / f"{judged.UNIT}.ipynb"
     course = solution_source(specification("attention/scaled_dot_product"))
-    text = path.read_text()
-    assert "Vaswani" in course and "Vaswani" not in text
+    scaling = "math.sqrt(q.size(-1))"  # which eve's own version lacks
+    assert scaling in course and scaling not in path.read_text()
 
 
 def test_a_setting_switches_it_off(pristine, tmp_path):

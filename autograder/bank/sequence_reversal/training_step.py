@@ -103,6 +103,24 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit(_CLEAR, "")])],
         ),
         Mutant(
+            name="cleared_last",
+            says="You clear gradients after the step. What somebody else left there "
+            "goes into your first step.",
+            asks="At which moment must the old gradients be gone: before what?",
+            ways=[
+                Way(edits=[
+                    Edit(_CLEAR, ""),
+                    Edit(
+                        _STEP,
+                        """
+                        optimizer.step()
+                        optimizer.zero_grad()
+                        """,
+                    ),
+                ]),
+            ],
+        ),
+        Mutant(
             name="nothing_changes",
             says="The weights do not change at all. Either nobody tells the optimizer "
             "to step, or there are no gradients when it does: never computed, or "
@@ -343,16 +361,6 @@ EXERCISE = Specification(
                 "model.train()",
                 """
                 model.train()
-                optimizer.zero_grad()
-                """,
-            ),
-        ]),
-        Accepted(name="cleared_last", edits=[
-            Edit(_CLEAR, ""),
-            Edit(
-                _STEP,
-                """
-                optimizer.step()
                 optimizer.zero_grad()
                 """,
             ),

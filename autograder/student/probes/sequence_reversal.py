@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.otherside import Ask, OtherSide, given
@@ -576,7 +577,7 @@ def _start(function: Any, seed: int, noise: int) -> str:
     torch.manual_seed(noise)
     random.seed(noise)
     given = (seed, "no such file")[: _positional(function)]
-    hook = torch.optim.optimizer.register_optimizer_step_pre_hook(look)
+    hook = register_optimizer_step_pre_hook(look)
     try:
         function(*given)
     except _FirstStep:
