@@ -19,7 +19,7 @@ import pwd
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,7 +164,7 @@ def _run(*command: str) -> None:
 
 
 @contextlib.contextmanager
-def _umask(mask: int):
+def _umask(mask: int) -> Iterator[None]:
     before = os.umask(mask)
     try:
         yield

@@ -110,7 +110,9 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
         CourseError: the worksheet has no column "Grade" or nobody to tell apart.
     """
     if into is None:
-        rows = [["id", "first_name", "last_name", "email", book.unit]]
+        rows: list[list[object]] = [
+            ["id", "first_name", "last_name", "email", book.unit]
+        ]
         rows += [
             [
                 sheet.harmless(cell)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbgrader import api
@@ -276,7 +277,7 @@ def _student(student: api.Student) -> Student:
     )  # fmt: skip
 
 
-def _points(book: api.Gradebook, unit: str) -> tuple[dict, dict[str, float]]:
+def _points(book: api.Gradebook, unit: str) -> tuple[dict[str, Any], dict[str, float]]:
     """Points by student and exercise, and late penalties by student.
 
     One query each: a thousand students with a dozen exercises are read in a second.
@@ -300,15 +301,17 @@ def _points(book: api.Gradebook, unit: str) -> tuple[dict, dict[str, float]]:
     return points, taken
 
 
-def _known(unit: str, student: str, root: Path) -> dict[str, dict]:
+def _known(unit: str, student: str, root: Path) -> dict[str, dict[str, Any]]:
     """What grading noted, by notebook name: ``metadata.autograder``."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
     return {path.stem: _noted(path) for path in paths}
 
 
-def _noted(path: Path) -> dict:
+def _noted(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(path.read_bytes())["metadata"].get("autograder", {})
+        metadata = json.loads(path.read_bytes())["metadata"]
+        noted: dict[str, Any] = metadata.get("autograder", {})
+        return noted
     except (OSError, ValueError, LookupError):
         raise CourseError(
             f"{path} cannot be read; grade that submission again: nbgrader autograde "
@@ -317,8 +320,9 @@ def _noted(path: Path) -> dict:
 
 
 def _submission(
-    unit: str, student: Student, points: Mapping, exercises: Iterable[Exercise],
-    penalty: float, late: float, known: Mapping[str, dict], called_late: bool,
+    unit: str, student: Student, points: Mapping[str, Any],
+    exercises: Iterable[Exercise], penalty: float, late: float,
+    known: Mapping[str, dict[str, Any]], called_late: bool,
 ) -> Submission:  # fmt: skip
     notes = list(known.values())
     records = {

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from autograder.classroom import page, sheet
 from autograder.course import graded_notebooks
@@ -41,7 +42,7 @@ def ranked(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: (-entry.bleu, entry.name))
 
 
-def _entry(notebook: dict) -> Entry | None:
+def _entry(notebook: dict[str, Any]) -> Entry | None:
     name = chosen_name(notebook)
     checks = notebook["metadata"].get("autograder", {}).get("checks", {})
     measured = (record.get("scores") or {} for record in checks.values())
@@ -52,7 +53,7 @@ def _entry(notebook: dict) -> Entry | None:
     return Entry(name, scores["bleu"], recall)
 
 
-def chosen_name(notebook: dict) -> str:
+def chosen_name(notebook: dict[str, Any]) -> str:
     """The text that a notebook assigns to LEADERBOARD_NAME; "" for none.
 
     The cell is read, never run; only a plain text counts.

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from autograder.classroom import gradebook, page, sheet, similarity
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
@@ -212,7 +213,7 @@ def _exercises(book: Classbook) -> Iterator[ExerciseRow]:
     for exercise in book.exercises:
         name, most = exercise.name, exercise.max_points
         graded = [s for s in book.submissions if s.points.get(name) is not None]
-        points = [s.points[name] for s in graded]
+        points = [p for s in graded if (p := s.points[name]) is not None]
         records = [s.records[name] for s in graded if name in s.records]
         index, remark = _discrimination(book, exercise, graded)
         none = sum(p <= 0 for p in points)
@@ -251,7 +252,7 @@ def _discrimination(
     """
     others = [e for e in book.exercises if e.name != exercise.name]
     told = [s for s in graded if not s.refused]
-    points = [s.points[exercise.name] for s in told]
+    points = [s.points[exercise.name] or 0.0 for s in told]
     rest = [_judged(s, others) - _own(s, exercise) for s in told]
     if len(told) < ENOUGH:
         return None, f"too few graded submissions to tell ({len(told)} of {ENOUGH})"
@@ -363,7 +364,7 @@ def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
     common = [row for row in rows if row.name and row.count >= RARE]
     for row in common:
         yield MistakeRow(row.exercise, row.name, row.says, row.count)
-    rest: Counter = Counter()
+    rest: Counter[Any] = Counter()
     for row in rows:
         rest[row.exercise] += 0 if row in common else row.count
     for exercise, count in rest.most_common():
@@ -410,7 +411,7 @@ def as_csv(overview: Overview) -> str:
     return sheet.as_text([sheet.harmless(value) for value in row] for row in rows)
 
 
-def _student_table(overview: Overview) -> Iterator[list]:
+def _student_table(overview: Overview) -> Iterator[list[object]]:
     names = [row.name for row in overview.exercises]
     yield [
         "student", "name", "email", "score", "max_score", "waiting", "late_penalty",
@@ -430,7 +431,7 @@ def _student_table(overview: Overview) -> Iterator[list]:
         ]  # fmt: skip
 
 
-def _exercise_table(overview: Overview) -> Iterator[list]:
+def _exercise_table(overview: Overview) -> Iterator[list[object]]:
     yield [
         "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
         "waiting",

@@ -110,7 +110,8 @@ def _noisy(exercises: Sequence[Specification], solved: Answers) -> Answers:
 
 
 def _fill(release: nbformat.NotebookNode, answers: Answers) -> nbformat.NotebookNode:
-    notebook = nbformat.from_dict(json.loads(nbformat.writes(release)))
+    copy = nbformat.from_dict(json.loads(nbformat.writes(release)))
+    notebook: nbformat.NotebookNode = copy
     by_id = {f"{name.replace('/', '-')}-answer": s for name, s in answers.items()}
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 import nbformat
@@ -101,10 +102,10 @@ def read(unit: str, root: Path) -> dict[str, Answers]:
     paths = sorted((root / "autograded").glob(f"*/{unit}/*.ipynb"))
     if not paths:
         raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, Mapping[str, str]] = {}
     for path in paths:
-        notebook = nbformat.read(path, as_version=4)
-        found.setdefault(path.parts[-3], {}).update(_answers(notebook))
+        notebook, student = nbformat.read(path, as_version=4), path.parts[-3]
+        found[student] = {**found.get(student, {}), **_answers(notebook)}
     return found
 
 
@@ -187,8 +188,8 @@ def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Compar
         name: _Exercise([runs(answers[s].get(name, "")) - common for s in students])
         for name in names
     }
-    whole = sum(exercise.whole for exercise in exercises.values())
-    rare = sum(exercise.shared() for exercise in exercises.values())
+    whole = reduce(np.add, (exercise.whole for exercise in exercises.values()))
+    rare = reduce(np.add, (exercise.shared() for exercise in exercises.values()))
     least = np.minimum(whole[:, None], whole[None, :])
     share = np.minimum(1.0, rare / np.maximum(least, 1e-6))
     above = np.triu_indices(len(students), 1)
