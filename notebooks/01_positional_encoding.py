@@ -1336,8 +1336,8 @@ def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int)
         legend that names each curve by its dimension's number.
     """
     ### BEGIN SOLUTION
-    from matplotlib import pyplot as plt
     import seaborn as sns
+    from matplotlib import pyplot as plt
 
     _, ax = plt.subplots(figsize=(8, 3))
     for number in dimensions:

@@ -1702,6 +1702,36 @@ def where_it_looks():
 
 
 # %% [markdown]
+# ### Sentences of your own
+#
+# Write some into the next cell, a few of the kind above and a few of your own life. **Predict
+# first:** for each of them, will the model bring it back?
+
+# %%
+MY_SENTENCES = [
+    "Zoe was finishing the list when the clock struck ten.",
+    "The baker forgot her keys.",
+    "Gregor Samsa woke from uneasy dreams.",
+    "To be, or not to be, that is the question.",
+]
+
+
+@demo
+def sentences_of_your_own():
+    sources = [damage(text, 2) for text in MY_SENTENCES]
+    outputs = recover(ready, ready_tokenizer, sources, greedy_decode)
+    for text, source, output in zip(MY_SENTENCES, sources, outputs, strict=True):
+        mark = "✓" if text == output else "✗"
+        print(f"{mark} {text}\n   {source}\n   {output}\n")
+
+
+# %% [markdown]
+# A sentence of the grammar comes back. One that you make of the grammar's words may come out as
+# another: where the source leaves a choice, the model takes what was frequent in *its* texts. And
+# words from elsewhere come out in pieces that fit nowhere. The BLEU that you saw above is true,
+# and it is true *for this grammar*. A model knows the distribution that it was trained on: its
+# **domain**. Nothing in the score says how small that is. Only other data do.
+#
 # # Part G · Three experiments
 #
 # From here on there is no right answer to compare with. There are questions, settings, numbers

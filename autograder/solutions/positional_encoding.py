@@ -218,8 +218,8 @@ def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int)
         The matplotlib ``Axes``: a curve for each dimension, both axes named, and a
         legend that names each curve by its dimension's number.
     """
-    from matplotlib import pyplot as plt
     import seaborn as sns
+    from matplotlib import pyplot as plt
 
     _, ax = plt.subplots(figsize=(8, 3))
     for number in dimensions:

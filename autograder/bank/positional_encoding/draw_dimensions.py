@@ -10,13 +10,14 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
 
 
-def _asked(rows: int, d_model: int, length: int, *dimensions: int):
+def _asked(rows: int, d_model: int, length: int, *dimensions: int) -> Maker:
     """A table of any numbers: nobody can draw it from the formula."""
 
     def inputs(draw: Draw) -> Inputs:
