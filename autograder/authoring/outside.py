@@ -16,6 +16,7 @@ import torch
 
 from autograder.bank import specifications
 from autograder.course import ROOT, units
+from autograder.course.files import write
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
@@ -179,7 +180,7 @@ the box. This table says what does enter it.
 
 def main(path: Path = DOCUMENT) -> None:
     """Write the document."""
-    path.write_text(document(rows()), encoding="utf-8")
+    write(path, document(rows()))
 
 
 if __name__ == "__main__":

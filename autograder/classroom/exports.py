@@ -15,6 +15,7 @@ from pathlib import Path
 from autograder.classroom import results, sheet
 from autograder.classroom.gradebook import Classbook, Student, Submission
 from autograder.classroom.sheet import Sheet
+from autograder.course import files
 from autograder.errors import CourseError
 
 _CANVAS_INFO = (
@@ -162,9 +163,7 @@ def gradescope(book: Classbook) -> dict[str, str]:
 def write_gradescope(book: Classbook, folder: Path) -> list[str]:
     """Write ``<student>/results.json`` for everybody; what to know about it."""
     for student, text in gradescope(book).items():
-        path = folder / student / "results.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        files.write(folder / student / "results.json", text)
     return list(_waiting(book))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from autograder.classroom import gradebook, page, sheet, similarity
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
 from autograder.classroom.similarity import Comparison
+from autograder.course import files
 from autograder.errors import CourseError
 from autograder.grading.record import Record
 from autograder.grading.titles import title
@@ -447,10 +448,9 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
 
 def write(overview: Overview, path: Path, today: str) -> tuple[Path, Path]:
     """Write the page to ``path`` and the table beside it; where they are."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     table = path.with_suffix(".csv")
-    path.write_text(as_html(overview, today), encoding="utf-8")
-    table.write_text(as_csv(overview), encoding="utf-8")
+    files.write(path, as_html(overview, today))
+    files.write(table, as_csv(overview))
     return path, table
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nbgrader import api
 
+from autograder.course import files
 from autograder.errors import CourseError
 
 
@@ -37,13 +38,7 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
     path = _path(root)
     kept = _read(path)
     kept.setdefault(assignment, {})[student] = extra.total_seconds()
-    part = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(kept, indent=1, sort_keys=True), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    files.write(path, json.dumps(kept, indent=1, sort_keys=True))
 
 
 def record(
