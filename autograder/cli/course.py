@@ -15,6 +15,8 @@ def add(commands: Commands) -> None:
     _add(commands, "build", _build, "build source, release, solutions and references")
     _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
     _add(commands, "validity", _validity, "run all mutants and accepted solutions")
+    text = "make mutants of the solutions by rule, and list those that nothing catches"
+    _add(commands, "generated", _generated, text)
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
@@ -88,6 +90,20 @@ def _validity(options: argparse.Namespace) -> int:
     print(whole)
     sound = whole.caught == whole.mutants and whole.accepted == whole.solutions
     return 0 if sound and whole.named >= 0.95 * whole.mutants else 1
+
+
+def _generated(options: argparse.Namespace) -> int:
+    from autograder.bank import specifications
+    from autograder.oracle.generated import count
+
+    survivors = 0
+    for unit in _chosen(options):
+        for exercise in specifications(unit.name):
+            found = count(exercise)
+            survivors += len(found.survivors)
+            listed = (f"    {line}" for line in found.survivors)
+            print(found, *listed, sep="\n", flush=True)
+    return 1 if survivors else 0
 
 
 def _demo(options: argparse.Namespace) -> int:

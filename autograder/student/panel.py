@@ -35,7 +35,7 @@ def as_text(verdict: Verdict) -> str:
     if not verdict.results:
         return verdict.note
     lines = [f"{verdict.title}: {_points(verdict)}"]
-    lines += [f"  {line}" for line in _mistake_lines(verdict)]
+    lines += [f"  {line}" for line in (*_aspects(verdict), *_mistake_lines(verdict))]
     for result in _grouped(verdict):
         lines.append(f"  {'✓' if result.passed else '✗'} {_title(result)}")
         lines += [f"      {line}" for line in _details(result, verdict)]
@@ -58,7 +58,8 @@ def as_html(verdict: Verdict) -> str:
         f"<strong>{_points(verdict)}</strong></div>"
     )
     colour = BLUE if verdict.passed else ORANGE
-    return boxed(colour, head + _mistake_html(verdict) + rows)
+    parts = "".join(f"<div>{html.escape(line)}</div>" for line in _aspects(verdict))
+    return boxed(colour, head + parts + _mistake_html(verdict) + rows)
 
 
 def boxed(colour: str, content: str) -> str:
@@ -82,6 +83,17 @@ def mark(passed: bool) -> str:
 
 def _points(verdict: Verdict) -> str:
     return f"{verdict.points:g} of {verdict.max_points:g} points"
+
+
+def _aspects(verdict: Verdict) -> list[str]:
+    """Where points were lost, by aspect; nothing if none was, or there is only one."""
+    if verdict.passed or len(verdict.aspects) < 2:
+        return []
+    parts = [
+        f"{name} {earned:.3g} of {most:.3g}"
+        for name, (earned, most) in verdict.aspects.items()
+    ]
+    return [" · ".join(parts)]
 
 
 def _mistake_lines(verdict: Verdict) -> list[str]:

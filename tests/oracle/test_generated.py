@@ -1,0 +1,35 @@
+"""Generated mutants are counted; a survivor is equivalent for a reason, or named."""
+
+import pytest
+
+from autograder.bank import specifications
+from autograder.course import units
+from autograder.oracle import generated
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.operators import Mutation
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units()[:3], ids=lambda unit: unit.label)
+def test_no_generated_mutant_survives_without_a_reason(unit):
+    counts = [generated.count(exercise) for exercise in specifications(unit.name)]
+    assert sum(count.made for count in counts) >= 300
+    assert {c.name: c.survivors for c in counts if c.survivors} == {}
+
+
+def test_every_reason_belongs_to_a_mutant():
+    for unit in units():
+        for exercise in specifications(unit.name):
+            assert generated.unknown_reasons(exercise) == []
+
+
+def test_a_mutant_that_never_ends_is_caught(tiny_exercise):
+    endless = Mutation("loop", "", "def double(x):\n    while True: pass\n")
+    case = fresh_cases(tiny_exercise, "a")
+    assert generated.caught(tiny_exercise, endless, case)
+
+
+def test_a_long_change_is_told_by_what_is_new():
+    old = "def f(x): " + "a = 1; " * 40
+    text = generated.describe(Mutation("remember", f"{old} -> {old} b = 2", ""))
+    assert len(text) < 200 and text.startswith("remember: ...")
