@@ -17,6 +17,7 @@ from autograder.student.pictures import picture
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
 DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
 SHOWN = 2  # findings of a case that are told in full
+LISTED = 10  # and how many are named at all
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
@@ -35,7 +36,7 @@ def as_text(verdict: Verdict) -> str:
     if not verdict.results:
         return verdict.note
     lines = [f"{verdict.title}: {_points(verdict)}"]
-    lines += [f"  {line}" for line in (*_aspects(verdict), *_mistake_lines(verdict))]
+    lines += [f"  {line}" for line in (*_mistake_lines(verdict), *_aspects(verdict))]
     for result in _grouped(verdict):
         lines.append(f"  {'✓' if result.passed else '✗'} {_title(result)}")
         lines += [f"      {line}" for line in _details(result, verdict)]
@@ -59,7 +60,7 @@ def as_html(verdict: Verdict) -> str:
     )
     colour = BLUE if verdict.passed else ORANGE
     parts = "".join(f"<div>{html.escape(line)}</div>" for line in _aspects(verdict))
-    return boxed(colour, head + parts + _mistake_html(verdict) + rows)
+    return boxed(colour, head + _mistake_html(verdict) + parts + rows)
 
 
 def boxed(colour: str, content: str) -> str:
@@ -161,8 +162,9 @@ def _details(result: CaseResult, verdict: Verdict) -> list[str]:
     secret = result.case.hidden and not measured
     lines = list(_finding_lines(wrong[:SHOWN], secret))
     if len(wrong) > SHOWN:
-        also = ", ".join(finding.name for finding in wrong[SHOWN:])
-        lines.append(f"and so do: {also}")
+        also = ", ".join(finding.name for finding in wrong[SHOWN:LISTED])
+        more = f", and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
+        lines.append(f"and so do: {also}{more}")
     if verdict.mistake is None and result.case.hint and not result.passed:
         lines.append(result.case.hint)
     return lines
