@@ -53,6 +53,7 @@ class ExerciseRow:
         seconds: median time of its check.
         blank: how many left the stub as it was; the others who have no points tried.
         failed: how many failed each case, in the order of the cases; none if nobody.
+        before: the mean share of an earlier term; None where it is not known.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ExerciseRow:
     seconds: float | None
     blank: int | None = None
     failed: tuple[CaseRow, ...] = ()
+    before: float | None = None
 
 
 @dataclass(frozen=True)
@@ -454,8 +456,36 @@ def write(overview: Overview, path: Path, today: str) -> tuple[Path, Path]:
     return path, table
 
 
-def make(unit: str, root: Path, path: Path, named: bool = True) -> tuple[Path, Path]:
+def with_before(overview: Overview, path: Path) -> Overview:
+    """The same beside the means of an earlier term's shareable table.
+
+    Raises:
+        CourseError: the file is no such table.
+    """
+    table = sheet.read(path)
+    try:
+        means = {
+            table.cell(row, "exercise"): float(table.cell(row, "mean_share") or "nan")
+            for row in table.rows
+        }
+    except ValueError:
+        means = {}
+    if not means.keys() & {row.name for row in overview.exercises}:
+        raise CourseError(f"{path} is not what report --shareable writes of this unit")
+    known = {name: mean for name, mean in means.items() if mean == mean}
+    rows = tuple(
+        replace(row, before=known.get(row.name)) for row in overview.exercises
+    )
+    return replace(overview, exercises=rows)
+
+
+def make(
+    unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
+) -> tuple[Path, Path]:
     """Compute and write the report of the course at ``root``; where page and table are.
+
+    Args:
+        before: an earlier term's shareable table, to compare with.
 
     Raises:
         CourseError: nothing is graded yet, or too little to name nobody.
@@ -466,4 +496,5 @@ def make(unit: str, root: Path, path: Path, named: bool = True) -> tuple[Path, P
         similar = similarity.compare(similarity.read(unit, root), given)
     book = gradebook.read(unit, root)
     today = f"{datetime.date.today():%d %B %Y}"
-    return write(overview(book, similar, named), path, today)
+    told = overview(book, similar, named)
+    return write(with_before(told, before) if before else told, path, today)

@@ -28,6 +28,10 @@ def add(commands: Commands) -> None:
         "--drop", type=int, default=0, metavar="N",
         help="with --all: a student's worst units, which do not count",
     )  # fmt: skip
+    report.add_argument(
+        "--before", type=Path, metavar="CSV",
+        help="an earlier term's table of report --shareable, to compare with",
+    )  # fmt: skip
     report.add_argument("--shareable", action="store_true", help="name no student")
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
     _add_graded(commands, "similarity", _similarity, "list solutions that are alike")
@@ -303,7 +307,9 @@ def _report(options: argparse.Namespace) -> int:
     unit = gradebook.find_assignment(options.unit, options.course)
     name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
     path = options.output or options.course / "reports" / name
-    print(*report.make(unit, options.course, path, not options.shareable), sep="\n")
+    named = not options.shareable
+    made = report.make(unit, options.course, path, named, options.before)
+    print(*made, sep="\n")
     return 0
 
 

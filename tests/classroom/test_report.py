@@ -284,3 +284,15 @@ def test_exercises_are_called_by_their_titles():
     title = titles("attention")["attention/softmax"]
     assert f'<th scope="row">{title}</th>' in page
     assert f"begins to lose points at {title}" in page
+
+
+def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
+    book = class_of(submission("ada", 4, 3), submission("bob", 2, 6))
+    table = tmp_path / "before.csv"
+    table.write_text("exercise,mean_share\na,0.875\nessay,\n")
+    told = report.with_before(report.overview(book), table)
+    assert [row.before for row in told.exercises] == [0.875, None, None]
+    assert '<td class="n">88%</td>' in report.as_html(told, "today")
+    table.write_text("exercise,mean_share\nelsewhere,1\n")
+    with pytest.raises(CourseError, match="report --shareable writes"):
+        report.with_before(told, table)
