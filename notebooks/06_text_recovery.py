@@ -1947,7 +1947,9 @@ def architecture():
 # ## 15. Your model's grade
 #
 # Grading calls your function with 1,000 sentences that nobody has seen, of the embedded corpus at
-# level 2. It decodes; it never trains. Your points grow with BLEU, without steps:
+# level 2. It decodes; it never trains. It also decodes some of them itself, with the weights in
+# your file: texts that those weights do not give earn nothing. Your points grow with BLEU,
+# without steps:
 #
 # | BLEU | share of the 12 points | what reaches it |
 # |---|---|---|

@@ -12,7 +12,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
+from autograder.student.otherside import Ask
 from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
+from autograder.student.recovery import checkpoint
+from autograder.student.recovery.evidence import HandedIn
 from autograder.student.recovery.text import PAD, tokenize_13a
 
 
@@ -443,8 +446,7 @@ def _trimmed(ids: torch.Tensor) -> torch.Tensor:
 # --- the model -----------------------------------------------------------------------
 
 
-@probe("text_recovery/model")
-def model(function: Callable[..., Any], inputs: Inputs) -> Seen:
+def _recovered(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The recovered texts; the answer has the name of its measure."""
     sources = json.loads(inputs["sources"])
     texts = function(list(sources))
@@ -454,3 +456,13 @@ def model(function: Callable[..., Any], inputs: Inputs) -> Seen:
     if len(texts) != len(sources):
         raise WrongAnswer(f"expected {len(sources)} texts, got {len(texts)}")
     return {"bleu": as_json(texts, "the texts")}
+
+
+@probe("text_recovery/model", other=HandedIn, here=_recovered)
+def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """The recovered texts, and the file with the weights that they should come from."""
+    seen, path = _recovered(function, inputs), checkpoint.handed_in()
+    if path.is_file() and 0 < path.stat().st_size <= checkpoint.LIMIT + 2**20:
+        data = bytearray(path.read_bytes())
+        seen = {**seen, HandedIn.NAME: torch.frombuffer(data, dtype=torch.uint8)}
+    return seen
