@@ -87,7 +87,7 @@ def row(name: str, cases: Iterable[Case]) -> Row:
         found.kept |= {_kind(n) for n in case.inputs if n not in shown}
         drawings[case.name] += 1
         for answer, value in case.expected.items():
-            if not _is_echo(answer, case):
+            if not _is_echo(answer, value, case):
                 seen.setdefault((case.name, answer), []).append(value)
                 if _lies_in(value, shown):
                     found.revealed.add((case.name, answer))
@@ -111,9 +111,10 @@ def _kind(name: str) -> str:
     return head if dot else name
 
 
-def _is_echo(answer: str, case: Case) -> bool:
+def _is_echo(answer: str, value: Value, case: Case) -> bool:
     """Whether an answer only tells that an input was left as it was."""
-    return answer.removesuffix(" afterwards") in case.inputs
+    given = case.inputs.values()
+    return answer.endswith(" afterwards") and any(_equal(value, own) for own in given)
 
 
 def _lies_in(value: Value, shown: Answers) -> bool:

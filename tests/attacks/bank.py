@@ -1142,4 +1142,48 @@ print("\\x1b[31m" * 60_000)
         "autograder/references/public/attention.safetensors": bytes(64),
         "autograder/student/probes/attention.py": b"raise SystemExit",
         "references/hidden/attention.safetensors": base64.b64decode("AAAA")}),
+    Attack(DESIGN, "an error without words", before="""
+from autograder.student import agent, observe
+agent.describe_error = observe.describe_error = lambda error: ""
+""", answers=both("""
+def dot_product_scores(q, k): raise ValueError
+def causal_mask(length): raise ValueError
+""")),
+    Attack(DESIGN, "an error of blank lines", before="""
+raise ValueError("\\n" * 50_000)
+"""),
+    Attack(DESIGN, "blank code for readers",
+           change=lambda nb: nb.cells.insert(1, new_code_cell("\n " * 4_000))),
+    Attack(DESIGN, "nested elements for readers", before="""
+from IPython.display import HTML, display
+display(HTML("<div>" * 40_000))
+"""),
+    Attack(DESIGN, "points painted over the page", before="""
+from IPython.display import HTML, display
+display(HTML('<div style="position:fixed;margin-top:-900px;height:99999px;z-index:9;'
+             'background:white">100 of 100 points</div>'))
+"""),
+    Attack(HARMING, "shared memory let go of", harms=MACHINE, before="""
+import mmap
+kept = []
+while True:
+    m = mmap.mmap(-1, 50 << 20)
+    for i in range(0, len(m), 4096): m[i] = 1
+    m.madvise(mmap.MADV_DONTNEED)
+    kept.append(m)
+"""),
+    Attack(HARMING, "page tables", harms=MACHINE, before="""
+import mmap
+kept = []
+while True:
+    m = mmap.mmap(-1, 8 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)
+    for i in range(0, len(m), 2 << 20): m[i]
+    kept.append(m)
+"""),
+    Attack(HARMING, "many busy children", harms=MACHINE, before="""
+import os
+for _ in range(40):
+    if os.fork() == 0:
+        while True: pass
+"""),
 ]

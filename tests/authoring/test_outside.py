@@ -13,12 +13,17 @@ from autograder.student.exercise import Case
 from autograder.student.otherside import OtherSide
 
 COMMAND = "python -m autograder.authoring.outside"
-# The gradient of what only hands its input on is what pulls on it, or known before.
-# Each of these is one case of many; the others must be computed.
-HANDED_ON = {
-    "positional_encoding/module", "positional_encoding/learned",
-    "multi_head_attention/split_heads", "multi_head_attention/merge_heads",
-}  # fmt: skip
+# Cases that somebody could answer who has solved nothing; each is one of many.
+OPEN = {
+    # The gradient of what only hands its input on is what pulls on it.
+    "positional_encoding/module": {"property_gradient"},
+    "positional_encoding/learned": {"property_gradient"},
+    "multi_head_attention/split_heads": {"property_gradient"},
+    "multi_head_attention/merge_heads": {"property_gradient"},
+    # What must be refused is refused in every drawing; what must be 0 is 0.
+    "since_2017/grouped_attention": {"refused", "refused_again"},
+    "since_2017/relative_gap": {"turned"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +33,7 @@ def rows() -> list[outside.Row]:
 
 def test_no_case_can_be_answered_without_solving_it(rows):
     found = {row.name: row.open for row in rows if row.open}
-    assert found == {name: {"property_gradient"} for name in HANDED_ON}
+    assert found == OPEN
 
 
 def test_the_document_says_what_is_so(rows):
@@ -68,10 +73,8 @@ def test_an_answer_that_everybody_knows_is_found_out(probe):
 
 def test_an_answer_that_must_be_computed_is_outside(probe):
     probe()
-    drawn = cases(*(
-        ({"x": torch.ones(2) * n}, {"y": torch.ones(2) * (n + 9), "x afterwards": "x"})
-        for n in range(3)
-    ))  # fmt: skip
+    given = [torch.ones(2) * n for n in range(3)]
+    drawn = cases(*(({"x": x}, {"y": x + 9, "x afterwards": x}) for x in given))
     found = outside.row("u/e", drawn)
     assert found.open == set() and found.answers == {("c", "y")}
 
