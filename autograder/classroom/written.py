@@ -24,9 +24,7 @@ from autograder.grading.book import Gradebook, PatientBook
 from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
-_ITEM = re.compile(
-    r"\s*(?P<text>.+?)\s*\((?P<points>\d+(?:\.\d+)?)\)\s*[,;.]?", re.DOTALL
-)
+_POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,9 @@ def questions(unit: str, root: Path) -> list[Question]:
 
 def _items(text: str) -> Iterator[tuple[str, float]]:
     rubric = _RUBRIC.search(text)
-    for item in _ITEM.finditer(rubric["items"].strip().strip("*") if rubric else ""):
-        yield " ".join(item["text"].split()), float(item["points"])
+    items = _POINTS.split(rubric["items"].strip().strip("*") if rubric else "")
+    for said, points in zip(items[::2], items[1::2], strict=False):
+        yield " ".join(said.split()), float(points)
 
 
 def answers(unit: str, root: Path, question: Question) -> list[Answer]:
