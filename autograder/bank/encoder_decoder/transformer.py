@@ -547,7 +547,8 @@ EXERCISE = Specification(
                     self.output = nn.Linear(d_model, tgt_vocab)
                     self.source = pe.InputLayer(src_vocab, d_model, positions, dropout, pad_id)
                     if shared_embedding:
-                        assert src_vocab == tgt_vocab, 'one table, one vocabulary'
+                        if src_vocab != tgt_vocab:
+                            raise ValueError('one table, one vocabulary')
                         self.target = self.source
                         self.output.weight = self.source.embedding.weight
                     else:
