@@ -15,7 +15,7 @@ from traitlets import Enum
 from autograder.grading.feedback.outputs import KEY
 
 
-class Tell(Preprocessor):  # type: ignore[misc]
+class Tell(Preprocessor):
     """Before a student's deadline, leave out of a page what ``tell`` does not name.
 
     Afterwards, and with "panels", everything is told. It runs before ``Scores``.
