@@ -13,15 +13,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer
-from autograder.student.probes import Report, describe, tensor
+from autograder.student.probes import Inputs, Report, Seen, describe, tensor
 
 KEY = "property"  # the input that says, in JSON, which ways are to be tried
-Named = dict[str, object]
+Named = dict[str, Any]
 Dims = Mapping[str, tuple[str, ...]]
 
 
@@ -32,14 +33,14 @@ class Call:
     ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
     """
 
-    target: Callable
+    target: Any
     given: Named
     dims: Dims
     results: Mapping[str, tuple[str, ...]]
     optional: tuple[str, ...] = ()
     keywords: Named = field(default_factory=dict)
     weights: tuple[str, ...] = ()
-    make: Callable[[], nn.Module] | None = None
+    make: Callable[[], Any] | None = None
 
     def __call__(self, **changed: object) -> dict[str, torch.Tensor]:
         """The results by name; every argument is a copy."""
@@ -101,15 +102,16 @@ def _opened(value: torch.Tensor) -> torch.Tensor:
 
 Results = dict[str, torch.Tensor]
 # Each way yields what is special about a call, and the call, made when it is asked for.
-Way = Callable[[Call], Iterator[tuple[str, Callable[[], Results]]]]
+Tries = Iterator[tuple[str, Callable[[], Results]]]
+Way = Callable[[Call], Tries]
 
 
-def plain(call: Call) -> Iterator:
+def plain(call: Call) -> Tries:
     """The call as it is."""
     yield "", call
 
 
-def steady(call: Call) -> Iterator:
+def steady(call: Call) -> Tries:
     """The same again, other calls in between, and the same at the end."""
     yield "at first", call
     yield "the same again", call
@@ -127,7 +129,7 @@ def _others(call: Call) -> Iterator[tuple[str, Named]]:
     """Other arguments: numbers, masks, sizes."""
     batch = call.size("B")
     if batch > 1:
-        rolled = {
+        rolled: Named = {
             name: -value.roll(1, 0) if value.is_floating_point() else value.roll(1, 0)
             for name, value in call.tensors().items()
             if value.dtype != torch.bool and 0 in call.at(name, "B")
@@ -162,7 +164,7 @@ def _some_mask(call: Call, name: str) -> torch.Tensor:
     return keep
 
 
-def alone(call: Call) -> Iterator:
+def alone(call: Call) -> Tries:
     """Each sentence by itself, and the sentences in another order."""
     batch = call.size("B")
 
@@ -196,7 +198,7 @@ def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
     return value.size(dims.index("B")) == batch
 
 
-def _together(apart: list[dict], call: Call) -> dict[str, torch.Tensor]:
+def _together(apart: list[Results], call: Call) -> dict[str, torch.Tensor]:
     joined = {}
     for name, dims in call.results.items():
         parts = [found[name] for found in apart]
@@ -207,7 +209,7 @@ def _together(apart: list[dict], call: Call) -> dict[str, torch.Tensor]:
     return joined
 
 
-def spread(call: Call) -> Iterator:
+def spread(call: Call) -> Tries:
     """Inputs that do not lie in memory as usual: transposed, or expanded from one."""
     yield "for inputs as usual", call
     crosswise = {
@@ -225,7 +227,7 @@ def spread(call: Call) -> Iterator:
         yield "for inputs that are expanded views", partial(call, **first)
 
 
-def training(call: Call) -> Iterator:
+def training(call: Call) -> Tries:
     """Eval and training mode, with dropout that drops nothing."""
     yield "in eval mode", call
     with dropout_is(_nothing):
@@ -234,7 +236,7 @@ def training(call: Call) -> Iterator:
         call.target.eval()
 
 
-def dropout(call: Call) -> Iterator:
+def dropout(call: Call) -> Tries:
     """Training mode with a stand-in for dropout: without chance, its place is seen."""
 
     def first_result() -> Results:
@@ -258,16 +260,16 @@ class ByHand(Exception):
 BY_HAND = {"chance": "by hand"}  # the whole answer in that case
 
 
-def by_hand(inputs: Answers, answers: Answers) -> bool:
+def by_hand(inputs: Inputs, answers: Answers) -> bool:
     """Whether a case asked for dropout's place, and its chance is made by hand.
 
     Such dropout cannot be replaced by a stand-in; other cases look at its effect.
     """
-    parts = json.loads(inputs[KEY])["parts"] if KEY in inputs else []
+    parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
     return answers == BY_HAND and [part["way"] for part in parts] == ["dropout"]
 
 
-def gradient(call: Call) -> Iterator:
+def gradient(call: Call) -> Tries:
     """Gradients of a weighted sum of the first result, by arguments and parameters."""
     yield "", partial(_gradients, call)
 
@@ -285,7 +287,7 @@ def _gradients(call: Call) -> Results:
         own = dict(call.target.named_parameters())
         leaves |= {name: own[name] for name in call.weights if name in own}
     learning = [name for name, leaf in leaves.items() if leaf.requires_grad]
-    found: dict = {}
+    found: dict[str, Any] = {}
     if total.requires_grad:
         wanted = [leaves[name] for name in learning]
         grads = torch.autograd.grad(total, wanted, allow_unused=True)
@@ -298,10 +300,11 @@ def _gradients(call: Call) -> Results:
     }
 
 
-def loaded(call: Call) -> Iterator:
+def loaded(call: Call) -> Tries:
     """Another module, made in the same way, that has loaded this one's state."""
 
     def from_state() -> Results:
+        assert call.make is not None, "only a module that is made is loaded"
         second = call.make()
         second.load_state_dict(call.target.state_dict())
         return replace(call, target=second.eval())()
@@ -317,25 +320,36 @@ WAYS: dict[str, Way] = {
 
 
 @contextlib.contextmanager
-def dropout_is(stand_in: Callable) -> Iterator[None]:
+def dropout_is(stand_in: Callable[..., torch.Tensor]) -> Iterator[None]:
     """Have PyTorch's dropout be something without chance for a while."""
 
-    def single_numbers(input, p=0.5, training=True, inplace=False):
+    def single_numbers(
+        input: torch.Tensor,
+        p: float = 0.5,
+        training: bool = True,
+        inplace: bool = False,
+    ) -> torch.Tensor:
         return stand_in(input, p) if training else input
 
-    def whole_blocks(input, p=0.5, training=True, inplace=False):
+    def whole_blocks(
+        input: torch.Tensor,
+        p: float = 0.5,
+        training: bool = True,
+        inplace: bool = False,
+    ) -> torch.Tensor:
         return input * 0 if training and p else input
 
-    functional = torch.nn.functional
+    functional: Any = torch.nn.functional
+    top: Any = torch
     saved = {name: getattr(functional, name) for name in ("dropout", *_BLOCKS)}
-    direct = torch.dropout
-    functional.dropout = torch.dropout = single_numbers
+    direct = top.dropout
+    functional.dropout = top.dropout = single_numbers
     for name in _BLOCKS:
         setattr(functional, name, whole_blocks)
     try:
         yield
     finally:
-        torch.dropout = direct
+        top.dropout = direct
         for name, function in saved.items():
             setattr(functional, name, function)
 
@@ -362,15 +376,15 @@ def _shrink(x: torch.Tensor, p: float) -> torch.Tensor:
 class _Caught(BaseException):
     """Ends a probe at its first call; no handler of ordinary errors sees it."""
 
-    def __init__(self, target: Callable, args: tuple, keywords: dict):
+    def __init__(self, target: Any, args: tuple[Any, ...], keywords: Named):
         super().__init__()
         self.target, self.args_given, self.keywords = target, args, keywords
 
 
-def tried(probe: Report, answer: object, inputs: Answers) -> dict:
+def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """What an object does in the ways that ``inputs["property"]`` asks for."""
-    asked = json.loads(inputs[KEY])
-    seen: dict = {}
+    asked = json.loads(str(inputs[KEY]))
+    seen: dict[str, Any] = {}
     for part in asked["parts"]:
         prefix = part["inputs"]
         own = {
@@ -393,8 +407,8 @@ def tried(probe: Report, answer: object, inputs: Answers) -> dict:
 
 
 def _observed(
-    part: dict, asked: dict, probe: Report, answer: object, inputs: Answers
-) -> Iterator:
+    part: Named, asked: Named, probe: Report, answer: Any, inputs: Inputs
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
         copies = {n: v.clone() if _copied(v) else v for n, v in inputs.items()}
         yield "", partial(probe, answer, copies)
@@ -402,18 +416,18 @@ def _observed(
         yield from WAYS[part["way"]](caught(probe, answer, inputs, asked["call"]))
 
 
-def caught(probe: Report, answer: Callable, inputs: Answers, form: dict) -> Call:
+def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
     """The first call that a probe makes of an object, or of the module it makes.
 
     Raises:
         WrongAnswer: the probe never gets that far.
     """
-    made: list = []
+    made: list[Callable[[], Any]] = []
 
-    def function(*args, **keywords):
+    def function(*args: Any, **keywords: Any) -> Any:
         raise _Caught(answer, args, keywords)
 
-    def module(*args, **keywords):
+    def module(*args: Any, **keywords: Any) -> Any:
         made.append(lambda: answer(*args, **keywords))
         return _watched(made[-1]())
 
@@ -430,7 +444,7 @@ def _watched(module: object) -> object:
         return module
     kind = type(module)
 
-    def caught_call(self, *args, **keywords):
+    def caught_call(self: Any, *args: Any, **keywords: Any) -> Any:
         self.__class__ = kind
         raise _Caught(self, args, keywords)
 
@@ -438,7 +452,9 @@ def _watched(module: object) -> object:
     return module
 
 
-def _call(call: _Caught, form: dict, inputs: Answers, make: Callable | None) -> Call:
+def _call(
+    call: _Caught, form: Named, inputs: Inputs, make: Callable[[], Any] | None
+) -> Call:
     names = list(form["arguments"])
     given = dict(zip(names, call.args_given, strict=False))
     given |= {n: call.keywords.pop(n) for n in names if n in call.keywords}

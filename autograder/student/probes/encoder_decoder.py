@@ -244,6 +244,8 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 class _AddRows(nn.Module):
     """Positions of another kind than sinusoids."""
 
+    rows: torch.Tensor
+
     def __init__(self, rows: torch.Tensor):
         super().__init__()
         self.register_buffer("rows", rows)
