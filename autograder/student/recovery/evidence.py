@@ -113,11 +113,11 @@ def is_copy(model: nn.Module) -> bool:
     own = dict(model.named_parameters())
     if {n: p.shape for n, p in own.items()} != {n: t.shape for n, t in shipped.items()}:
         return False
-    both = [
+    mine, theirs = (
         torch.cat([values[name].detach().flatten().double() for name in sorted(own)])
         for values in (own, shipped)
-    ]
-    return bool(torch.cosine_similarity(*both, dim=0) > COPY)
+    )
+    return bool(torch.cosine_similarity(mine, theirs, dim=0) > COPY)
 
 
 def likeness(texts: list[str], others: list[str]) -> float:
