@@ -22,6 +22,6 @@ def undisturbed(pristine, tmp_path_factory) -> str:
     traces = course.grade()
     assert course.status == 0, course.log
     assert traces.told() == []
-    pages = {course.feedback(student) for student in COMPANIONS}
+    pages = {course.nameless_feedback(student) for student in COMPANIONS}
     assert len(pages) == 1
     return pages.pop()

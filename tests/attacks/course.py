@@ -271,6 +271,10 @@ class Course:
     def feedback(self, student: str) -> str:
         return _read(self.root / "feedback" / student / UNIT / f"{UNIT}.html")
 
+    def nameless_feedback(self, student: str) -> str:
+        """A student's page without the name on it, to be compared with others'."""
+        return self.feedback(student).replace(student, "")
+
     def outputs(self, student: str) -> str:
         """All that the notebook printed or showed, and all metadata, as one text."""
         try:
