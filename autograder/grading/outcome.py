@@ -6,6 +6,7 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
@@ -42,7 +43,9 @@ class Outcome:
         return "".join(parts)
 
 
-def outcome(student: str, status: str, known: Mapping, before: Mapping) -> Outcome:
+def outcome(
+    student: str, status: str, known: Mapping[str, Any], before: Mapping[str, Any]
+) -> Outcome:
     """The outcome of a notebook, from what is known of this grading and of the last."""
     repairs = said(known["repairs"])
     old, new = before.get("scores") or {}, known.get("scores") or {}

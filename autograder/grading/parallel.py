@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
@@ -192,7 +192,7 @@ class _Nursery:
             return signal.Signals(-status).name
         return f"signal {-status}"
 
-    def _ask(self, request: Message, descriptors: tuple | list = ()) -> Message:
+    def _ask(self, request: Message, descriptors: Sequence[int] = ()) -> Message:
         """The reply to a request; after one without it, nothing is asked any more."""
         names = {"id": secrets.token_hex(8)}
         with self._lock:

@@ -6,7 +6,7 @@ import math
 import time
 from queue import Empty
 
-from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.asynchronous.client import AsyncKernelClient
 
 
 class PromptClient(AsyncKernelClient):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from autograder.student.exercise import RAISED, Verdict
 from autograder.student.measures import details
@@ -43,11 +45,11 @@ class Record:
     submission: str = ""
     given: tuple[str, ...] = ()
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict) -> Record:
+    def from_json(cls, data: Mapping[str, Any]) -> Record:
         cases = tuple(CaseRecord(**case) for case in data["cases"])
         given = tuple(data.get("given", ()))
         return cls(**{**data, "cases": cases, "given": given})

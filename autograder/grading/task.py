@@ -11,12 +11,14 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.grading.intake import Limits, Repair, said, say
 from autograder.grading.settings import (
+    Preprocessor,
     class_name,
     loaded,
     told,
@@ -56,7 +58,7 @@ class Task:
     folder: str
     repairs: tuple[Repair, ...] = ()
     refused: str = ""
-    preprocessors: tuple = ()
+    preprocessors: tuple[Preprocessor, ...] = ()
     config: Config = field(default_factory=Config)
     limits: Limits = field(default_factory=Limits)
     secret: bytes = b""
@@ -110,7 +112,7 @@ class Graded:
     decided: bool = True
 
 
-def resources_of(task: Task) -> dict:
+def resources_of(task: Task) -> dict[str, Any]:
     """What nbgrader's preprocessors want to know, and the course's secret."""
     return {
         "autograder": {"secret": task.secret, "id": task.id, "final": task.final},
@@ -125,7 +127,7 @@ def resources_of(task: Task) -> dict:
     }
 
 
-def identity(resources: Mapping) -> str:
+def identity(resources: Mapping[str, Any]) -> str:
     """Whose submission it is; under nbgrader's own converter, by its names."""
     names = resources["nbgrader"]
     plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))

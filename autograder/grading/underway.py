@@ -25,11 +25,12 @@ class Work:
 
     task: Task
     digest: str
-    known: dict
-    future: Future | None = None
+    known: dict[str, Any]
+    future: Future[Any] | None = None
 
     def graded(self, log: logging.Logger) -> Graded:
         """What came of it, or what grading raised."""
+        assert self.future
         result = self.future.result()
         return result if isinstance(result, Graded) else opened(result, self.task, log)
 
@@ -50,7 +51,7 @@ class Begun:
     kept: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     @property
-    def futures(self) -> list[Future]:
+    def futures(self) -> list[Future[Any]]:
         return [work.future for work in self.works if work.future]
 
     @property
@@ -71,7 +72,7 @@ class Here:
     """Grades in this process, at once: what `Pool` is with one job."""
 
     slots = 1
-    busy: Mapping = {}
+    busy: Mapping[int, str] = {}
 
     def submit(self, task: Task) -> Future[Graded]:
         future: Future[Graded] = Future()
