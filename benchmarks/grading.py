@@ -49,8 +49,8 @@ import nbformat
 
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.grading.intake import rebuild
 from autograder.grading.parallel import usable_cores
 from autograder.kernel.inside import THREADS

@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from autograder.classroom import gradebook, sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.parallel import usable_cores
 
 EVERY = 2.0  # seconds between two looks

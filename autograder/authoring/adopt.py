@@ -21,8 +21,8 @@ from nbformat import NotebookNode
 
 from autograder.authoring import figures, notebook
 from autograder.course import Unit
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 # What JupyterLab and Colab write beside the content of a cell.
 _NOISE = {

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from autograder.authoring.notebook import Cell
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 WORDS_A_MINUTE = 200
 MINUTES_A_POINT = 3  # of a question in words

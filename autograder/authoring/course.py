@@ -19,8 +19,8 @@ from autograder.authoring import (
 )
 from autograder.bank import specifications
 from autograder.course import Unit
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.oracle.specification import Specification
 from autograder.oracle.variants import build_object, run_source
 from autograder.oracle.verify import verdict

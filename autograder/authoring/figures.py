@@ -10,7 +10,7 @@ import base64
 import re
 from pathlib import Path
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 _FOLDER = "assets/figures"
 _LINK = re.compile(rf"!\[([^\]]*)\]\(\.\./({_FOLDER}/[\w-]+\.png)\)")

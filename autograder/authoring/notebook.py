@@ -12,7 +12,7 @@ import nbformat
 
 from autograder.authoring import figures
 from autograder.course import Unit, settings
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"

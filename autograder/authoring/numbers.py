@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 _WORDS = (
     *("no", "one", "two", "three", "four", "five", "six"),

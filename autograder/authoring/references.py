@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from autograder.authoring.notebook import Cell, target
 from autograder.bank import specifications
 from autograder.course import Unit
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.specification import Specification
 from autograder.student import references

@@ -14,7 +14,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.course import Unit
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 _SHORTEST_LEAK = 24  # characters; shorter lines are anybody's code
 

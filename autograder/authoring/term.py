@@ -20,8 +20,8 @@ from autograder.authoring import references
 from autograder.authoring.notebook import read
 from autograder.bank import specifications
 from autograder.course import Unit
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.oracle.verify import Row, measure
 from autograder.student.exercise import Exercise
 from autograder.student.references import pack

@@ -16,8 +16,8 @@ from autograder import course
 from autograder.authoring.course import build
 from autograder.classroom import report, sample, table
 from autograder.course import ROOT, Unit, graded_notebooks, manifest
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 
 def usual() -> list[Unit]:

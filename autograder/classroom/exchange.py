@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import ROOT, units
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 _FIRST_LINE = "# Written by `autograder exchange`; run that again to change it.\n"
 

@@ -16,7 +16,7 @@ from autograder.classroom import results, sheet
 from autograder.classroom.gradebook import Classbook, Student, Submission
 from autograder.classroom.sheet import Sheet
 from autograder.course import files
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",

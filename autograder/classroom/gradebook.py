@@ -18,7 +18,7 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom import ledger
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.book import (
     Gradebook,
     PatientBook,

@@ -17,7 +17,7 @@ from pathlib import Path
 from autograder.classroom import ledger
 from autograder.classroom.gradebook import Student, students
 from autograder.classroom.ledger import Note
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 _CANVAS = re.compile(r"(?P<head>[^/]*?_\d+_\d+)_[^/]+")
 _MOODLE = re.compile(r"(?P<head>[^/]+?_\d+)_assignsubmission_[^/]*(?:/.*)?")

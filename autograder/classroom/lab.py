@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from autograder.classroom import gradebook
 from autograder.course import Unit
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 # Also what an administrator copies into /etc/jupyter where only students log in.
 STUDENT_JUPYTER = Path(__file__).parent / "student_jupyter"

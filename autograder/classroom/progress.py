@@ -15,8 +15,8 @@ from typing import Any
 
 from autograder.classroom import gradebook, page, sheet
 from autograder.classroom.gradebook import Classbook, Student, Submission
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.grading import extensions
 
 DAY = 86400.0

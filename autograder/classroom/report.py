@@ -18,7 +18,7 @@ from autograder.classroom import gradebook, page, sheet, similarity
 from autograder.classroom.gradebook import Classbook, Exercise, Submission
 from autograder.classroom.similarity import Comparison
 from autograder.course import files
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.record import Record
 from autograder.grading.titles import title
 
@@ -473,9 +473,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
     if not means.keys() & {row.name for row in overview.exercises}:
         raise CourseError(f"{path} is not what report --shareable writes of this unit")
     known = {name: mean for name, mean in means.items() if mean == mean}
-    rows = tuple(
-        replace(row, before=known.get(row.name)) for row in overview.exercises
-    )
+    rows = tuple(replace(row, before=known.get(row.name)) for row in overview.exercises)
     return replace(overview, exercises=rows)
 
 

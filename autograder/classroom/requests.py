@@ -14,8 +14,8 @@ from pathlib import Path
 
 from autograder.classroom import gradebook
 from autograder.classroom.gradebook import Classbook, Submission
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.grading.titles import title
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 @dataclass(frozen=True)

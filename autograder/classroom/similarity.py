@@ -27,7 +27,7 @@ from pygments.lexers import PythonLexer
 from pygments.token import Comment, Name, Number, String, _TokenType
 
 from autograder.classroom import page
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 RUN = 6  # tokens that are compared as one
 LEAST_SHARE = 0.6  # of the rarer half of a pair, for the pair to be listed

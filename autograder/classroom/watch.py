@@ -23,8 +23,8 @@ from typing import Any, Protocol
 from nbgrader.apps import NbGraderAPI
 from nbgrader.apps.baseapp import NbGrader
 
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 HOUR = 3600.0
 

@@ -18,8 +18,8 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder.classroom import gradebook, page, sheet
 from autograder.course import graded_notebooks
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.grading.book import Gradebook, PatientBook
 from autograder.grading.titles import title
 

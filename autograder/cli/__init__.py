@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.cli import course, people
 from autograder.cli.terms import Run
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from autograder.cli.terms import Commands, Run
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 
 def add(commands: Commands) -> None:

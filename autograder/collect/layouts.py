@@ -19,7 +19,7 @@ import yaml
 
 from autograder.collect.archive import Member, Refused
 from autograder.collect.sources import Source
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.intake import parse_stamp
 
 _METADATA = "submission_metadata.yml"

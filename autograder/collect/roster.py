@@ -22,8 +22,8 @@ from autograder.classroom.gradebook import (
 )
 from autograder.collect.archive import Refused
 from autograder.collect.layouts import Layout, Person
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")
 _WORKSHEET = {  # Moodle's grading worksheet, in English

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
 

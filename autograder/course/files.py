@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 def write(path: Path, data: str | bytes) -> bool:

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any
 
 from autograder.course import ROOT, Unit, units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 LIMITS = ("timeout", "answer_seconds", "notebook_seconds", "memory_mb", "disk_mb")
 

@@ -17,7 +17,7 @@ from nbgrader.utils import is_grade
 from traitlets.config import Config
 
 from autograder import __version__
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.book import Gradebook
 from autograder.grading.intake import (
     File,

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError, SAWarning
 from sqlalchemy.orm import Query, scoped_session, sessionmaker
 from sqlalchemy.orm import Session as SqlSession
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 Result = TypeVar("Result")
 Scores = dict[str, float | None]  # grade id -> automatic score

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import autograder
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.parallel import Pool, SetupError
 from autograder.grading.task import Task
 

@@ -33,7 +33,7 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from tqdm import tqdm
 from traitlets import Float, Integer, List, Unicode
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import assignment, extensions
 from autograder.grading.book import GradebookError, PatientBook, Scores
 from autograder.grading.cluster import Cluster

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.intake import parse_stamp
 
 

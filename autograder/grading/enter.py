@@ -14,7 +14,7 @@ from nbgrader import api
 from nbgrader.converters import GenerateAssignment
 from traitlets.config import Config
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.book import Gradebook, sharing
 
 # Notebook name -> the texts of source and release.

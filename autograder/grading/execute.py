@@ -19,7 +19,7 @@ from traitlets import Bool, Dict, Float
 from traitlets.config import Config
 
 from autograder.course import ROOT, manifest, units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import carrying
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell

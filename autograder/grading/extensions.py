@@ -14,7 +14,7 @@ from pathlib import Path
 from nbgrader import api
 
 from autograder.course import files
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 class Undecided(CourseError):

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.record import Record

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import warm_up
 from autograder.grading.line import TOKEN, Line, LineError, Message

@@ -16,7 +16,7 @@ from pathlib import Path
 from nbgrader.converters import GenerateAssignment, NbGraderException
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.book import PatientBook
 from autograder.grading.enter import Notebooks, enter
 

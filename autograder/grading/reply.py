@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import nbformat
 from traitlets.log import get_logger
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import grade
 from autograder.grading.intake import said, say

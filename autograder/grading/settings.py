@@ -9,7 +9,7 @@ from traitlets.config import Config
 from traitlets.config.loader import DeferredConfigList, DeferredConfigString
 from traitlets.utils.importstring import import_item
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 Preprocessor = type | str  # a class, or the name that it is found by
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import torch
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle.specification import Specification
 from autograder.oracle.variants import build_object
 from autograder.student.exercise import RAISED, Answers, Value

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle.specification import Accepted, Edit, Specification, Way
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course import Unit
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.secret import course_secret
 
 _SETUP = """\

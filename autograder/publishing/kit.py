@@ -19,8 +19,8 @@ from pathlib import Path
 from autograder import __version__
 from autograder.authoring.notebook import badge, wheel_name
 from autograder.course import ROOT, Unit, manifest, units
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from autograder.kernel.kit import KIT
 
 _PYPROJECT = f"""\

@@ -13,8 +13,8 @@ import nbformat
 
 from autograder.authoring.notebook import BEGIN, BEGIN_HIDDEN, END, END_HIDDEN
 from autograder.course import Unit
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 _HIDDEN = re.compile(
     rf"^[ \t]*{BEGIN_HIDDEN}[ \t]*\n.*?^[ \t]*{END_HIDDEN}[ \t]*(\n|\Z)",

@@ -19,8 +19,8 @@ from tqdm import tqdm
 
 from autograder.authoring.notebook import colab_url, read
 from autograder.course import Unit
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 _GENERATED = 2  # badge and kit cell: the one is a remote picture, the other for Colab
 _CONF = """\

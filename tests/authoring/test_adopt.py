@@ -10,8 +10,8 @@ from jupytext.async_contentsmanager import AsyncTextFileContentsManager
 from autograder import cli
 from autograder.authoring import adopt, course, notebook
 from autograder.course import ROOT, find_unit, units
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 from tests.authoring.tiny import tiny
 
 

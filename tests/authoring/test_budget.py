@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.budget import hours, reading, refuse_wrong
 from autograder.authoring.notebook import Cell, read
 from autograder.course import units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 EXERCISE = """### Exercise {0} - do it
 

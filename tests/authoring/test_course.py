@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.authoring.course import products, refuse_wrong_scores
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.specification import Specification
 from autograder.student.exercise import Exercise

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.authoring import figures
 from autograder.course import ROOT, units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.rendering import Page
 
 DRAWN = sorted((ROOT / "assets" / "figures").glob("*.png"))

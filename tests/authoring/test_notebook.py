@@ -4,7 +4,7 @@ import nbformat
 import pytest
 
 from autograder.authoring import notebook
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.authoring.tiny import GOOD, tiny
 
 

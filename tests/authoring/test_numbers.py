@@ -6,7 +6,7 @@ import pytest
 
 from autograder.authoring.notebook import Cell
 from autograder.authoring.numbers import refuse_stale
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 def notebook(head="", heading="", question=""):

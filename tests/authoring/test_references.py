@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.authoring import notebook, references
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.student import references as store
 from tests.authoring.tiny import tiny

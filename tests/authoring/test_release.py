@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.authoring import notebook, release
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.authoring.tiny import GOOD, tiny
 
 

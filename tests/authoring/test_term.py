@@ -10,7 +10,7 @@ import pytest
 from autograder.authoring import references, term
 from autograder.authoring.notebook import read
 from autograder.course import find_unit, units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle.verify import Row
 from autograder.student import references as store
 from tests.accounts import checkout

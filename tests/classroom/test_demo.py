@@ -74,7 +74,7 @@ def test_the_demo_grades_the_class_and_a_second_run_agrees(tmp_path, capsys):
 
 
 def test_a_failing_step_says_which_and_where_to_look(tmp_path):
-    from autograder.errors import CourseError
+    from autograder.course.errors import CourseError
 
     with pytest.raises(CourseError, match=r"autograde no_such_unit` failed; see .*log"):
         demo.nbgrader(tmp_path, "autograde", "no_such_unit")

@@ -20,7 +20,7 @@ import pytest
 from autograder.classroom import sample
 from autograder.classroom.exchange import Classroom, set_up
 from autograder.course import ROOT, find_unit
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.accounts import Accounts, accounts, as_root, checkout, needs_accounts
 
 UNIT = find_unit("positional_encoding")

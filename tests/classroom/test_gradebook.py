@@ -4,7 +4,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 

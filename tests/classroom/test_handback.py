@@ -11,7 +11,7 @@ import pytest
 from autograder import cli
 from autograder.classroom import handback, ledger
 from autograder.classroom.ledger import Note
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 

@@ -10,7 +10,7 @@ import pytest
 from autograder import cli
 from autograder.classroom import progress
 from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 
 ADA, BOB = Student("ada", "Ada", "King"), Student("bob")

@@ -15,7 +15,7 @@ from autograder import cli
 from autograder.classroom import page, report
 from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
 from autograder.classroom.similarity import Alike, Comparison, Pair
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
 from autograder.student.references import titles
 from tests.classroom.conftest import WHOLE

@@ -6,7 +6,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import requests
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT
 

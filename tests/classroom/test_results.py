@@ -9,7 +9,7 @@ import pytest
 from autograder import cli
 from autograder.classroom import hosted, results
 from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
 
 RECORD = Record(

@@ -13,7 +13,7 @@ from autograder import cli
 from autograder.classroom import watch
 from autograder.classroom.watch import HOUR, Watch
 from autograder.course import find_unit
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.accounts import checkout
 
 UNIT = "01_numbers"

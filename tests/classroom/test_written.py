@@ -11,7 +11,7 @@ import pytest
 from autograder import cli
 from autograder.classroom import gradebook, written
 from autograder.course import units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT, WORDS
 

@@ -18,7 +18,7 @@ from autograder import cli
 from autograder.collect import archive as archives
 from autograder.collect import layouts, place
 from autograder.collect.roster import Roster, from_csv
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
 from tests.collect.course import ADA, BOB, EARLY, LATER, UNIT, Course, entry

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.errors import CourseError
 
 
 def test_it_says_whether_anything_changed(tmp_path):

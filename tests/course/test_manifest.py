@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.course import Unit, manifest, units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 
 @pytest.fixture

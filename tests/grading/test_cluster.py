@@ -12,7 +12,7 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades
 from traitlets.config import Config
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import cluster
 from autograder.grading.cluster import Cluster
 from autograder.grading.parallel import SetupError

@@ -17,7 +17,7 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import converter, published, underway
 from autograder.grading.book import Session
 from autograder.grading.intake import Refused

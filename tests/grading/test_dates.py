@@ -6,7 +6,7 @@ import pytest
 from nbgrader import utils
 from nbgrader.api import Gradebook
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import dates
 
 

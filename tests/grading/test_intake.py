@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import intake
 from autograder.grading.intake import File, Limits, Refused, rebuild
 from tests.tiny_course import (

@@ -22,7 +22,7 @@ from traitlets import Bool, Float, List
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import KVArgParseConfigLoader
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import grade
 from autograder.grading.parallel import Pool, SetupError

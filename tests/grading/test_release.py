@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading import release
 from autograder.grading.book import Gradebook as CourseBook
 from autograder.grading.enter import enter

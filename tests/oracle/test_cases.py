@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.answers import expected_answers
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.oracle.specification import Edit, Way
 from autograder.oracle.variants import build_object, clean, edited, variant_source
 

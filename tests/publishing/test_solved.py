@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from autograder import cli
 from autograder.course import find_unit, units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.publishing import solved
 
 UNIT = find_unit("attention")

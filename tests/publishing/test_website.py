@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring import notebook, release
 from autograder.course import units
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 FETCHING = {  # the attributes with which a page makes a browser fetch something
     "script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 from autograder.grading.intake.files import File
 from autograder.grading.intake.reading import Cell, read
 from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, listed

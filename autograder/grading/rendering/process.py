@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.errors import CourseError
+from autograder.course.errors import CourseError
 
 _PROCESS = "autograder.grading.rendering.drawing"
 
