@@ -49,10 +49,19 @@ def accounts(names: Sequence[str], home: Path) -> Iterator[Accounts]:
     try:
         for name in names:
             subprocess.run(
-                ["useradd", "--create-home", "--home-dir", home / made[name],
-                 "--shell", "/bin/sh", "--user-group", made[name]],
-                check=True, capture_output=True,
-            )  # fmt: skip
+                [
+                    "useradd",
+                    "--create-home",
+                    "--home-dir",
+                    home / made[name],
+                    "--shell",
+                    "/bin/sh",
+                    "--user-group",
+                    made[name],
+                ],
+                check=True,
+                capture_output=True,
+            )
         yield made
     finally:
         for name in names:
@@ -72,8 +81,11 @@ def checkout(folder: Path) -> Path:
     """A copy of the course as an instructor clones it."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, check=True, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

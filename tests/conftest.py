@@ -66,11 +66,16 @@ def doubling() -> Exercise:
     """An exercise of two cases, "double each number", with one named mistake."""
     cases = tuple(
         Case(
-            name, name, "Is each number twice as large?", {"x": x},
-            {"twice": 2 * x}, {"tripled": {"twice": 3 * x}}, hidden=name == "secret",
+            name,
+            name,
+            "Is each number twice as large?",
+            {"x": x},
+            {"twice": 2 * x},
+            {"tripled": {"twice": 3 * x}},
+            hidden=name == "secret",
         )
         for name, x in (("plain", row(1, 2, 3)), ("secret", row(-4, 5, 6)))
-    )  # fmt: skip
+    )
     mistake = Mistake("tripled", "You tripled with `3 * x`.", "How many are two?")
     return Exercise("tiny/double", "Doubling", 10.0, cases, {"tripled": mistake})
 

@@ -79,7 +79,10 @@ def test_make_refuses_old_pythons_and_warns_of_new_ones(
     fake.chmod(0o755)
     done = subprocess.run(
         ["make", f"PYTHON={fake}", f"VENV={tmp_path}/venv", "build"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode != 0 and ("asked for venv" in done.stdout) == goes_on
     assert says in done.stderr and ("Python" in done.stderr) == bool(says)

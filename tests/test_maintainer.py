@@ -47,10 +47,14 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
 
     def run(*command: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=clone, text=True, check=False,
+            [sys.executable, "-m", *command],
+            cwd=clone,
+            text=True,
+            check=False,
             env=os.environ | {"PYTHONPATH": str(clone)},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 

@@ -24,9 +24,10 @@ def shown(notebook, exercise):
     """The outputs under an exercise's check: (points, panel)."""
     grade_id = exercise.replace("/", "-")
     cell = next(
-        cell for cell in notebook.cells
+        cell
+        for cell in notebook.cells
         if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
-    )  # fmt: skip
+    )
     assert [o.output_type for o in cell.outputs] == ["execute_result"], cell.outputs
     data = cell.outputs[0].data
     return float(data["text/plain"]), data["text/html"]
@@ -66,10 +67,11 @@ def test_every_figure_has_a_text_alternative(unit):
     notebook = nbformat.read(unit.release, as_version=4)
     shows = [
         node
-        for cell in notebook.cells if cell.cell_type == "code"
+        for cell in notebook.cells
+        if cell.cell_type == "code"
         for node in ast.walk(ast.parse(cell.source))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "show"
-    ]  # fmt: skip
+    ]
     assert len(shows) >= 3
     for node in shows:
         assert "alt" in [keyword.arg for keyword in node.keywords], ast.unparse(node)

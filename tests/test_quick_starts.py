@@ -28,13 +28,20 @@ def lines(document: str, heading: str) -> list[str]:
 def run(command: str, folder: Path) -> str:
     """Run a command with the environment's programs on the PATH and no others."""
     done = subprocess.run(
-        ["/bin/bash", "-c", command], cwd=folder, text=True, check=False,
+        ["/bin/bash", "-c", command],
+        cwd=folder,
+        text=True,
+        check=False,
         env={
-            "PATH": str(Path(sys.executable).parent), "HOME": str(folder.parent),
-            "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8",
+            "PATH": str(Path(sys.executable).parent),
+            "HOME": str(folder.parent),
+            "PYTHONPATH": str(folder),
+            "OMP_NUM_THREADS": "1",
+            "LANG": "C.UTF-8",
         },
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}"
     return done.stdout
 

@@ -29,18 +29,44 @@ ALLOWED = {
     "bank": {"student", "solutions", "oracle"},
     "authoring": {"student", "oracle", "bank", "course", "__version__"},
     "grading": {
-        "student", "oracle", "bank", "kernel", "course", "__version__",
+        "student",
+        "oracle",
+        "bank",
+        "kernel",
+        "course",
+        "__version__",
     },
     "publishing": {
-        "authoring", "grading", "kernel", "course", "__version__",
+        "authoring",
+        "grading",
+        "kernel",
+        "course",
+        "__version__",
     },
-    "classroom": {"oracle", "bank", "authoring", "grading", "course", },
-    "collect": {"classroom", "course", "grading", },
+    "classroom": {
+        "oracle",
+        "bank",
+        "authoring",
+        "grading",
+        "course",
+    },
+    "collect": {
+        "classroom",
+        "course",
+        "grading",
+    },
     "cli": {
-        "authoring", "bank", "classroom", "collect", "course", "grading",
-        "oracle", "publishing", "student",
+        "authoring",
+        "bank",
+        "classroom",
+        "collect",
+        "course",
+        "grading",
+        "oracle",
+        "publishing",
+        "student",
     },
-}  # fmt: skip
+}
 
 
 def name_of(path: Path) -> str:

@@ -29,9 +29,13 @@ WORDS = "Because adding a number to itself doubles it."
 def graded(cell, grade_id: str, points: float | None = None, solution: bool = False):
     cell.id = grade_id
     cell.metadata["nbgrader"] = {
-        "grade": points is not None, "grade_id": grade_id, "schema_version": 3,
-        "locked": not solution, "solution": solution, "task": False,
-    }  # fmt: skip
+        "grade": points is not None,
+        "grade_id": grade_id,
+        "schema_version": 3,
+        "locked": not solution,
+        "solution": solution,
+        "task": False,
+    }
     if points is not None:
         cell.metadata["nbgrader"]["points"] = points
     return cell
@@ -53,13 +57,15 @@ def source_notebook() -> nbformat.NotebookNode:
         new_markdown_cell("# Numbers\n\nWe double, then we triple.", id="numbers-1"),
         new_code_cell("import math", id="numbers-2"),
         answer_cell(DOUBLE, "numbers-double-answer"),
-        test_cell("assert double(2) == 4", "assert double(-3) == -6",
-                  "numbers-double", 2.0),
+        test_cell(
+            "assert double(2) == 4", "assert double(-3) == -6", "numbers-double", 2.0
+        ),
         answer_cell(TRIPLE, "numbers-triple-answer"),
-        test_cell("assert triple(2) == 6", "assert triple(-3) == -9",
-                  "numbers-triple", 4.0),
+        test_cell(
+            "assert triple(2) == 6", "assert triple(-3) == -9", "numbers-triple", 4.0
+        ),
         graded(new_markdown_cell("Why is `x + x` double?"), "numbers-why", 4.0, True),
-    ]  # fmt: skip
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
@@ -94,9 +100,10 @@ def read(root: Path, step: str, student: str = ".") -> nbformat.NotebookNode:
 
 def cell(notebook, grade_id: str):
     found = [
-        c for c in notebook.cells
+        c
+        for c in notebook.cells
         if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id
-    ]  # fmt: skip
+    ]
     return found[0]
 
 
@@ -139,17 +146,24 @@ class RunHere(Preprocessor):
             except Exception as error:
                 text = str(error)
                 cell.outputs = [
-                    new_output("error", ename=type(error).__name__, evalue=text,
-                               traceback=[f"Cell In[{number + 1}], line 1", text])
-                ]  # fmt: skip
+                    new_output(
+                        "error",
+                        ename=type(error).__name__,
+                        evalue=text,
+                        traceback=[f"Cell In[{number + 1}], line 1", text],
+                    )
+                ]
         return nb, resources
 
 
 def settings(**more) -> Config:
     config = Config()
     config.Autograde.autograde_preprocessors = [
-        RunHere, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata,
-    ]  # fmt: skip
+        RunHere,
+        SaveAutoGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
     config.Autograde.update(more)
     return config
 
@@ -176,13 +190,16 @@ def gradebook(root) -> dict:
         return {
             s.student_id: (
                 s.timestamp,
-                {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade)
-                 for n in s.notebooks for g in n.grades},
+                {
+                    g.name: (g.auto_score, g.manual_score, g.needs_manual_grade)
+                    for n in s.notebooks
+                    for g in n.grades
+                },
                 {c.name: c.auto_comment for n in s.notebooks for c in n.comments},
                 [n.late_submission_penalty for n in s.notebooks],
             )
             for s in book.assignment_submissions(UNIT)
-        }  # fmt: skip
+        }
 
 
 def points(root) -> dict[str, list[float | None]]:

@@ -92,10 +92,16 @@ def _pictures(megabytes: int) -> Callable[[NotebookNode], None]:
 
 
 # A progress bar, as Colab saves it: without the level "state" that the format asks for.
-_WIDGETS = {"application/vnd.jupyter.widget-state+json": {"5f0c": {
-    "model_module": "@jupyter-widgets/controls", "model_name": "HBoxModel",
-    "model_module_version": "1.5.0", "state": {"children": ["IPY_MODEL_8d1a"]}}}
-}  # fmt: skip
+_WIDGETS = {
+    "application/vnd.jupyter.widget-state+json": {
+        "5f0c": {
+            "model_module": "@jupyter-widgets/controls",
+            "model_name": "HBoxModel",
+            "model_module_version": "1.5.0",
+            "state": {"children": ["IPY_MODEL_8d1a"]},
+        }
+    }
+}
 
 
 def _colab(data: bytes, minor: int, ids: bool) -> bytes:
@@ -110,16 +116,28 @@ def _colab(data: bytes, minor: int, ids: bool) -> bytes:
             cell["metadata"]["outputId"] = "a1b2"
             cell["metadata"]["colab"] = {"base_uri": "https://localhost:8080/"}
             cell["metadata"]["executionInfo"] = {
-                "elapsed": 12, "status": "ok",
+                "elapsed": 12,
+                "status": "ok",
                 "user": {"displayName": "Ada L", "userId": "0123456789"},
-            }  # fmt: skip
+            }
     badge = '<a href="https://colab.research.google.com/github/x/y.ipynb">Open</a>'
-    notebook["cells"].insert(0, {
-        "cell_type": "markdown", "metadata": {"id": "view-in-github",
-        "colab_type": "text"}, "source": badge})  # fmt: skip
-    notebook.update(nbformat_minor=minor, metadata={
-        "colab": {"provenance": []}, "accelerator": "GPU", "widgets": _WIDGETS,
-        "kernelspec": {"name": "python3", "display_name": "Python 3"}})  # fmt: skip
+    notebook["cells"].insert(
+        0,
+        {
+            "cell_type": "markdown",
+            "metadata": {"id": "view-in-github", "colab_type": "text"},
+            "source": badge,
+        },
+    )
+    notebook.update(
+        nbformat_minor=minor,
+        metadata={
+            "colab": {"provenance": []},
+            "accelerator": "GPU",
+            "widgets": _WIDGETS,
+            "kernelspec": {"name": "python3", "display_name": "Python 3"},
+        },
+    )
     return json.dumps(notebook).encode()
 
 
@@ -160,9 +178,14 @@ def _old_format(data: bytes) -> bytes:
         {**cell, "input": cell["source"], "language": "python"}
         for cell in notebook["cells"]
     ]
-    return json.dumps({
-        "nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""},
-        "worksheets": [{"cells": cells}]}).encode()  # fmt: skip
+    return json.dumps(
+        {
+            "nbformat": 3,
+            "nbformat_minor": 0,
+            "metadata": {"name": ""},
+            "worksheets": [{"cells": cells}],
+        }
+    ).encode()
 
 
 ACCIDENTS: list[Accident] = [

@@ -768,7 +768,7 @@ dot_product_scores = causal_mask = lambda *a: Liar()
 
 def _cell_with(source: str, name: str, points: float) -> NotebookNode:
     marks = {"grade": True, "grade_id": name, "locked": False, "points": points,
-             "schema_version": 3, "solution": False, "task": False}  # fmt: skip
+             "schema_version": 3, "solution": False, "task": False}
     return new_code_cell(source, metadata={"nbgrader": marks})
 
 
@@ -824,7 +824,7 @@ def _old(data: bytes) -> bytes:
     notebook = json.loads(data)
     cells = [{**cell, "input": cell.pop("source")} for cell in notebook["cells"]]
     return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {},
-                       "worksheets": [{"cells": cells}]}).encode()  # fmt: skip
+                       "worksheets": [{"cells": cells}]}).encode()
 
 
 def _odd_types(data: bytes) -> bytes:

@@ -46,8 +46,11 @@ NOTEBOOK = f"{UNIT}.ipynb"
 PORT = 47113  # where the course listens for whatever gets out of a box
 CANARY = "CANARY-7f31"  # in the course's files, its environment and a hidden assert
 SCORES, MASK, INSIDE, READ = (
-    "attention-scores", "attention-causal_mask", "inside-double", "essay",
-)  # fmt: skip
+    "attention-scores",
+    "attention-causal_mask",
+    "inside-double",
+    "essay",
+)
 POINTS = {SCORES: 5.0, MASK: 6.0, INSIDE: 2.0, READ: 3.0}
 JUDGED = (SCORES, MASK)
 SOLUTIONS = {
@@ -85,22 +88,27 @@ def source_notebook() -> Notebook:
         new_markdown_cell("# Two exercises of attention", id="title"),
         new_code_cell(
             "import math\nimport torch\nfrom torch import Tensor\n"
-            "from autograder import check", id="imports",
+            "from autograder import check",
+            id="imports",
         ),
         *(judged[name] for name in wanted),
         _marked(
             "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n"
-            "    ### END SOLUTION", f"{INSIDE}-answer", solution=True,
+            "    ### END SOLUTION",
+            f"{INSIDE}-answer",
+            solution=True,
         ),
         _marked(
             "assert double(2) == 4\n### BEGIN HIDDEN TESTS\n"
             f"assert double(-3) == -6  # {CANARY}-assert\n### END HIDDEN TESTS",
-            INSIDE, points=POINTS[INSIDE],
+            INSIDE,
+            points=POINTS[INSIDE],
         ),
-        _marked("# How would you look at a head?", READ, points=POINTS[READ],
-                solution=True),
+        _marked(
+            "# How would you look at a head?", READ, points=POINTS[READ], solution=True
+        ),
         new_markdown_cell("The end.", id="end"),
-    ]  # fmt: skip
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
@@ -110,9 +118,13 @@ def _marked(
 ) -> Notebook:
     cell = new_code_cell(source, id=name)
     cell.metadata["nbgrader"] = {
-        "grade": points is not None, "grade_id": name, "schema_version": 3,
-        "locked": not solution, "solution": solution, "task": False,
-    }  # fmt: skip
+        "grade": points is not None,
+        "grade_id": name,
+        "schema_version": 3,
+        "locked": not solution,
+        "solution": solution,
+        "task": False,
+    }
     if points is not None:
         cell.metadata["nbgrader"]["points"] = points
     return cell
@@ -312,13 +324,20 @@ def _run_bounded(
     """Run a command; its status (-1: too slow) and the most memory it held, in MB."""
     environment = {k: v for k, v in os.environ.items() if "AUTOGRADER" not in k}
     environment |= {
-        "COURSE_TOKEN": f"{CANARY}-environment", "OMP_NUM_THREADS": "1",
-        "TMPDIR": tempfile.gettempdir(), "JUPYTER_PLATFORM_DIRS": "1",
-    }  # fmt: skip
+        "COURSE_TOKEN": f"{CANARY}-environment",
+        "OMP_NUM_THREADS": "1",
+        "TMPDIR": tempfile.gettempdir(),
+        "JUPYTER_PLATFORM_DIRS": "1",
+    }
     started = subprocess.Popen(
-        command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=log,
-        stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
+        command,
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
     deadline, late = time.monotonic() + seconds, False
     while not (ended := os.wait4(started.pid, os.WNOHANG))[0]:
         if not late and time.monotonic() > deadline:
@@ -414,10 +433,13 @@ def _strange_rows(course: Course) -> Iterator[str]:
         if known != students:
             yield f"students {known ^ students}"
         counts = {
-            "submitted_assignment": len(students), "submitted_notebook": len(students),
-            "grade": len(students) * len(POINTS), "assignment": 1, "notebook": 1,
+            "submitted_assignment": len(students),
+            "submitted_notebook": len(students),
+            "grade": len(students) * len(POINTS),
+            "assignment": 1,
+            "notebook": 1,
             "grade_cells": len(POINTS),
-        }  # fmt: skip
+        }
         for table, count in counts.items():
             (found,) = course.query(f"select count(*) from {table}")[0]
             if found != count:
@@ -531,10 +553,34 @@ def _secrets(course: Course) -> Iterator[tuple[str, str]]:
         yield "a hidden reference", ", ".join(f"{value:.4f}" for value in row)
 
 
-_ADDRESSES = ("src", "srcset", "href", "action", "formaction", "data", "poster",
-              "background", "xlink:href", "cite", "ping")  # fmt: skip
-_ACTIVE = {"script", "iframe", "frame", "object", "embed", "applet", "base", "link",
-           "form", "portal", "animate", "set", "foreignobject"}  # fmt: skip
+_ADDRESSES = (
+    "src",
+    "srcset",
+    "href",
+    "action",
+    "formaction",
+    "data",
+    "poster",
+    "background",
+    "xlink:href",
+    "cite",
+    "ping",
+)
+_ACTIVE = {
+    "script",
+    "iframe",
+    "frame",
+    "object",
+    "embed",
+    "applet",
+    "base",
+    "link",
+    "form",
+    "portal",
+    "animate",
+    "set",
+    "foreignobject",
+}
 
 
 class _Page(html.parser.HTMLParser):

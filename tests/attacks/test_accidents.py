@@ -19,9 +19,13 @@ FULL = {name: POINTS[name] for name in (*JUDGED, INSIDE)}
 def chosen() -> list[Accident]:
     """A few for every day; all of them are slow."""
     names = {
-        "warnings", "a copied answer", "saved by Colab as 4.0", "metadata lost",
-        "a second download", "packages installed",
-    }  # fmt: skip
+        "warnings",
+        "a copied answer",
+        "saved by Colab as 4.0",
+        "metadata lost",
+        "a second download",
+        "packages installed",
+    }
     return [accident for accident in ACCIDENTS if accident.name in names]
 
 

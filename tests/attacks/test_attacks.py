@@ -16,10 +16,16 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linu
 def chosen() -> list[Attack]:
     """One attack of each group, for every day."""
     names = {
-        "input transformer", "comparison replaced", "course folder searched",
-        "process that outlives", "parent stopped", "script in an output",
-        "huge tensor", "a pipe", "verdict panel overwritten",
-    }  # fmt: skip
+        "input transformer",
+        "comparison replaced",
+        "course folder searched",
+        "process that outlives",
+        "parent stopped",
+        "script in an output",
+        "huge tensor",
+        "a pipe",
+        "verdict panel overwritten",
+    }
     return [attack for attack in BANK if attack.name in names]
 
 

@@ -66,11 +66,13 @@ def frame(header: object, data: bytes = b"") -> bytes:
 entries = st.fixed_dictionaries(
     {},
     optional={
-        "name": st.text(max_size=5) | plain, "text": st.text() | plain,
-        "other": st.text() | plain, "dtype": st.sampled_from(["float32", "bool", "x"]),
+        "name": st.text(max_size=5) | plain,
+        "text": st.text() | plain,
+        "other": st.text() | plain,
+        "dtype": st.sampled_from(["float32", "bool", "x"]),
         "shape": st.lists(st.integers(-1, 1 << 30), max_size=9) | plain,
     },
-)  # fmt: skip
+)
 
 
 @QUICK
@@ -126,11 +128,24 @@ def test_any_bytes_are_a_notebook_or_refused(data):
 
 
 @QUICK
-@given(st.lists(st.fixed_dictionaries({}, optional={
-    "cell_type": st.sampled_from(["code", "markdown", "raw"]) | plain,
-    "source": st.text() | st.lists(st.text()) | plain, "outputs": plain, "id": plain,
-    "metadata": plain | st.fixed_dictionaries({"nbgrader": plain}),
-    "attachments": plain}) | plain, max_size=6), plain)  # fmt: skip
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "cell_type": st.sampled_from(["code", "markdown", "raw"]) | plain,
+                "source": st.text() | st.lists(st.text()) | plain,
+                "outputs": plain,
+                "id": plain,
+                "metadata": plain | st.fixed_dictionaries({"nbgrader": plain}),
+                "attachments": plain,
+            },
+        )
+        | plain,
+        max_size=6,
+    ),
+    plain,
+)
 def test_any_cells_are_a_notebook_or_refused(cells, metadata):
     document = {"nbformat": 4, "cells": cells, "metadata": metadata}
     assert rebuilt(json.dumps(document).encode()) >= len(SOURCE.cells)
@@ -144,11 +159,32 @@ def test_a_damaged_notebook_is_a_notebook_or_refused(place, damage):
     rebuilt(bytes(data))
 
 
-TAGS = ("<script>", "<img src=x onerror=pwned()>", "<svg/onload=pwned()>", "<style>",
-        "<math><mtext>", "</mtext>", "<a href='java\tscript:pwned()'>", "<!--", "-->",
-        "<![CDATA[", "<noscript>", "<p title='", "'>", "&lt;script&gt;", "<template>",
-        "[x](javascript:pwned())", "![x](//attacker.example)", "$x$", "`", "\n\n",
-        "<form>", "<select>", "<table>", "<iframe srcdoc='<script>'>")  # fmt: skip
+TAGS = (
+    "<script>",
+    "<img src=x onerror=pwned()>",
+    "<svg/onload=pwned()>",
+    "<style>",
+    "<math><mtext>",
+    "</mtext>",
+    "<a href='java\tscript:pwned()'>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "<noscript>",
+    "<p title='",
+    "'>",
+    "&lt;script&gt;",
+    "<template>",
+    "[x](javascript:pwned())",
+    "![x](//attacker.example)",
+    "$x$",
+    "`",
+    "\n\n",
+    "<form>",
+    "<select>",
+    "<table>",
+    "<iframe srcdoc='<script>'>",
+)
 
 
 @QUICK
@@ -160,11 +196,20 @@ def test_no_mixture_of_tags_becomes_active(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["!" + " " * LONG, "!" * LONG, "%" + "\t" * LONG + "x", "a" * LONG,
-     "import" + " " * LONG, "from " * (LONG // 5), "drive.mount((" * (LONG // 13),
-     "async\n" * (LONG // 6), "a :" + " " * LONG, "(\n" * (LONG // 2)],
+    [
+        "!" + " " * LONG,
+        "!" * LONG,
+        "%" + "\t" * LONG + "x",
+        "a" * LONG,
+        "import" + " " * LONG,
+        "from " * (LONG // 5),
+        "drive.mount((" * (LONG // 13),
+        "async\n" * (LONG // 6),
+        "a :" + " " * LONG,
+        "(\n" * (LONG // 2),
+    ],
     ids=lambda text: repr(text[:6]),
-)  # fmt: skip
+)
 def test_long_cells_are_read_in_time(text):
     notebook = answered(SOURCE, {})
     notebook.cells.insert(1, {"cell_type": "code", "source": text, "metadata": {}})

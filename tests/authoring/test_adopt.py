@@ -197,9 +197,13 @@ def with_a_misnamed_test(cells):
 
 def read_only(cells):
     cells[3].metadata["nbgrader"] = {
-        "grade": False, "solution": False, "locked": True, "task": False,
-        "grade_id": "cell-1", "schema_version": 3,
-    }  # fmt: skip
+        "grade": False,
+        "solution": False,
+        "locked": True,
+        "task": False,
+        "grade_id": "cell-1",
+        "schema_version": 3,
+    }
 
 
 @pytest.mark.parametrize(

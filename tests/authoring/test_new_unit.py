@@ -152,10 +152,14 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
 
     def run(*command: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=course, text=True, check=False,
+            [sys.executable, "-m", *command],
+            cwd=course,
+            text=True,
+            check=False,
             env=os.environ | {"PYTHONPATH": str(course)},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -190,7 +194,11 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         "print(unit in demo.usual(), *sample.beside(unit), limits)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=course, check=True, capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(course)}, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        cwd=course,
+        check=True,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(course)},
+        text=True,
+    )
     assert done.stdout == "False notes.txt {'timeout': 45}\n"

@@ -58,10 +58,15 @@ def cases(*drawn: tuple[dict, dict]) -> list[Case]:
 
 def test_a_probe_that_is_given_the_answer_is_found_out(probe):
     probe()
-    drawn = cases(*(
-        ({"x": torch.ones(2), "lines": torch.arange(3) + n}, {"y": torch.arange(3) + n})
-        for n in range(3)
-    ))  # fmt: skip
+    drawn = cases(
+        *(
+            (
+                {"x": torch.ones(2), "lines": torch.arange(3) + n},
+                {"y": torch.arange(3) + n},
+            )
+            for n in range(3)
+        )
+    )
     assert outside.row("u/e", drawn).open == {"c"}
 
 

@@ -92,9 +92,14 @@ def test_the_command_on_a_clean_clone(tmp_path):
 
     def run(*arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *arguments], cwd=clone, env=environment,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", *arguments],
+            cwd=clone,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -114,5 +119,12 @@ def test_the_command_on_a_clean_clone(tmp_path):
     assert files("public") == public
     assert next((clone / "terms").glob("*/gradebook.db")).read_text() == "grades"
     run("autograder", "validity")
-    run("pytest", "-q", "-p", "no:cacheprovider", "tests/authoring/test_course.py",
-        "-k", "what_is_committed")  # fmt: skip
+    run(
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/authoring/test_course.py",
+        "-k",
+        "what_is_committed",
+    )

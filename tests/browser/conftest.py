@@ -81,8 +81,11 @@ def jupyter(folder: Path, environment: dict[str, str], own: Path) -> Iterator[st
     with (own / "log").open("w") as log:
         server = subprocess.Popen(
             [*command, "--ServerApp.port=0"],
-            cwd=folder, env=environment | mine, stdout=log, stderr=log,
-        )  # fmt: skip
+            cwd=folder,
+            env=environment | mine,
+            stdout=log,
+            stderr=log,
+        )
         try:
             found = _when_ready(server, own)
             yield f"{found['url']}{{}}?token={found['token']}"

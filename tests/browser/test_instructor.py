@@ -24,8 +24,10 @@ PRAISE = "Both results are right; I miss the remedy."
 def nbgrader(root, command: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", command, UNIT.label],
-        cwd=root, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -40,9 +42,10 @@ def course(tmp_path):
     made = sample.submissions(UNIT)
     notebook = nbformat.reads(made["ada"].decode(), as_version=4)
     (question,) = (
-        cell for cell in notebook.cells
+        cell
+        for cell in notebook.cells
         if cell.metadata.get("nbgrader", {}).get("grade_id") == QUESTION
-    )  # fmt: skip
+    )
     question.source = WORDS
     made["ada"] = nbformat.writes(notebook).encode()
     root = tmp_path / "course"

@@ -38,10 +38,18 @@ def book(unit: str = "02_attention") -> Classbook:
         first, last = name.split()
         points = {e: most * (n % 5 != place) for n, (e, most) in enumerate(exercises)}
         records = {
-            e: Record(e.replace("-", "/", 1), points[e], most, cases=(
-                CaseRecord("a", "a batch of 3", "" if points[e] else "values", False),
-            )) for e, most in exercises
-        }  # fmt: skip
+            e: Record(
+                e.replace("-", "/", 1),
+                points[e],
+                most,
+                cases=(
+                    CaseRecord(
+                        "a", "a batch of 3", "" if points[e] else "values", False
+                    ),
+                ),
+            )
+            for e, most in exercises
+        }
         who = Student(first.lower(), first, last)
         taken.append(Submission(who, points, records=records, late=90_000.0 * place))
     return Classbook(unit, tuple(Exercise(*e) for e in exercises), tuple(taken))

@@ -26,8 +26,9 @@ class RunAndNote(RunHere):
     def preprocess(self, nb, resources):
         nb, resources = super().preprocess(nb, resources)
         nb.metadata["autograder"] = {
-            "checks": {}, "box": {"level": "namespaces"},
-        }  # fmt: skip
+            "checks": {},
+            "box": {"level": "namespaces"},
+        }
         return nb, resources
 
 
@@ -62,8 +63,11 @@ def autograde(root: Path, student: str = "*") -> dict:
     assert converter.install()
     config = Config()
     config.Autograde.autograde_preprocessors = [
-        RunAndNote, SaveVerdicts, AssignLatePenalties, CheckCellMetadata,
-    ]  # fmt: skip
+        RunAndNote,
+        SaveVerdicts,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
     config.Autograde.jobs = 1
     config.AssignLatePenalties.plugin_class = HourlyPenalty
     return run_nbgrader(root, "autograde", UNIT, student, config=config)

@@ -51,16 +51,25 @@ class Class:
         """Run ``autograder`` of the class's checkout as root."""
         return subprocess.run(
             as_root([sys.executable, "-m", "autograder", *command]),
-            cwd=self.folder / "checkout", env=self._environment("/root"),
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=self.folder / "checkout",
+            env=self._environment("/root"),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def set_up(self) -> subprocess.CompletedProcess:
         return self.sudo(
-            "exchange", "--folder", self.folder / "shared",
-            "--config", self.folder / "etc", "--group", self.people["graders"],
-            "--graders", *(self.people[name] for name in ("prof", "tina", "theo")),
-        )  # fmt: skip
+            "exchange",
+            "--folder",
+            self.folder / "shared",
+            "--config",
+            self.folder / "etc",
+            "--group",
+            self.people["graders"],
+            "--graders",
+            *(self.people[name] for name in ("prof", "tina", "theo")),
+        )
 
     def run(self, who: str, command: str, umask: str = "022") -> str:
         """What a shell command says when this person runs it at home.
@@ -80,16 +89,22 @@ class Class:
         shell = ["env", "-i", *listed, "sh", "-c", f"umask {umask}; {command}"]
         return subprocess.run(
             as_root(["runuser", "-u", self.people[who], "--", *shell]),
-            cwd=self.home(who), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, check=False,
-        )  # fmt: skip
+            cwd=self.home(who),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
 
     def _environment(self, home: object) -> dict[str, str]:
         return {
-            "PATH": f"{sys.prefix}/bin:/usr/bin:/bin", "HOME": str(home),
-            "JUPYTER_CONFIG_PATH": str(self.folder / "etc"), "LANG": "C.UTF-8",
-            "PYTHONPATH": str(self.folder / "checkout"), "OMP_NUM_THREADS": "1",
-        }  # fmt: skip
+            "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+            "HOME": str(home),
+            "JUPYTER_CONFIG_PATH": str(self.folder / "etc"),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(self.folder / "checkout"),
+            "OMP_NUM_THREADS": "1",
+        }
 
     def answer(self, who: str, like: str, name: str = NOTEBOOK) -> None:
         """Put an answer into a student's fetched notebook."""
@@ -99,8 +114,10 @@ class Class:
     def scores(self) -> dict[str, float]:
         """The points of each student in the gradebook, penalties taken off."""
         out = self.run("prof", "nbgrader export --to scores.csv && cat scores.csv")
-        header, *rows = [line.split(",") for line in out[out.index("assignment,"):]
-                         .strip().splitlines()]  # fmt: skip
+        header, *rows = [
+            line.split(",")
+            for line in out[out.index("assignment,") :].strip().splitlines()
+        ]
         table = [dict(zip(header, row, strict=True)) for row in rows]
         return {
             row["student_id"].removesuffix(self.people.suffix): float(row["score"])
@@ -221,9 +238,11 @@ def test_a_term_from_release_to_feedback(class_):
 
     # What a grader made by hand with a wrong umask is put right by the same command.
     class_.run(
-        "prof", f"mkdir -p {class_.course}/submitted/new && cp -r {class_.course}/"
-        f"submitted/{people['ada']}/{unit} {class_.course}/submitted/new/", "077",
-    )  # fmt: skip
+        "prof",
+        f"mkdir -p {class_.course}/submitted/new && cp -r {class_.course}/"
+        f"submitted/{people['ada']}/{unit} {class_.course}/submitted/new/",
+        "077",
+    )
     stuck = class_.try_("tina", f"nbgrader autograde {unit} --student=new")
     assert stuck.returncode
     assert class_.set_up().returncode == 0
@@ -241,9 +260,14 @@ def test_what_is_in_the_way_is_told_in_one_line(class_):
     (class_.folder / "strange").mkdir()
     (class_.folder / "strange" / "nbgrader_config.py").write_text("c = get_config()")
     done = class_.sudo(
-        "exchange", "--graders", class_.people["prof"],
-        "--config", class_.folder / "strange", "--folder", class_.folder / "never",
-    )  # fmt: skip
+        "exchange",
+        "--graders",
+        class_.people["prof"],
+        "--config",
+        class_.folder / "strange",
+        "--folder",
+        class_.folder / "never",
+    )
     assert "is not from here" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (class_.folder / "never").exists()
 

@@ -27,9 +27,10 @@ ADA = Student("ada", "Ada", "Lovelace", "ada@uni.example", "501")
 BOB = Student("bob", "Bob", "Óðinsson", "bob@uni.example")
 EVE = Student("eve", "Eve", "Mallory", "eve@uni.example")
 BOOK = Classbook(
-    "02_attention", EXERCISES,
+    "02_attention",
+    EXERCISES,
     (submission(ADA, penalty=1.5), submission(BOB, essay=None), submission(EVE, 2.0)),
-)  # fmt: skip
+)
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Quiz (77),Attention (78),Final Score
     Points Possible,,,,,5,10,
@@ -110,8 +111,10 @@ def test_other_points_in_the_lms_are_told(table):
 def test_moodle_s_import_has_an_address_and_a_score(table):
     made = rows(exports.moodle(BOOK).text)
     assert [(row["email"], row["02_attention"]) for row in made] == [
-        ("ada@uni.example", "7.5"), ("bob@uni.example", ""), ("eve@uni.example", "5"),
-    ]  # fmt: skip
+        ("ada@uni.example", "7.5"),
+        ("bob@uni.example", ""),
+        ("eve@uni.example", "5"),
+    ]
 
 
 def test_moodle_s_worksheet_is_filled_in(table):
@@ -156,8 +159,11 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
     assert run("--format", "moodle")[0] == 0
     text = (graded / "reports" / "01_numbers-moodle.csv").read_text()
     assert {row["id"]: row["01_numbers"] for row in rows(text)} == {
-        WHOLE: "", "bob": "", "cut": "0", "silent": "0",
-    }, "refused and blank ones are zero, what waits is empty"  # fmt: skip
+        WHOLE: "",
+        "bob": "",
+        "cut": "0",
+        "silent": "0",
+    }, "refused and blank ones are zero, what waits is empty"
     assert run("--format", "gradescope")[0] == 0
     assert (graded / "reports" / "01_numbers-gradescope" / "bob").is_dir()
     status, said = run("--format", "canvas")

@@ -45,13 +45,12 @@ def test_each_page_goes_where_its_submission_came_from(graded, capsys):
     made = {re.search(r"feedback-(\w+)", path.name)[1]: packed(path) for path in paths}
     assert made == {
         "canvas": {"lovelaceada_LATE_501_678901_01_numbers.html": f"<p>{WHOLE}"},
-        "moodle": {
-            "Bob Ross_1234567_assignsubmission_file_01_numbers.html": "<p>bob"
-        },
+        "moodle": {"Bob Ross_1234567_assignsubmission_file_01_numbers.html": "<p>bob"},
         "pages": {
-            "cut_01_numbers.html": "<p>cut", "silent_01_numbers.html": "<p>silent"
+            "cut_01_numbers.html": "<p>cut",
+            "silent_01_numbers.html": "<p>silent",
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -67,18 +66,24 @@ def test_canvas_finds_student_and_file_in_the_name(name):
 
 @pytest.mark.parametrize(
     "origin",
-    ["Ada Lovelace_7_assignsubmission_file_/a.ipynb",
-     "Ada Lovelace_7_assignsubmission_file/deep/a.ipynb",
-     "Ada Lovelace_7_assignsubmission_file_a.ipynb",
-     "Ada Lovelace_7_assignsubmission_onlinetext/onlinetext.html"],
-)  # fmt: skip
+    [
+        "Ada Lovelace_7_assignsubmission_file_/a.ipynb",
+        "Ada Lovelace_7_assignsubmission_file/deep/a.ipynb",
+        "Ada Lovelace_7_assignsubmission_file_a.ipynb",
+        "Ada Lovelace_7_assignsubmission_onlinetext/onlinetext.html",
+    ],
+)
 def test_moodle_finds_the_participant_in_the_name(origin):
     """Its rule: at most five parts between underscores, of which it knows four."""
     note = Note(lms="Moodle", origin=origin)
     _, made = handback._name(note, handback.Student("ada"), UNIT)
     assert made.split("_", 4) == [
-        "Ada Lovelace", "7", "assignsubmission", "file", f"{UNIT}.html"
-    ]  # fmt: skip
+        "Ada Lovelace",
+        "7",
+        "assignsubmission",
+        "file",
+        f"{UNIT}.html",
+    ]
 
 
 def test_a_page_that_is_older_than_the_grade_is_told(graded):

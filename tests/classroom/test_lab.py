@@ -46,9 +46,13 @@ def test_in_a_terminal_there_nbgrader_knows_the_course(root):
     """``nbgrader submit``, as docs/ta.md says, without naming course or exchange."""
     program = Path(sys.executable).with_name("nbgrader")
     done = subprocess.run(
-        [program, "submit", UNIT.label], cwd=root / "student", check=False, text=True,
-        capture_output=True, env={"HOME": str(root), "PATH": ""},
-    )  # fmt: skip
+        [program, "submit", UNIT.label],
+        cwd=root / "student",
+        check=False,
+        text=True,
+        capture_output=True,
+        env={"HOME": str(root), "PATH": ""},
+    )
     assert done.returncode == 0, done.stderr
     assert "transformer" in done.stderr
     assert list((root / "exchange" / "transformer" / "inbound").iterdir())

@@ -20,11 +20,15 @@ def book(unit: str, ada: float | None, bob: float | None, late: float = 0.0):
     """A unit of 10 points; None: nothing was handed in."""
     taken = {ADA: ada, BOB: bob}
     return Classbook(
-        unit, (Exercise("a", 10.0),),
-        tuple(Submission(who, {"a": points}, late=late)
-              for who, points in taken.items() if points is not None),
+        unit,
+        (Exercise("a", 10.0),),
+        tuple(
+            Submission(who, {"a": points}, late=late)
+            for who, points in taken.items()
+            if points is not None
+        ),
         tuple(who for who, points in taken.items() if points is None),
-    )  # fmt: skip
+    )
 
 
 BOOKS = (book("01_a", 10, 5), book("02_b", 4, None), book("03_c", 8, 10, late=90_000))

@@ -25,8 +25,10 @@ EXERCISES = (Exercise("a", 4.0), Exercise("b", 6.0), Exercise("essay", 5.0, True
 
 
 def submission(name, a, b, essay=None, mistake="", says="", **more) -> Submission:
-    records = {"a": Record("u/a", a, 4.0, mistake if a < 4 else "", says),
-               "b": Record("u/b", b, 6.0)}  # fmt: skip
+    records = {
+        "a": Record("u/a", a, 4.0, mistake if a < 4 else "", says),
+        "b": Record("u/b", b, 6.0),
+    }
     points = {"a": a, "b": b, "essay": essay}
     return Submission(Student(name), points, records=records, **more)
 
@@ -137,8 +139,9 @@ class Page(HTMLParser):
 def test_the_page_is_self_contained_and_its_links_lead_somewhere():
     similar = Comparison((Pair("x", "y", 0.9, 50, (Alike("a", 1.0),), True),), 1, 0.1)
     for view in (
-        report.overview(thirteen(), similar), report.overview(thirteen(), named=False)
-    ):  # fmt: skip
+        report.overview(thirteen(), similar),
+        report.overview(thirteen(), named=False),
+    ):
         page = Page(report.as_html(view, "today"))
         assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
         assert page.links and all(link.startswith("#") for link in page.links)
@@ -225,14 +228,17 @@ def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
     done = subprocess.run(
         [*command, "--dump-dom", path.as_uri()],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert re.search(r"<td[^>]*>10</td>", done.stdout), done.stderr
     printed = tmp_path / "report.pdf"
     subprocess.run(
         [*command, f"--print-to-pdf={printed}", path.as_uri()],
-        capture_output=True, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        timeout=120,
+    )
     assert printed.read_bytes().startswith(b"%PDF")
 
 
@@ -267,8 +273,9 @@ def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
     (row,) = told.exercises
     assert (row.full, row.none, row.blank) == (1, 3, 1)
     assert [(case.title, case.count) for case in row.failed] == [
-        ("inputs 0", 1), ("inputs 1", 2)
-    ]  # fmt: skip
+        ("inputs 0", 1),
+        ("inputs 1", 2),
+    ]
     page = report.as_html(told, "today")
     assert "inputs 1 <span" in page and "Bob King (bob)" in page
     assert "left blank" in page

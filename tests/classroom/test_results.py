@@ -13,10 +13,16 @@ from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
 
 RECORD = Record(
-    "n/double", 1.0, 2.0, "tripled", "You tripled.",
-    cases=(CaseRecord("a", "a vector", "", False),
-           CaseRecord("b", "negative numbers", "values", True)),
-)  # fmt: skip
+    "n/double",
+    1.0,
+    2.0,
+    "tripled",
+    "You tripled.",
+    cases=(
+        CaseRecord("a", "a vector", "", False),
+        CaseRecord("b", "negative numbers", "values", True),
+    ),
+)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ WAYS = [
     "out = q.new_zeros(q.size(0), q.size(1), k.size(1))\nfor b in range(len(q)):\n"
     "    out[b] = q[b] @ k[b].T\nreturn out.div(q.size(-1) ** 0.5)",
     "scaled = q.mul(1 / q.size(-1) ** 0.5)\nreturn scaled.bmm(k.transpose(1, 2))",
-]  # fmt: skip
+]
 
 
 def function(body: str) -> str:

@@ -64,9 +64,7 @@ def test_what_is_new_is_graded_once(watched, world, tmp_path):
     hand_in(tmp_path, "bob", "1")
     assert watched.round() == ["ada", "bob"]
     assert watched.round() == []
-    assert world.asked == [
-        "collect", "collect", ("grade",), "ada", "bob", "collect"
-    ]  # fmt: skip
+    assert world.asked == ["collect", "collect", ("grade",), "ada", "bob", "collect"]
     hand_in(tmp_path, "bob", "22")
     assert watched.round() == ["bob"]
 
@@ -127,12 +125,15 @@ def test_from_submit_to_feedback_in_the_exchange_that_tells_points_only(tmp_path
 
     def run(folder: Path, *command: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=folder, text=True, check=False,
-            env=os.environ | {
-                "PYTHONPATH": str(clone), "JUPYTER_CONFIG_PATH": str(settings.parent)
-            },
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            [sys.executable, "-m", *command],
+            cwd=folder,
+            text=True,
+            check=False,
+            env=os.environ
+            | {"PYTHONPATH": str(clone), "JUPYTER_CONFIG_PATH": str(settings.parent)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 

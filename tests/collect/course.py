@@ -43,9 +43,13 @@ class Course:
 
     def collect(self, *paths, roster=None, zone="Europe/Berlin", **options):
         outcomes = place.collect(
-            UNIT, paths, self.root, self.roster if roster is None else roster,
-            layouts.to_utc(zone), **options,
-        )  # fmt: skip
+            UNIT,
+            paths,
+            self.root,
+            self.roster if roster is None else roster,
+            layouts.to_utc(zone),
+            **options,
+        )
         return {outcome.who: outcome for outcome in outcomes}
 
     @property

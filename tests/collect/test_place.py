@@ -41,17 +41,21 @@ def test_canvas(course):
     )
     told = course.collect(path)
     assert course.placed == {
-        "ada": {f"{UNIT}.ipynb": ADA}, "bob": {f"{UNIT}.ipynb": BOB}
-    }  # fmt: skip
+        "ada": {f"{UNIT}.ipynb": ADA},
+        "bob": {f"{UNIT}.ipynb": BOB},
+    }
     assert "late, but the archive does not say by how much" in told["ada"].says
     assert not any(outcome.needs_person for outcome in told.values())
 
 
 @pytest.mark.parametrize(
     "form",
-    ["{}_assignsubmission_file_/attention.ipynb", "{}_assignsubmission_file/a.ipynb",
-     "{}_assignsubmission_file_attention.ipynb"],
-)  # fmt: skip
+    [
+        "{}_assignsubmission_file_/attention.ipynb",
+        "{}_assignsubmission_file/a.ipynb",
+        "{}_assignsubmission_file_attention.ipynb",
+    ],
+)
 def test_moodle_in_folders_and_flat_by_full_name(course, form):
     path = course.zip(
         (form.format("Ada Lovelace_1234567"), ADA),
@@ -146,8 +150,10 @@ def test_several_files_of_one_student_stay_together(course):
     )
     course.collect(path)
     assert set(course.placed["ada"]) == {
-        "attention-1.ipynb", "02_notes.txt", "Copy of attention (2).ipynb"
-    }  # fmt: skip
+        "attention-1.ipynb",
+        "02_notes.txt",
+        "Copy of attention (2).ipynb",
+    }
     folder = course.root / "submitted" / "ada" / UNIT
     newest = max(folder.iterdir(), key=lambda p: p.stat().st_mtime)
     assert newest.name == "Copy of attention (2).ipynb", "uploaded last"
@@ -183,10 +189,11 @@ def test_a_name_that_reads_as_somebody_s_number_is_refused(course):
 def test_two_people_who_claim_to_be_one_are_both_refused(course):
     told = course.collect(
         course.zip(
-            ("lovelaceada_12345_1_a.ipynb", ADA), ("x_12345_2_a.ipynb", BOB),
+            ("lovelaceada_12345_1_a.ipynb", ADA),
+            ("x_12345_2_a.ipynb", BOB),
             ("óðinssonbob_12346_3_a.ipynb", BOB),
         )
-    )  # fmt: skip
+    )
     assert set(course.placed) == {"bob"}
     assert "several claim to be it" in told["ada"].says
 
@@ -303,10 +310,12 @@ def test_utf8_names_without_the_flag_are_read(course):
 def test_members_of_one_name_are_all_refused(course, recwarn):
     told = course.collect(
         course.zip(
-            ("malloryeve_12347_1_a.ipynb", ADA), ("malloryeve_12347_1_a.ipynb", BOB),
-            ("malloryeve_12347_1_A.ipynb", BOB), good_pair(course),
+            ("malloryeve_12347_1_a.ipynb", ADA),
+            ("malloryeve_12347_1_a.ipynb", BOB),
+            ("malloryeve_12347_1_A.ipynb", BOB),
+            good_pair(course),
         )
-    )  # fmt: skip
+    )
     assert set(course.placed) == {"ada"}
     assert any("several of this name" in outcome.says for outcome in told.values())
 
@@ -403,9 +412,10 @@ with zipfile.ZipFile(VALID, "w", zipfile.ZIP_DEFLATED) as file:
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=6))
 @settings(
-    max_examples=150, deadline=None,
+    max_examples=150,
+    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
-)  # fmt: skip
+)
 def test_whatever_bytes_an_archive_has_the_answer_is_a_table(tmp_path, changes):
     data = bytearray(VALID.getvalue())
     for place_, byte in changes:

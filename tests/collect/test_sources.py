@@ -32,8 +32,11 @@ def zipped(*members: tuple[str, bytes], time=EARLY) -> bytes:
 
 @pytest.mark.parametrize("around", ["submissions/", "Downloads/two/submissions (1)/"])
 def test_folders_around_what_an_lms_packed_do_not_matter(course, around):
-    path = course.zip((f"{around}{CANVAS_ADA}", ADA), (f"{around}{CANVAS_BOB}", BOB),
-                      ("__MACOSX/._x", b""))  # fmt: skip
+    path = course.zip(
+        (f"{around}{CANVAS_ADA}", ADA),
+        (f"{around}{CANVAS_BOB}", BOB),
+        ("__MACOSX/._x", b""),
+    )
     assert set(course.collect(path)) == {"ada", "bob"}
     assert course.notebook("ada") == ADA and course.notebook("bob") == BOB
 
@@ -65,10 +68,15 @@ def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_pat
 
 
 def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
-    packed = zipped(("my work/attention.ipynb", ADA), ("my work/data.txt", b"1"),
-                    ("my work/timestamp.txt", b"2000-01-01"))  # fmt: skip
-    path = course.zip(("lovelaceada_12345_678901_work.zip", packed),
-                      ("óðinssonbob_12346_678902_broken.zip", b"PK no"))  # fmt: skip
+    packed = zipped(
+        ("my work/attention.ipynb", ADA),
+        ("my work/data.txt", b"1"),
+        ("my work/timestamp.txt", b"2000-01-01"),
+    )
+    path = course.zip(
+        ("lovelaceada_12345_678901_work.zip", packed),
+        ("óðinssonbob_12346_678902_broken.zip", b"PK no"),
+    )
     told = course.collect(path)
     assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
     assert "timestamp.txt" not in course.placed["ada"]
@@ -79,13 +87,15 @@ def test_moodle_s_online_text_stays_beside_the_file(course):
     file, text = (MOODLE.format("Ada Lovelace", k) for k in ("file", "onlinetext"))
     only = MOODLE.format("Bob Óðinsson", "onlinetext_")
     path = course.zip(
-        (f"{file}/attention.ipynb", ADA), (f"{text}/onlinetext.html", b"<p>late bus"),
+        (f"{file}/attention.ipynb", ADA),
+        (f"{text}/onlinetext.html", b"<p>late bus"),
         (f"{only}/onlinetext.html", b"<p>I was ill"),
-    )  # fmt: skip
+    )
     told = course.collect(path)
     assert course.placed["ada"] == {
-        f"{UNIT}.ipynb": ADA, "onlinetext.html": b"<p>late bus"
-    }  # fmt: skip
+        f"{UNIT}.ipynb": ADA,
+        "onlinetext.html": b"<p>late bus",
+    }
     assert not told["ada"].needs_person
     assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
 

@@ -45,8 +45,10 @@ def test_the_image_that_students_get_holds_the_kit_only():
     last = max(n for n, (word, _) in enumerate(STEPS) if word == "FROM")
     copied = [rest for word, rest in STEPS[last:] if word == "COPY"]
     assert copied[0].split()[1:] == [
-        "/course/constraints.txt", "/course/dist/student", "/opt/transformer/"
-    ]  # fmt: skip
+        "/course/constraints.txt",
+        "/course/dist/student",
+        "/opt/transformer/",
+    ]
     assert copied[1].split()[0] == "autograder/classroom/student_jupyter/"
     assert "USER" in [word for word, _ in STEPS[last:]], "not root"
 
@@ -74,10 +76,13 @@ def test_the_image_s_command_starts_lab_with_the_kit_s_notebooks(tmp_path):
     script = script.replace("/opt/transformer", str(tmp_path / "opt"))
     script = script.replace("--ip=0.0.0.0", "--ip=127.0.0.1 --port=0 --allow-root")
     server = subprocess.Popen(
-        [shell, flag, script], cwd=home, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True,
+        [shell, flag, script],
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(home)},
-    )  # fmt: skip
+    )
     try:
         assert server.stdout is not None
         lines = iter(server.stdout.readline, "")

@@ -77,10 +77,11 @@ class Hub:
     ) -> tuple[int, object]:
         """What an address of the hub answers: its status and its JSON (or text)."""
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{path}", method=method,
+            f"http://127.0.0.1:{self.port}{path}",
+            method=method,
             data=None if data is None else json.dumps(data).encode(),
             headers={"Authorization": f"token {token or self.token}"},
-        )  # fmt: skip
+        )
         if method != "GET" and data is None:
             request.data = b""
         try:
@@ -140,20 +141,27 @@ def _configuration(hub: Hub, proxy: Path) -> str:
     text = (ROOT / "deploy" / "jupyterhub" / "jupyterhub_config.py").read_text()
     people = hub.people
     for name, value in {
-        "GROUP": people["graders"], "ADMINS": {people["prof"]},
+        "GROUP": people["graders"],
+        "ADMINS": {people["prof"]},
         "SERVICE_ACCOUNT": people["formgrader"],
         "COURSE_FOLDER": str(hub.folder / "shared" / "transformer"),
-        "GRADERS_ENVIRONMENT": sys.prefix, "STUDENTS_ENVIRONMENT": sys.prefix,
+        "GRADERS_ENVIRONMENT": sys.prefix,
+        "STUDENTS_ENVIRONMENT": sys.prefix,
         "FORMGRADER_PORT": _free_port(),
-    }.items():  # fmt: skip
+    }.items():
         (line,) = [n for n in text.splitlines() if n.startswith(f"{name} = ")]
         text = text.replace(line, f"{name} = {value!r}")
     more = {
         "JUPYTER_CONFIG_PATH": str(hub.folder / "etc"),
         "PYTHONPATH": str(hub.folder / "checkout"),
     }
-    scopes = ["admin:users", "admin:servers", "access:servers", "access:services",
-              "tokens"]  # fmt: skip
+    scopes = [
+        "admin:users",
+        "admin:servers",
+        "access:servers",
+        "access:services",
+        "tokens",
+    ]
     return f"""{text}
 # --- of this test
 c.Spawner.environment = {more!r}
@@ -180,20 +188,37 @@ def hub(proxy) -> Iterator[Hub]:
             made = Hub(folder, people)
             graders = [people["prof"], people["formgrader"]]
             subprocess.run(
-                as_root([sys.executable, "-m", "autograder", "exchange",
-                         "--folder", folder / "shared", "--config", folder / "etc",
-                         "--group", people["graders"], "--graders", *graders]),
-                cwd=folder / "checkout", check=True,
+                as_root(
+                    [
+                        sys.executable,
+                        "-m",
+                        "autograder",
+                        "exchange",
+                        "--folder",
+                        folder / "shared",
+                        "--config",
+                        folder / "etc",
+                        "--group",
+                        people["graders"],
+                        "--graders",
+                        *graders,
+                    ]
+                ),
+                cwd=folder / "checkout",
+                check=True,
                 env=os.environ | {"PYTHONPATH": str(folder / "checkout")},
-            )  # fmt: skip
+            )
             (folder / "hub").mkdir()
             config = folder / "hub" / "jupyterhub_config.py"
             config.write_text(_configuration(made, proxy))
             with (folder / "hub.log").open("w") as log:
                 running = subprocess.Popen(
                     as_root([sys.executable, "-m", "jupyterhub", "-f", config]),
-                    cwd=folder / "hub", stdout=log, stderr=log, start_new_session=True,
-                )  # fmt: skip
+                    cwd=folder / "hub",
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
             try:
                 made.wait("/hub/api/")
                 yield made

@@ -85,10 +85,17 @@ def published(root: Path, student: str) -> dict:
 def task(**changes) -> Task:
     text = json.dumps(tiny.source_notebook())
     given = {
-        "student": "ada", "assignment": UNIT, "notebook": UNIT, "source": text,
-        "release": text, "submission": b"\x80 not even text", "folder": "work",
+        "student": "ada",
+        "assignment": UNIT,
+        "notebook": UNIT,
+        "source": text,
+        "release": text,
+        "submission": b"\x80 not even text",
+        "folder": "work",
         "files": {"data/\udc80.bin": bytes(range(256))},
         "repairs": (Repair("file", "A file was left out."),),
-        "preprocessors": (Eventful,), "limits": Limits(file=7), "secret": b"\xff",
-    }  # fmt: skip
+        "preprocessors": (Eventful,),
+        "limits": Limits(file=7),
+        "secret": b"\xff",
+    }
     return Task(**given | changes)

@@ -28,12 +28,16 @@ def source_notebook() -> nbformat.NotebookNode:
     cells = [
         new_code_cell("import torch\nfrom autograder import check", id="imports"),
         answer_cell(SCORES, "scores-answer"),
-        graded(new_code_cell('check("attention/scores", dot_product_scores)'),
-               "scores", 5.0),
+        graded(
+            new_code_cell('check("attention/scores", dot_product_scores)'),
+            "scores",
+            5.0,
+        ),
         answer_cell(CAUSAL, "causal-answer"),
-        graded(new_code_cell('check("attention/causal_mask", causal_mask)'),
-               "causal", 6.0),
-    ]  # fmt: skip
+        graded(
+            new_code_cell('check("attention/causal_mask", causal_mask)'), "causal", 6.0
+        ),
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 

@@ -53,11 +53,12 @@ def pristine(tmp_path_factory):
             new_code_cell(
                 'check("attention/scaled_dot_product", scaled_dot_product_attention)'
             ),
-            "attention", 18.0,
+            "attention",
+            18.0,
         ),
         answer_cell("class SelfAttention:\n    return", "self-answer"),
         graded(new_code_cell(f'check("{SELF}", SelfAttention)'), "self", 14.0),
-    ]  # fmt: skip
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     path = root / "source" / judged.UNIT / f"{judged.UNIT}.ipynb"
     path.parent.mkdir(parents=True)

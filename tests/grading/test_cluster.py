@@ -48,9 +48,13 @@ def workers(tmp_path_factory):
     """Two workers, each a process without a disk that the other knows of."""
     here = tmp_path_factory.mktemp("dask")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
-        local_directory=str(here), silence_logs=50,
-    ) as found:  # fmt: skip
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        local_directory=str(here),
+        silence_logs=50,
+    ) as found:
         yield found
 
 

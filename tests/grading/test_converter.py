@@ -58,9 +58,15 @@ def test_broken_submissions_end_in_zero_with_a_reason_and_stop_nobody(course):
     assert not result["success"]  # somebody should look
     zero = [0.0, 0.0, 0.0]
     assert points(course) == {
-        "ada": [2.0, 4.0, None], "zoe": [2.0, 4.0, None], "cut": zero, "empty": zero,
-        "huge": zero, "none": zero, "link": zero, "pipe": zero,
-    }  # fmt: skip
+        "ada": [2.0, 4.0, None],
+        "zoe": [2.0, 4.0, None],
+        "cut": zero,
+        "empty": zero,
+        "huge": zero,
+        "none": zero,
+        "link": zero,
+        "pipe": zero,
+    }
     assert "Needs a person: cut: refused: the notebook cannot be read" in result["log"]
     known = tiny.read(course, "autograded", "none").metadata.autograder
     assert known.refused == "there is no notebook in the submission"
@@ -234,9 +240,11 @@ def _killed_run(course, fatal: int) -> bool:
     if child == 0:
         moments = _Moments(fatal)
         for owner, name in (
-            (Session, "flush"), (Session, "finish"),
-            (published, "write"), (underway, "grade"),
-        ):  # fmt: skip
+            (Session, "flush"),
+            (Session, "finish"),
+            (published, "write"),
+            (underway, "grade"),
+        ):
             setattr(owner, name, moments.around(getattr(owner, name)))
         autograde(course)
         os._exit(0)
@@ -396,9 +404,16 @@ def test_grading_one_submission_is_a_function_without_gradebook(course):
         for step in ("source", "release")
     }
     task = Task(
-        "ada", UNIT, UNIT, text["source"], text["release"], good(course),
-        {"data/x.txt": b"1"}, str(course / "work"), preprocessors=(RunHere,),
-    )  # fmt: skip
+        "ada",
+        UNIT,
+        UNIT,
+        text["source"],
+        text["release"],
+        good(course),
+        {"data/x.txt": b"1"},
+        str(course / "work"),
+        preprocessors=(RunHere,),
+    )
     (course / "gradebook.db").unlink()
     graded = underway.grade(task)
     assert not graded.refused and len(graded.notebook.cells) == 7

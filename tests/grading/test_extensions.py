@@ -33,9 +33,7 @@ def extend(root, *arguments: str) -> int:
 
 
 def penalties(root) -> dict[str, float]:
-    return {
-        s.student.id: s.penalty for s in classbook.read(UNIT, root).submissions
-    }  # fmt: skip
+    return {s.student.id: s.penalty for s in classbook.read(UNIT, root).submissions}
 
 
 def test_an_extension_before_grading_spares_one_student(late, capsys):

@@ -38,9 +38,10 @@ class Stranger(Preprocessor):
         answer = tiny.cell(nb, "numbers-double-answer")
         answer.outputs = [NotebookNode(output) for output in Stranger.outputs]
         marked = v4.new_output(
-            "execute_result", {"text/html": PANEL, "text/plain": "2.0"},
+            "execute_result",
+            {"text/html": PANEL, "text/plain": "2.0"},
             metadata={"autograder": "verdict"},
-        )  # fmt: skip
+        )
         tiny.cell(nb, "numbers-double").outputs = [marked]
         nb.metadata["autograder"] = {
             "checks": {"numbers-double": {"decided": "outside"}}
@@ -60,9 +61,13 @@ def page(root, submission, outputs=(), student="ada") -> str:
     Stranger.outputs = list(outputs)
     config = Config()
     config.Autograde.autograde_preprocessors = [
-        RunHere, Stranger, f"{FEEDBACK}CleanOutputs",
-        Save, AssignLatePenalties, CheckCellMetadata,
-    ]  # fmt: skip
+        RunHere,
+        Stranger,
+        f"{FEEDBACK}CleanOutputs",
+        Save,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
     result = run_nbgrader(root, "autograde", UNIT, student, config=config)
     assert "Traceback" not in result.get("log", result.get("error")), result
     return feedback_page(root, student)
@@ -161,15 +166,24 @@ def test_no_output_of_a_student_runs_or_fetches_anything(course):
     outputs += [display(image_svg__xml=text) for text in HOSTILE]
     outputs += [
         display(application_javascript="alert(1)"),
-        {"output_type": "display_data", "metadata": {},
-         "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "x"}}},
-        {"output_type": "display_data",
-         "metadata": {"image/png": {"width": '"><script>alert(1)</script>'}},
-         "data": {"image/png": '"><script>alert(1)</script>'}},
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "x"}},
+        },
+        {
+            "output_type": "display_data",
+            "metadata": {"image/png": {"width": '"><script>alert(1)</script>'}},
+            "data": {"image/png": '"><script>alert(1)</script>'},
+        },
         v4.new_output("stream", text="<script>alert(1)</script>\x1b[31m<b>"),
-        v4.new_output("error", ename="<script>", evalue="<img src=x onerror=a>",
-                      traceback=["<script>alert(1)</script>"]),
-    ]  # fmt: skip
+        v4.new_output(
+            "error",
+            ename="<script>",
+            evalue="<img src=x onerror=a>",
+            traceback=["<script>alert(1)</script>"],
+        ),
+    ]
     html = page(course, solved(course, words="\n\n".join(HOSTILE)), outputs)
     assert dangers(html) == []
     assert "an output that cannot be shown" in html

@@ -21,12 +21,17 @@ from autograder.student.otherside import concluded, reply
 from autograder.student.panel import as_html
 
 NAMES = (
-    "attention/scaled_dot_product", "attention/combine_masks",
-    "positional_encoding/bug_clinic", "encoder_decoder/bug_clinic",
-    "sequence_reversal/greedy_decode", "sequence_reversal/random_sequences",
-    "sequence_reversal/trained_model", "sequence_reversal/word_ids",
-    "text_recovery/corpus_bleu", "text_recovery/model",
-)  # fmt: skip
+    "attention/scaled_dot_product",
+    "attention/combine_masks",
+    "positional_encoding/bug_clinic",
+    "encoder_decoder/bug_clinic",
+    "sequence_reversal/greedy_decode",
+    "sequence_reversal/random_sequences",
+    "sequence_reversal/trained_model",
+    "sequence_reversal/word_ids",
+    "text_recovery/corpus_bleu",
+    "text_recovery/model",
+)
 LONG = 200_000  # characters: about what a message's header may hold
 
 
@@ -60,9 +65,17 @@ def verdict(name: str, answers: Answers) -> Record:
 
 
 DTYPES = (
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
-    torch.float16, torch.bfloat16, torch.float32, torch.float64,
-)  # fmt: skip
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+)
 
 
 @st.composite
@@ -108,8 +121,9 @@ def answers(draw, name: str) -> Answers:
     known = {key for case in check.cases for key in case.expected}
     asked = {str(n) for n in range(4)} | {
         f"{kind}, {what}"
-        for kind in ("drawn", "second", "again") for what in ("ids", "lengths")
-    }  # fmt: skip
+        for kind in ("drawn", "second", "again")
+        for what in ("ids", "lengths")
+    }
     names = st.sampled_from(sorted(known | asked | {RAISED, "", "weights.x", "share"}))
     return draw(st.dictionaries(names | st.text(max_size=4), values, max_size=8))
 

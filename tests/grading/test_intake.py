@@ -285,8 +285,9 @@ def test_raw_cells_become_plain_text_since_pages_would_show_them_unescaped():
 def test_pictures_in_written_answers_are_kept_and_other_attachments_are_not():
     submission = solved(RELEASE)
     cell(submission, "numbers-why").attachments = {
-        "a.png": {"image/png": "AAAA"}, "b.svg": {"image/svg+xml": "<svg/>"},
-    }  # fmt: skip
+        "a.png": {"image/png": "AAAA"},
+        "b.svg": {"image/svg+xml": "<svg/>"},
+    }
     kept = cell(graded(submission)[0], "numbers-why").attachments
     assert kept == {"a.png": {"image/png": "AAAA"}}
 
@@ -376,11 +377,12 @@ json_values = st.recursive(
         st.lists(inner, max_size=4)
         | st.dictionaries(
             st.sampled_from(["cells", "metadata", "source", "id", "nbgrader", "x"]),
-            inner, max_size=4,
+            inner,
+            max_size=4,
         )
     ),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 def _graft(document, path: list[int], value):
@@ -518,9 +520,15 @@ def other_unit() -> bytes:
 
 @pytest.mark.parametrize(
     "name",
-    [f"Copy of {NAME}", "01_numbers (1).ipynb", "Copy_of_x.ipynb", "sub/a.ipynb",
-     "01_numbers.ipynb.txt", "01_numbers.json"],
-)  # fmt: skip
+    [
+        f"Copy of {NAME}",
+        "01_numbers (1).ipynb",
+        "Copy_of_x.ipynb",
+        "sub/a.ipynb",
+        "01_numbers.ipynb.txt",
+        "01_numbers.json",
+    ],
+)
 def test_a_renamed_notebook_is_found_by_content_and_told(name):
     files = {name: File(data(solved(RELEASE))), "b.ipynb": File(other_unit())}
     path, repairs = intake.find_notebook(files, NAME, RELEASE)
@@ -572,10 +580,18 @@ def test_a_plain_stamp_before_the_collection_is_believed(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "yesterday", "1985-01-01 00:00:00", "2999-01-01 00:00:00", "x" * 500,
-     "2024-01-01 00:00:00 ../../etc/passwd", "2024-99-01 00:00:00", "\x00\xff",
-     "0001-01-01 00:00:00 +23:59"],
-)  # fmt: skip
+    [
+        "",
+        "yesterday",
+        "1985-01-01 00:00:00",
+        "2999-01-01 00:00:00",
+        "x" * 500,
+        "2024-01-01 00:00:00 ../../etc/passwd",
+        "2024-99-01 00:00:00",
+        "\x00\xff",
+        "0001-01-01 00:00:00 +23:59",
+    ],
+)
 def test_an_absurd_stamp_counts_as_the_time_of_collection(tmp_path, text):
     (tmp_path / "timestamp.txt").write_text(text)
     stamp, repairs = intake.handed_in(tmp_path)
@@ -594,8 +610,12 @@ def test_without_a_stamp_no_time_is_known(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "hour"),
-    [("2024-03-01 12:00:00 UTC", 12), ("2024-03-01 12:00:00", 12),
-     ("2024-03-01 12:00:00 +0100", 11), ("2024-03-01T12:00:00-05:00", 17)],
-)  # fmt: skip
+    [
+        ("2024-03-01 12:00:00 UTC", 12),
+        ("2024-03-01 12:00:00", 12),
+        ("2024-03-01 12:00:00 +0100", 11),
+        ("2024-03-01T12:00:00-05:00", 17),
+    ],
+)
 def test_zones_and_offsets_are_read_right(text, hour):
     assert intake.parse_stamp(text) == datetime.datetime(2024, 3, 1, hour)

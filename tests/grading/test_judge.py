@@ -109,9 +109,11 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(box):
     assert not any(
         case.inputs[key].shape == other.inputs[key].shape
         and case.inputs[key].equal(other.inputs[key])
-        for case in hidden for other in stored for key in ("q", "k")
+        for case in hidden
+        for other in stored
+        for key in ("q", "k")
         if key in case.inputs and key in other.inputs
-    )  # fmt: skip
+    )
 
 
 def test_what_the_box_is_asked_differs_by_submission():
@@ -142,10 +144,12 @@ def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
     computed = []
     given = answers.mistaken_answers
     monkeypatch.setattr(
-        answers, "mistaken_answers",
-        lambda task, objects, inputs: computed.append(len(objects))
-        or given(task, objects, inputs),
-    )  # fmt: skip
+        answers,
+        "mistaken_answers",
+        lambda task, objects, inputs: (
+            computed.append(len(objects)) or given(task, objects, inputs)
+        ),
+    )
     judged(box(lambda: answer))
     assert (
         max(computed, default=0)
@@ -157,15 +161,17 @@ def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
 def test_who_fails_hidden_cases_only_is_compared_with_all_mistakes(box, monkeypatch):
     compared = []
     monkeypatch.setattr(
-        answers, "mistaken_objects",
+        answers,
+        "mistaken_objects",
         lambda task, names: compared.append(set(names)) or {},
-    )  # fmt: skip
+    )
     cases = references.load("attention")[NAME].cases
     seen = {
         tuple(value.flatten().tolist())
-        for case in cases for name, value in case.inputs.items()
+        for case in cases
+        for name, value in case.inputs.items()
         if name.endswith("q")
-    }  # fmt: skip
+    }
 
     def learnt_by_heart(q, k):
         scores = attention.dot_product_scores(q, k)

@@ -156,11 +156,19 @@ def test_statistics_of_random_sequences_are_those_of_what_was_drawn():
 @pytest.mark.parametrize("name", [TABLES, LAYERS, RANDOM, MODEL])
 def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
     nonsense = [
-        {}, {"0": torch.zeros(3)}, {"0": "accepted"}, {"drawn, ids": torch.zeros(2)},
-        {"weights.x": torch.zeros(3)}, {"weights.x": "y"}, {"share": torch.tensor(1.0)},
-        {f"{n}, {what}": torch.tensor([-1]) for n in ("drawn", "second", "again")
-         for what in ("ids", "lengths")},
-    ]  # fmt: skip
+        {},
+        {"0": torch.zeros(3)},
+        {"0": "accepted"},
+        {"drawn, ids": torch.zeros(2)},
+        {"weights.x": torch.zeros(3)},
+        {"weights.x": "y"},
+        {"share": torch.tensor(1.0)},
+        {
+            f"{n}, {what}": torch.tensor([-1])
+            for n in ("drawn", "second", "again")
+            for what in ("ids", "lengths")
+        },
+    ]
     for report in nonsense:
         assert RAISED in reports(name, lambda side, report=report: report)
 
@@ -171,12 +179,17 @@ def test_a_question_of_nonsense_is_answered_by_a_reason(name):
     side = find(name).other(case.inputs, random.Random(1))
     vast = torch.zeros(1, 1, 1 << 20)
     questions = [
-        {}, {"layer": torch.tensor(99)}, {"layer": "0"}, {"source": torch.zeros(2, 2)},
+        {},
+        {"layer": torch.tensor(99)},
+        {"layer": "0"},
+        {"source": torch.zeros(2, 2)},
         {"layer": torch.tensor(0), "x": vast, "memory": vast},
         {"layer": torch.tensor(0), "x": torch.zeros(1, 1, 1), "memory": "m"},
-        {"source": torch.zeros(1, 0, dtype=torch.int64),
-         "tokens": torch.zeros(9, 9, dtype=torch.int64)},
-    ]  # fmt: skip
+        {
+            "source": torch.zeros(1, 0, dtype=torch.int64),
+            "tokens": torch.zeros(9, 9, dtype=torch.int64),
+        },
+    ]
     for question in questions:
         assert RAISED in reply(side, question)
 
@@ -237,7 +250,10 @@ def test_an_other_side_that_is_not_asked_for_anything_says_so():
 def test_given_takes_what_can_be_worked_with_only():
     fits = {"x": torch.zeros(2, 3)}
     assert given(fits, "x", 2, [torch.float32], 6) is fits["x"]
-    for dim, dtype, most in ((1, torch.float32, 6), (2, torch.int64, 6),
-                             (2, torch.float32, 5)):  # fmt: skip
+    for dim, dtype, most in (
+        (1, torch.float32, 6),
+        (2, torch.int64, 6),
+        (2, torch.float32, 5),
+    ):
         with pytest.raises(WrongAnswer):
             given(fits, "x", dim, [dtype], most)

@@ -138,9 +138,12 @@ def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
         f"print(autograde(Path(sys.argv[1]), {jobs})['error'])"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", text, course], stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-c", text, course],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
     with process:
         try:
             yield process
@@ -236,9 +239,10 @@ def test_classes_and_paths_travel_by_name():
     received = Task.from_bytes(task(config=config).to_bytes())
     assert received.preprocessors == (Eventful,)
     assert received.config.Eventful == {
-        "kinds": [f"{RunHere.__module__}.RunHere"], "place": "/data",
+        "kinds": [f"{RunHere.__module__}.RunHere"],
+        "place": "/data",
         "words": ["a", "b"],
-    }  # fmt: skip
+    }
 
 
 def test_flags_of_the_command_line_mean_the_same_in_another_process():
@@ -247,8 +251,12 @@ def test_flags_of_the_command_line_mean_the_same_in_another_process():
         seconds = Float().tag(config=True)
         names = List().tag(config=True)
 
-    flags = ["--Wants.often=True", "--Wants.seconds=1.5",
-             "--Wants.names=a", "--Wants.names=b"]  # fmt: skip
+    flags = [
+        "--Wants.often=True",
+        "--Wants.seconds=1.5",
+        "--Wants.names=a",
+        "--Wants.names=b",
+    ]
     given = KVArgParseConfigLoader(flags, classes=[Wants]).load_config()
     received = Task.from_bytes(task(config=given).to_bytes())
     wants = Wants(config=received.config)

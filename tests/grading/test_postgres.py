@@ -40,8 +40,9 @@ class Server:
 
     def start(self) -> None:
         options = f"-c listen_addresses='' -c unix_socket_directories={self._folder}"
-        self._run("pg_ctl", "--options", options, "-l", f"{self._folder}/log",
-                  "-w", "start")  # fmt: skip
+        self._run(
+            "pg_ctl", "--options", options, "-l", f"{self._folder}/log", "-w", "start"
+        )
 
     def stop(self) -> None:
         self._run("pg_ctl", "-m", "immediate", "-w", "stop")
@@ -49,9 +50,12 @@ class Server:
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
             [self._programs / program, "-D", f"{self._folder}/data", *arguments],
-            user=self._user, cwd=self._folder, check=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            user=self._user,
+            cwd=self._folder,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 def _programs() -> Path | None:
@@ -123,7 +127,7 @@ def test_a_class_is_graded_into_postgresql(server, course):
         "ada": {"double": 2.0, "triple": 4.0, "why": None},
         "bob": {"double": 0.0, "triple": 4.0, "why": None},
         "eve": {"double": 0.0, "triple": 0.0, "why": 0.0},
-    }  # fmt: skip
+    }
     assert "2 up to date, 1 refused" in autograde(server, course)["log"]
 
 

@@ -59,13 +59,26 @@ def test_hostile_html_and_markdown_come_out_harmless(text):
 @pytest.mark.parametrize(
     "style",
     [
-        "margin-top:-900px", "margin: 0 0 0 -5em", "height:99999px", "width:1e9px",
-        "height:100vh", "min-height:9999em", "padding:50000px", "margin:-.5em",
-        "line-height:5000", "width:calc(100px - 5000px)",
-        "font-size:5000px", "position:absolute", "transform:scale(9)", "inset:0",
-        "z-index:9", "float:left", "border:9000px solid white", "margin:-1\\70x",
+        "margin-top:-900px",
+        "margin: 0 0 0 -5em",
+        "height:99999px",
+        "width:1e9px",
+        "height:100vh",
+        "min-height:9999em",
+        "padding:50000px",
+        "margin:-.5em",
+        "line-height:5000",
+        "width:calc(100px - 5000px)",
+        "font-size:5000px",
+        "position:absolute",
+        "transform:scale(9)",
+        "inset:0",
+        "z-index:9",
+        "float:left",
+        "border:9000px solid white",
+        "margin:-1\\70x",
     ],
-)  # fmt: skip
+)
 def test_no_style_reaches_beyond_its_place(style):
     assert "style" not in clean_html(f'<div style="{style}">100 of 100 points</div>')
 

@@ -12,11 +12,14 @@ from autograder.student.properties import KEY
 
 OWN = [
     CaseKind(
-        name=name, title=name, hint="", atol=atol,
+        name=name,
+        title=name,
+        hint="",
+        atol=atol,
         inputs=lambda draw: {"x": draw.tensor(2, 3)},
     )
     for name, atol in (("plain", 1e-5), ("large", 1e-3))
-]  # fmt: skip
+]
 PROMISE = Promise(arguments="x: B L", results="y: B L", on=("large",), ways=("alone",))
 
 
@@ -46,9 +49,11 @@ def test_a_sequence_ends_with_what_it_began_with():
 
 def test_sizes_are_drawn_like_everything_else():
     promise = Promise(
-        arguments="x: B L", results="y: B L", ways=(),
+        arguments="x: B L",
+        results="y: B L",
+        ways=(),
         sizes=special(one_row=lambda draw: {"x": draw.tensor(1, 2)}),
-    )  # fmt: skip
+    )
     sizes = kinds(promise, OWN)[0]
     first, second = (sizes.inputs(Draw(seed))["0/x"] for seed in "ab")
     assert not torch.equal(first, second)

@@ -10,9 +10,14 @@ from autograder.student.references import load
 from tests.conftest import by_cost
 
 LEAST = {  # mutants and accepted solutions
-    "01": (40, 18), "02": (60, 25), "03": (45, 18), "04": (50, 18),
-    "05": (45, 15), "06": (50, 20), "07": (250, 45),
-}  # fmt: skip
+    "01": (40, 18),
+    "02": (60, 25),
+    "03": (45, 18),
+    "04": (50, 18),
+    "05": (45, 15),
+    "06": (50, 20),
+    "07": (250, 45),
+}
 
 
 @pytest.mark.parametrize("unit", by_cost(first_slow="05"))

@@ -21,8 +21,9 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("colab")
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--target", folder, *COLAB],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         pytest.skip(f"cannot install Colab's versions: {done.stderr.splitlines()[-1]}")
     return folder

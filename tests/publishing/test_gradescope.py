@@ -70,9 +70,13 @@ def test_a_hand_in_ends_in_results(packed, tmp_path):
     if os.geteuid() == 0 and shutil.which("unshare"):
         command = ["unshare", "--net", *command]
     done = subprocess.run(
-        command, cwd="/", env={"PATH": os.environ["PATH"], "HOME": "/root"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        command,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "HOME": "/root"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((root / "results" / "results.json").read_text())
     scored = [test for test in results["tests"] if "score" in test]

@@ -12,9 +12,17 @@ from autograder.course import units
 from autograder.course.errors import CourseError
 
 FETCHING = {  # the attributes with which a page makes a browser fetch something
-    "script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src",
-    "audio": "src", "embed": "src", "object": "data", "link": "href", "form": "action",
-}  # fmt: skip
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+    "object": "data",
+    "link": "href",
+    "form": "action",
+}
 NAVIGATION = {"next", "prev", "search", "index", "canonical", "author"}
 
 

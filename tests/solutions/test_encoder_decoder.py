@@ -110,9 +110,10 @@ def test_encoder_is_pytorchs(setting, final_norm):
     mine = shaken(
         unit.Encoder(
             lambda: unit.EncoderLayer(*arguments(norm_first, activation)),
-            DEPTH, norms[0],
+            DEPTH,
+            norms[0],
         )
-    )  # fmt: skip
+    )
     layer = theirs_like(nn.TransformerEncoderLayer, norm_first, activation)
     theirs = nn.TransformerEncoder(layer, DEPTH, norms[1], enable_nested_tensor=False)
     copy(mine, theirs)
@@ -129,9 +130,10 @@ def test_decoder_is_pytorchs(setting, final_norm):
     mine = shaken(
         unit.Decoder(
             lambda: unit.DecoderLayer(*arguments(norm_first, activation)),
-            DEPTH, norms[0],
+            DEPTH,
+            norms[0],
         )
-    )  # fmt: skip
+    )
     layer = theirs_like(nn.TransformerDecoderLayer, norm_first, activation)
     theirs = nn.TransformerDecoder(layer, DEPTH, norms[1])
     copy(mine, theirs)
@@ -156,9 +158,16 @@ def test_transformer_is_pytorchs(setting):
     )
     mine = shaken(_Core(model))
     theirs = nn.Transformer(
-        SIZE, HEADS, DEPTH, DEPTH, HIDDEN, 0.0, activation,
-        batch_first=True, norm_first=norm_first,
-    )  # fmt: skip
+        SIZE,
+        HEADS,
+        DEPTH,
+        DEPTH,
+        HIDDEN,
+        0.0,
+        activation,
+        batch_first=True,
+        norm_first=norm_first,
+    )
     theirs.encoder.enable_nested_tensor = False
     if not norm_first:  # the paper's stacks end without a norm
         theirs.encoder.norm = theirs.decoder.norm = None
@@ -184,9 +193,12 @@ def test_whole_model_is_its_parts_around_pytorchs_transformer():
     src = torch.randint(1, 11, (BATCH, LS)).where(KEEP, 0)
     tgt = torch.randint(1, 13, (BATCH, LT))
     x = theirs(
-        model.source(src), model.target(tgt), tgt_mask=~CAUSAL,
-        src_key_padding_mask=~KEEP, memory_key_padding_mask=~KEEP,
-    )  # fmt: skip
+        model.source(src),
+        model.target(tgt),
+        tgt_mask=~CAUSAL,
+        src_key_padding_mask=~KEEP,
+        memory_key_padding_mask=~KEEP,
+    )
     torch.testing.assert_close(model(src, tgt), model.output(x), rtol=0, atol=1e-12)
 
 

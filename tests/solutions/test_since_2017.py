@@ -109,11 +109,17 @@ def llama():
     )
     theirs = transformers.LlamaForCausalLM(
         transformers.LlamaConfig(
-            vocab_size=50, hidden_size=SIZE, intermediate_size=32, num_hidden_layers=3,
-            num_attention_heads=HEADS, num_key_value_heads=GROUPS, rms_norm_eps=1e-6,
-            tie_word_embeddings=True, attn_implementation="eager",
+            vocab_size=50,
+            hidden_size=SIZE,
+            intermediate_size=32,
+            num_hidden_layers=3,
+            num_attention_heads=HEADS,
+            num_key_value_heads=GROUPS,
+            rms_norm_eps=1e-6,
+            tie_word_embeddings=True,
+            attn_implementation="eager",
         )
-    )  # fmt: skip
+    )
     ours = unit.LanguageModel(50, SIZE, HEADS, GROUPS, 3, 48)
     published = shaken(theirs).state_dict()
     ours.load_state_dict({n: published[llama_name(n)] for n in ours.state_dict()})
@@ -123,11 +129,14 @@ def llama():
 def llama_name(name: str) -> str:
     """The name in a published Llama of one of our parameters."""
     renamed = {
-        "embedding": "model.embed_tokens", "norm": "model.norm",
+        "embedding": "model.embed_tokens",
+        "norm": "model.norm",
         "blocks": "model.layers",
-        "norm1": "input_layernorm", "norm2": "post_attention_layernorm",
-        "attention": "self_attn", "feed_forward": "mlp",
-    }  # fmt: skip
+        "norm1": "input_layernorm",
+        "norm2": "post_attention_layernorm",
+        "attention": "self_attn",
+        "feed_forward": "mlp",
+    }
     parts = [renamed.get(part, part) for part in name.split(".")]
     return ".".join(f"{p[2:]}_proj" if p.startswith("w_") else p for p in parts)
 

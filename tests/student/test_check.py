@@ -69,12 +69,24 @@ def test_an_error_shows_the_students_own_line_and_not_our_stack():
 @pytest.mark.parametrize(
     "answer",
     [
-        None, 7, "text", [], torch.ones(3), lambda: None, lambda *a: None,
-        lambda *a: (1, 2), lambda *a: "x" * 10**6, lambda *a: a, torch.nn.Linear(2, 2),
-        lambda *a: sys.exit(3), lambda *a: 1 / 0, lambda *a: (torch.ones(2),) * 2,
-        lambda q, *_: (q.to_sparse(), q), lambda q, *_: (q.cfloat(), q.half()),
+        None,
+        7,
+        "text",
+        [],
+        torch.ones(3),
+        lambda: None,
+        lambda *a: None,
+        lambda *a: (1, 2),
+        lambda *a: "x" * 10**6,
+        lambda *a: a,
+        torch.nn.Linear(2, 2),
+        lambda *a: sys.exit(3),
+        lambda *a: 1 / 0,
+        lambda *a: (torch.ones(2),) * 2,
+        lambda q, *_: (q.to_sparse(), q),
+        lambda q, *_: (q.cfloat(), q.half()),
     ],
-)  # fmt: skip
+)
 def test_no_answer_makes_a_check_raise_or_write_to_stderr(answer, capsys):
     verdict = check(NAME, answer)
     assert verdict.points == 0 and "0 of" in str(verdict) and verdict._repr_html_()

@@ -27,11 +27,19 @@ from autograder.student.probes import find
 from autograder.student.recovery.model import device
 
 ACCELERATORS = [
-    pytest.param("cuda", marks=pytest.mark.skipif(
-        not torch.cuda.is_available(), reason="there is no CUDA device")),
-    pytest.param("mps", marks=pytest.mark.skipif(
-        not torch.backends.mps.is_available(), reason="there is no Apple GPU")),
-]  # fmt: skip
+    pytest.param(
+        "cuda",
+        marks=pytest.mark.skipif(
+            not torch.cuda.is_available(), reason="there is no CUDA device"
+        ),
+    ),
+    pytest.param(
+        "mps",
+        marks=pytest.mark.skipif(
+            not torch.backends.mps.is_available(), reason="there is no Apple GPU"
+        ),
+    ),
+]
 # How much of a case's tolerance rounding may use up, so that the rest is for others.
 MOST = 0.25
 

@@ -60,10 +60,14 @@ OWN = [
     CaseKind(name="masked", title="a mask", inputs=drawn(2, 3, 4, (2, 3, 3)), hint=""),
 ]
 PROMISE = Promise(
-    arguments="x: B L d; mask?: L L | B L L", results="output: B L d",
-    on=("plain", "masked"), ways=OF_MODULES, module=True,
-    dropout=("plain", {"rate": 0.375}), sizes=special(one_sentence=drawn(1, 2, 3)),
-)  # fmt: skip
+    arguments="x: B L d; mask?: L L | B L L",
+    results="output: B L d",
+    on=("plain", "masked"),
+    ways=OF_MODULES,
+    module=True,
+    dropout=("plain", {"rate": 0.375}),
+    sizes=special(one_sentence=drawn(1, 2, 3)),
+)
 EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
 
 
@@ -74,10 +78,16 @@ def cases() -> list[Case]:
         expected = observe(probe, Mixer, inputs)
         made.append(
             Case(
-                kind.name, kind.title, kind.hint, inputs, expected,
-                aspect=kind.aspect, says=kind.says, asks=kind.asks,
+                kind.name,
+                kind.title,
+                kind.hint,
+                inputs,
+                expected,
+                aspect=kind.aspect,
+                says=kind.says,
+                asks=kind.asks,
             )
-        )  # fmt: skip
+        )
     return made
 
 

@@ -84,9 +84,14 @@ def test_validate_is_told_what_is_wrong_and_nothing_of_what_is_right(
 
 def test_nbgrader_validates_with_our_words(tmp_path):
     mark = {
-        "grade": True, "grade_id": "scores", "schema_version": 3, "points": 4,
-        "locked": True, "solution": False, "task": False,
-    }  # fmt: skip
+        "grade": True,
+        "grade_id": "scores",
+        "schema_version": 3,
+        "points": 4,
+        "locked": True,
+        "solution": False,
+        "task": False,
+    }
     cells = [
         new_code_cell(
             "from autograder import check\n"

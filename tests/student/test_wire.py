@@ -34,8 +34,13 @@ def read(raw: bytes):
 
 
 DTYPES = (
-    torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float64,
-)  # fmt: skip
+    torch.bool,
+    torch.uint8,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float64,
+)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -37,9 +37,11 @@ def theirs(hypotheses, references, tokens, smooth, effective) -> float:
 
 @settings(max_examples=1000, deadline=None)
 @given(
-    corpora(), st.sampled_from(["none", "13a"]), st.sampled_from(["exp", "none"]),
+    corpora(),
+    st.sampled_from(["none", "13a"]),
+    st.sampled_from(["exp", "none"]),
     st.booleans(),
-)  # fmt: skip
+)
 def test_equal_to_sacrebleu(corpus, tokens, smooth, effective):
     hypotheses, references = corpus
     tokenize = tokenize_13a if tokens == "13a" else str.split

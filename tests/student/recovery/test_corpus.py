@@ -83,14 +83,25 @@ def test_subjects_and_auxiliaries_agree(parts):
 
 def test_inflection():
     assert [plural_of(w) for w in ("fox", "berry", "boy", "fisherman")] == [
-        "foxes", "berries", "boys", "fishermen",
-    ]  # fmt: skip
+        "foxes",
+        "berries",
+        "boys",
+        "fishermen",
+    ]
     assert [past_of(w) for w in ("bake", "carry", "play", "open")] == [
-        "baked", "carried", "played", "opened",
-    ]  # fmt: skip
+        "baked",
+        "carried",
+        "played",
+        "opened",
+    ]
     assert [ing_of(w) for w in ("bake", "run", "open", "see", "plan", "forget")] == [
-        "baking", "running", "opening", "seeing", "planning", "forgetting",
-    ]  # fmt: skip
+        "baking",
+        "running",
+        "opening",
+        "seeing",
+        "planning",
+        "forgetting",
+    ]
 
 
 def test_each_topic_is_complete():

@@ -17,9 +17,11 @@ from autograder.student.recovery import checkpoint, evidence
 
 OWN = Path(checkpoint.__file__).parents[2] / "bank" / checkpoint.SHIPPED
 SOURCES = [
-    "simon feed cow next saturday", "clara ask victoria read article",
-    "martin sing ballad tuesday", "david sign prescription go bed",
-]  # fmt: skip
+    "simon feed cow next saturday",
+    "clara ask victoria read article",
+    "martin sing ballad tuesday",
+    "david sign prescription go bed",
+]
 
 
 def verdict(path: Path | None, texts: object) -> dict:
@@ -45,8 +47,9 @@ def changed(path: Path, change, about=lambda text: text) -> Path:
         note = file.metadata()["about"]
     save_file(
         {name: change(value) for name, value in load_file(OWN).items()},
-        path, {"about": about(note)},
-    )  # fmt: skip
+        path,
+        {"about": about(note)},
+    )
     return path
 
 
@@ -85,9 +88,11 @@ def test_the_shipped_weights_are_known_even_when_they_are_changed_a_little(tmp_p
         lambda text: text.replace('"d_model": 128', '"d_model": 128000'),
         lambda text: text.replace('"num_layers": 2', '"num_layers": true'),
         lambda text: text.replace('"max_len": 200', '"max_len": -1'),
-        lambda text: "[" * 100_000, lambda text: "{}", lambda text: "x" * (3 << 20),
+        lambda text: "[" * 100_000,
+        lambda text: "{}",
+        lambda text: "x" * (3 << 20),
     ],
-)  # fmt: skip
+)
 def test_a_strangers_description_is_refused_in_words(tmp_path, about):
     path = changed(tmp_path / "c", lambda w: w, about)
     said = verdict(path, [""] * 4)[RAISED]

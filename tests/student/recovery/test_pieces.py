@@ -102,8 +102,10 @@ def test_a_checkpoint_that_is_too_large_is_refused(tmp_path, tokenizer):
 def test_switches_of_the_architecture(tokenizer, changes):
     made = Restorer(Sizes(len(tokenizer), 16, 2, 1, 24, **changes), encoder_decoder)
     assert made(torch.tensor([[5, EOS]]), torch.tensor([[BOS, 6, 7]])).shape == (
-        1, 3, len(tokenizer),
-    )  # fmt: skip
+        1,
+        3,
+        len(tokenizer),
+    )
 
 
 def test_the_maps_of_the_cross_attention(model):
@@ -239,9 +241,11 @@ def _notebook(name: str, bleu: float) -> dict:
 def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
     unit = "06_text_recovery"
     for student, name, bleu in (
-        ("ann", '"<b>Beam</b> team"', 90.0), ("bob", '""', 99.0),
-        ("cid", '"=1+1"', 95.0), ("dan", "input()", 97.0),
-    ):  # fmt: skip
+        ("ann", '"<b>Beam</b> team"', 90.0),
+        ("bob", '""', 99.0),
+        ("cid", '"=1+1"', 95.0),
+        ("dan", "input()", 97.0),
+    ):
         folder = tmp_path / "autograded" / student / unit
         folder.mkdir(parents=True)
         path = folder / f"{unit}.ipynb"
@@ -292,10 +296,18 @@ def test_a_low_score_says_what_is_wrong_with_the_texts_as_a_whole(outputs, says)
 def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
     texts = json.dumps(ORIGINALS)
     cases = [
-        Case("c", "fresh", "", {}, {"bleu": texts}, hidden=hidden, measure="bleu",
-             scale=((0, 0), (99, 1)))
+        Case(
+            "c",
+            "fresh",
+            "",
+            {},
+            {"bleu": texts},
+            hidden=hidden,
+            measure="bleu",
+            scale=((0, 0), (99, 1)),
+        )
         for hidden in (False, True)
-    ]  # fmt: skip
+    ]
     answers = {False: {"bleu": texts}, True: {"bleu": texts.lower()}}
     exercise = Exercise("text_recovery/model", "", 12, tuple(cases))
     verdict = judge(exercise, cases, lambda case: answers[case.hidden])
