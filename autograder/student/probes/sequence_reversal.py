@@ -567,8 +567,8 @@ def _start(function: Any, seed: int, noise: int) -> str:
     digest = hashlib.sha256()
 
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
+        for trained in optimizer.param_groups:
+            for parameter in trained["params"]:
                 for value in (parameter, parameter.grad):
                     if value is not None:
                         digest.update(value.detach().cpu().numpy().tobytes())
