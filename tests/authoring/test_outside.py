@@ -17,7 +17,9 @@ COMMAND = "python -m autograder.authoring.outside"
 OPEN = {
     # The gradient of what only hands its input on is what pulls on it.
     "positional_encoding/module": {"property_gradient"},
-    "positional_encoding/learned": {"property_gradient"},
+    # Whatever was drawn, a good start is called one, and what is too long refused.
+    "positional_encoding/learned": {"property_gradient", "start", "too_long"},
+    "encoder_decoder/transformer": {"two_sizes"},
     "multi_head_attention/split_heads": {"property_gradient"},
     "multi_head_attention/merge_heads": {"property_gradient"},
     # What must be refused is refused in every drawing; what must be 0 is 0.

@@ -79,6 +79,8 @@ def elsewhere(answer: object, device: str) -> object:
                 return super().forward(*map(moved, arguments), **options)
 
         return Elsewhere
+    if isinstance(answer, nn.Module):
+        return answer.to(device)
 
     @functools.wraps(answer)
     def function(*arguments, **options):
