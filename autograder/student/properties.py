@@ -41,6 +41,7 @@ class Call:
     keywords: Named = field(default_factory=dict)
     weights: tuple[str, ...] = ()
     make: Callable[[], Any] | None = None
+    drops: bool = False  # whether dropout is promised: then it is held still
 
     def __call__(self, **changed: object) -> dict[str, torch.Tensor]:
         """The results by name; every argument is a copy."""
@@ -228,11 +229,18 @@ def spread(call: Call) -> Tries:
 
 
 def training(call: Call) -> Tries:
-    """Eval and training mode, with dropout that drops nothing."""
+    """Eval and training mode, with dropout that drops nothing, where there is one."""
     yield "in eval mode", call
-    with dropout_is(_nothing):
-        call.target.train()
+    with _training_mode(call):
         yield "in training mode", call
+
+
+@contextlib.contextmanager
+def _training_mode(call: Call) -> Iterator[None]:
+    """Training mode; dropout that nobody has promised does what it does."""
+    with dropout_is(_nothing) if call.drops else contextlib.nullcontext():
+        call.target.train()
+        yield
         call.target.eval()
 
 
@@ -242,12 +250,13 @@ def dropout(call: Call) -> Tries:
     def first_result() -> Results:
         call.target.train()
         with dropout_is(_shrink):
-            (name, once), twice = next(iter(call().items())), call()
+            chance, found = _left_to_chance(call), call()
         call.target.eval()
         # Dropout made by hand is chance, and says nothing here: other cases see it.
-        if not torch.equal(once, twice[name]):
+        if chance:
             raise ByHand
-        return {name: once}
+        name = next(iter(found))
+        return {name: found[name]}
 
     yield "in eval mode", call
     yield "in training mode, with a stand-in for dropout", first_result
@@ -270,8 +279,26 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 
 
 def gradient(call: Call) -> Tries:
-    """Gradients of a weighted sum of the first result, by arguments and parameters."""
-    yield "", partial(_gradients, call)
+    """Gradients of a weighted sum of the first result, by arguments and parameters.
+
+    A module's are taken in training mode, where they are needed; only if it drops
+    numbers by hand, which cannot be held still, in eval mode.
+    """
+
+    def learning() -> Results:
+        if not isinstance(call.target, nn.Module):
+            return _gradients(call)
+        with _training_mode(call):
+            if not (call.drops and _left_to_chance(call)):
+                return _gradients(call)
+        return _gradients(call)
+
+    yield "", learning
+
+
+def _left_to_chance(call: Call) -> bool:
+    (name, once), twice = next(iter(call().items())), call()
+    return not torch.equal(once, twice[name])
 
 
 def _gradients(call: Call) -> Results:
@@ -463,6 +490,7 @@ def _call(
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
         call.keywords, tuple(n[8:] for n in inputs if n.startswith("weights.")), make,
+        form["drops"],
     )  # fmt: skip
 
 

@@ -56,6 +56,19 @@ def _large_triples(draw: Draw) -> Inputs:
     return inputs
 
 
+def _far_triples(draw: Draw) -> Inputs:
+    """Open keys far below zero, all alike, and closed ones far above them.
+
+    That open scores are equal makes their shares known to any rounding.
+    """
+    level = torch.tensor([-256.0, -256.0, 256.0, -256.0, 256.0])  # of each key
+    q, k = draw.tensor(2, 3, 4), draw.tensor(2, 5, 4)
+    k[:, level < 0] = 0.0
+    k[..., 0], q[..., 0] = level, 256.0
+    mask = (level < 0).expand(2, 1, 5)
+    return {"q": q, "k": k, "v": draw.tensor(2, 5, 6), "mask": mask.clone()}
+
+
 _FILL = "scores.masked_fill(~mask, -math.inf)"
 _SOFTMAX = "F.softmax(scores, dim=-1)"
 _RESULT = "return weights @ v, weights"
@@ -115,6 +128,13 @@ EXERCISE = Specification(
             inputs=_triples(2, 3, lq=4, lk=5, d_k=6, d_v=7, mask=(2, 1, 1, 5)),
             hint="The mask (B, 1, 1, Lk) broadcasts: the same for all heads and "
             "queries.",
+        ),
+        CaseKind(
+            name="far",
+            title="open scores near -32,768, and closed ones near 32,768",
+            inputs=_far_triples,
+            hint="A closed key gets nothing, however large its score and however small "
+            "the open ones are. Which number is below all others?",
         ),
         CaseKind(
             name="large",

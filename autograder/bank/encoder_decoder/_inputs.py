@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
-from autograder.bank.inputs import causal_mask
+from autograder.bank.inputs import causal_mask, open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import Inputs, Maker
 
@@ -113,7 +113,12 @@ def layer_inputs(
         made |= {"rate": torch.tensor(rate)} if rate is not None else {}
         for name, what in (masks or {}).items():
             keys = ls if name == "memory_mask" else lt
-            made[name] = mask_of_kind(draw, what, batch, lt, keys)
+            shapes = {"heads": (batch, heads, lt, keys), "plain": (lt, keys)}
+            made[name] = (
+                open_mask(draw, *shapes[what])
+                if what in shapes
+                else mask_of_kind(draw, what, batch, lt, keys)
+            )
         return made | ({"pull": draw.tensor(batch, lt, d_model)} if pull else {})
 
     return inputs

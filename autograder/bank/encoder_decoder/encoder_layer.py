@@ -29,6 +29,9 @@ EXERCISE = Specification(
             one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
             one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={"mask": "both"}),
             equal_sizes=layer_inputs(ENCODER, 3, 3, 3, 3, 3, masks={"mask": "both"}),
+            a_mask_for_each_head=layer_inputs(
+                ENCODER, 2, 3, 6, 2, 5, masks={"mask": "heads"}
+            ),
         ),
     ),
     cases=[
