@@ -279,10 +279,11 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 
 
 def gradient(call: Call) -> Tries:
-    """Gradients of a weighted sum of the first result, by arguments and parameters.
+    """Gradients of a weighted sum of the results, by arguments and parameters.
 
-    A module's are taken in training mode, where they are needed; only if it drops
-    numbers by hand, which cannot be held still, in eval mode.
+    Of a module's results only the first: its weights may be there to look at. They are
+    taken in training mode, where they are needed; only if it drops numbers by hand,
+    which cannot be held still, in eval mode.
     """
 
     def learning() -> Results:
@@ -301,15 +302,21 @@ def _left_to_chance(call: Call) -> bool:
     return not torch.equal(once, twice[name])
 
 
+def _pulled(value: torch.Tensor) -> torch.Tensor:
+    """A weighted sum of all numbers."""
+    weights = torch.arange(value.numel(), dtype=value.dtype).cos()
+    return (value * weights.reshape(value.shape)).sum()
+
+
 def _gradients(call: Call) -> Results:
     leaves = {
         name: value.clone().requires_grad_()
         for name, value in call.tensors().items()
         if value.is_floating_point()
     }
-    value = next(iter(call(**leaves).values()))
-    weights = torch.arange(value.numel(), dtype=value.dtype).cos()
-    total = (value * weights.reshape(value.shape)).sum()
+    results = list(call(**leaves).values())
+    pulled = results[:1] if isinstance(call.target, nn.Module) else results
+    total = sum(map(_pulled, pulled), torch.zeros(()))
     if isinstance(call.target, nn.Module):
         own = dict(call.target.named_parameters())
         leaves |= {name: own[name] for name in call.weights if name in own}

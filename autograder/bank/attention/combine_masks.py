@@ -47,6 +47,12 @@ EXERCISE = Specification(
             hint="The order of the arguments must not matter.",
         ),
         CaseKind(
+            name="alike",
+            title="two masks of the same shape",
+            inputs=_two_masks((2, 3, 4), (2, 3, 4), "both"),
+            hint="A pair is allowed only if both masks allow it; neither mask changes.",
+        ),
+        CaseKind(
             name="none",
             title="None for the first, the second, or both",
             inputs=_two_masks((2, 1, 6), (6, 6), _ALL),

@@ -140,6 +140,14 @@ EXERCISE = Specification(
             aspect="errors",
         ),
         CaseKind(
+            name="larger_source",
+            title="one table, and the source has the larger vocabulary: refused, too",
+            inputs=_model_inputs(10, 8, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
+            hint="The docstring promises an error by its name.",
+            aspect="errors",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="positions",
             title="positions of another kind than sinusoids",
             inputs=_model_inputs(7, 8, 6, 2, 1, 5, batch=2, ls=5, lt=4, positions=7),

@@ -62,4 +62,5 @@ def multi_head_inputs(
 def uneven_sizes(draw: Draw) -> torch.Tensor:
     """Pairs (d_model, number of heads) that leave a remainder."""
     heads = 3 + int(draw.ids(0, 4))
-    return torch.tensor([[heads * 3 + 1, heads], [heads - 1, heads]])
+    pairs = [[heads * 3 + 1, heads], [heads - 1, heads], [heads * 4 - 1, heads]]
+    return torch.tensor(pairs)

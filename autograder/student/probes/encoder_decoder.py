@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -404,6 +405,8 @@ class _Patients(Mixture):
             given(question, name, 3, floats, self.MOST).requires_grad_()
             for name in ("x", "memory")
         ]
+        if leaves[0].dtype == torch.float64:  # of a test that has called `double`
+            layer = copy.deepcopy(layer).double()
         if "pull" not in question:
             return {"output": layer(*leaves)}
         pull = given(question, "pull", 3, floats, self.MOST)
