@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || \
 	echo "Python is newer than 3.14, with which this course was tried; if pip fails, say another: make PYTHON=python3.12 ..." >&2
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster,postgres]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster,postgres,llama]'
 	@touch $@
 
 $(EXTRAS): $(READY) Makefile

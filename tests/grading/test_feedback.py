@@ -14,6 +14,7 @@ from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
 from autograder.grading import feedback
+from autograder.grading.rendering.page import Allowance, Page
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 from tests import tiny_course as tiny
@@ -209,7 +210,10 @@ def test_what_a_cell_shows_stays_in_its_frame(course):
     assert ".frame { overflow: auto; contain: content;" in html
 
 
-def test_what_takes_long_to_draw_is_cut_plain_text(course):
+def test_what_is_too_much_to_draw_is_cut_plain_text(course, monkeypatch):
+    _, draw = Page.__init__.__defaults__
+    less = Allowance(cell_characters=100_000)
+    monkeypatch.setattr(Page.__init__, "__defaults__", (less, draw))
     outputs = [
         display(text_html="<div>" * 40_000),
         v4.new_output(
@@ -218,7 +222,7 @@ def test_what_takes_long_to_draw_is_cut_plain_text(course):
         v4.new_output("stream", text="\x1b[" * 300_000),
     ]
     html = page(course, solved(course, double="\n " * 4_000), outputs)
-    assert "plain text" in html and html.count("<div>") < 1_000
+    assert "This is shown as plain text" in html and html.count("<div>") < 1_000
 
 
 # --- nobody's secrets ----------------------------------------------------------------

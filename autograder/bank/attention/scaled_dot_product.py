@@ -59,12 +59,13 @@ def _large_triples(draw: Draw) -> Inputs:
 def _far_triples(draw: Draw) -> Inputs:
     """Open keys far below zero, all alike, and closed ones far above them.
 
-    That open scores are equal makes their shares known to any rounding.
+    That open scores are equal makes their shares known to any rounding. The second
+    sentence has usual scores: shares that are all equal tell little.
     """
     level = torch.tensor([-256.0, -256.0, 256.0, -256.0, 256.0])  # of each key
     q, k = draw.tensor(2, 3, 4), draw.tensor(2, 5, 4)
-    k[:, level < 0] = 0.0
-    k[..., 0], q[..., 0] = level, 256.0
+    k[0, level < 0] = 0.0
+    k[0, :, 0], q[0, :, 0] = level, 256.0
     mask = (level < 0).expand(2, 1, 5)
     return {"q": q, "k": k, "v": draw.tensor(2, 5, 6), "mask": mask.clone()}
 
