@@ -1946,10 +1946,10 @@ def architecture():
 #
 # ## 15. Your model's grade
 #
-# Grading calls your function with 1,000 sentences that nobody has seen, of the embedded corpus at
-# level 2. It decodes; it never trains. It also decodes some of them itself, with the weights in
-# your file: texts that those weights do not give earn nothing. Your points grow with BLEU,
-# without steps:
+# Grading recovers 1,000 sentences that nobody has seen, of the embedded corpus at level 2. It takes
+# the weights from your file, decodes greedily, and never trains. It calls your function with 60 of
+# the sentences, too: if your texts are not what your weights give, there are no points. Your
+# points grow with BLEU, without steps:
 #
 # | BLEU | share of the 12 points | what reaches it |
 # |---|---|---|
@@ -1974,9 +1974,9 @@ LEADERBOARD_NAME = ""
 #
 # **What to do.** Return the recovered sentences, in the order of the sources. Load the checkpoint
 # that you trained: `load(handed_in(), encoder_decoder, segment)` gives a model and its tokenizer.
-# Decode with what you like best; a minute must be enough for 1,000 sentences on one core. The code
-# may differ from the one above as much as you like, as long as it needs no network and the file
-# `my_recovery.safetensors` lies beside the notebook.
+# Decode with what you like best: here the check measures what your function returns; in grading,
+# what your weights give greedily. The code may differ from the one above as much as you like, as
+# long as it needs no network and the file `my_recovery.safetensors` lies beside the notebook.
 #
 # <details><summary>Hint 1: a question</summary>
 #

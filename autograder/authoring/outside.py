@@ -22,7 +22,6 @@ from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.exercise import Answers, Case, Value
 from autograder.student.otherside import OtherSide
-from autograder.student.probes import find
 
 DOCUMENT = ROOT / "docs" / "outside.md"
 
@@ -60,7 +59,7 @@ def rows() -> Iterator[Row]:
     """A row for each exercise, in the course's order."""
     for unit in units():
         for specification in specifications(unit.name):
-            yield row(specification.name, list(_drawn(unit.name, specification)))
+            yield row(specification, list(_drawn(unit.name, specification)))
 
 
 def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
@@ -74,15 +73,14 @@ def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
         yield from fresh_cases(specification, seed)
 
 
-def row(name: str, cases: Iterable[Case]) -> Row:
+def row(specification: Specification, cases: Iterable[Case]) -> Row:
     """What the probe of an exercise does with some drawings of its cases."""
-    probe = find(name)
-    found = Row(name, played=probe.is_two_sided)
+    played = specification.side
+    found = Row(specification.name, played=played is not OtherSide)
     seen: dict[tuple[str, str], list[Value]] = {}
     drawings: Counter[str] = Counter()
     for case in cases:
-        side: OtherSide = probe.other(case.inputs, random.Random(1))
-        shown = side.shown()
+        shown = played(case.inputs, random.Random(1)).shown()
         found.given |= {_kind(n) for n in shown}
         found.kept |= {_kind(n) for n in case.inputs if n not in shown}
         drawings[case.name] += 1

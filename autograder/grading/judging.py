@@ -38,7 +38,6 @@ from autograder.student.exercise import Case, Verdict
 from autograder.student.exercise import Exercise as Visible
 from autograder.student.otherside import OtherSide
 from autograder.student.panel import as_html
-from autograder.student.probes import find
 
 FOR_A_PERSON = "This check could not be decided: a person looks at it."
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
@@ -141,7 +140,7 @@ class Prepared:
     def side(self, case: Case) -> OtherSide:
         """What we play of a case; what is drawn for it, nobody can know before."""
         draw = random.Random(f"{self.seed} {case.name} {case.hidden}")
-        return find(self.exercise.name).other(case.inputs, draw)
+        return self.task.side(case.inputs, draw)
 
 
 def prepared(

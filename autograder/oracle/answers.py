@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import torch
 
@@ -39,6 +39,30 @@ def expected_answers(
             f"{specification.name}: the solution fails: {answers[RAISED]}"
         )
     return {name: _stored(value) for name, value in answers.items()}
+
+
+class Late(Mapping[str, Value]):
+    """Answers of which some are computed when somebody first asks for them.
+
+    Who has not solved an exercise asks for none.
+    """
+
+    def __init__(self, known: Answers, **later: Callable[[], Value]):
+        self._known, self._later = dict(known), later
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._known and name in self._later:
+            self._known[name] = self._later[name]()
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known or name in self._later
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._known, *self._later)))
+
+    def __len__(self) -> int:
+        return len(set(self._known) | set(self._later))
 
 
 def mistaken_objects(

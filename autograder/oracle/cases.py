@@ -16,7 +16,7 @@ from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Specification
 from autograder.oracle.variants import build_object, solution_source
 from autograder.student.exercise import Answers, Case, Exercise, Mistake
-from autograder.student.probes import find
+from autograder.student.otherside import OtherSide
 
 
 def drawings(
@@ -31,7 +31,7 @@ def drawings(
 def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     """An exercise's own kinds of cases and those of its general properties."""
     own, promise = specification.cases, specification.promise
-    if find(specification.name).is_two_sided:  # we would have to play several sides
+    if specification.side is not OtherSide:  # we would have to play several of them
         return tuple(own)
     if promise is None:
         return (*own, *properties.sequence(own))

@@ -10,6 +10,8 @@ from autograder.oracle.promise import Inputs as Inputs  # named tensors, or name
 from autograder.oracle.promise import Maker as Maker
 from autograder.oracle.promise import Promise
 from autograder.student.exercise import Answers
+from autograder.student.otherside import OtherSide
+from autograder.student.probes import find
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +117,7 @@ class Specification:
             notebook's solution (a trained model is neither exact nor portable).
         promise: what is true of every call, from which more cases follow.
         aspects: weights of the cases' aspects where they are not the usual ones.
+        other: what the judge plays, where it knows more than ships with the probe.
     """
 
     name: str
@@ -127,6 +130,12 @@ class Specification:
     reference: object = None
     promise: Promise | None = None
     aspects: Mapping[str, float] = field(default_factory=dict)
+    other: type[OtherSide] | None = None
+
+    @property
+    def side(self) -> type[OtherSide]:
+        """What the judge plays while a student's object is tried."""
+        return self.other or find(self.name).other
 
     @property
     def unit(self) -> str:

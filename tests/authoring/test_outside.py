@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.authoring import outside
-from autograder.student import probes
+from autograder.oracle.specification import Specification
 from autograder.student.exercise import Case
 from autograder.student.otherside import OtherSide
 
@@ -43,23 +43,18 @@ def test_the_document_says_what_is_so(rows):
     assert written == outside.document(rows), f"run {COMMAND}"
 
 
-@pytest.fixture
-def probe(monkeypatch):
-    """Registers a probe for one test."""
-
-    def register(other=OtherSide):
-        made = probes.Probe(lambda answer, inputs: {}, other)
-        monkeypatch.setattr(outside, "find", lambda name: made)
-
-    return register
+def exercise(other: type[OtherSide] = OtherSide) -> Specification:
+    return Specification(
+        name="u/e", title="e", target="e", cases=(), mutants=(), accepted=(),
+        other=other,
+    )  # fmt: skip
 
 
 def cases(*drawn: tuple[dict, dict]) -> list[Case]:
     return [Case("c", "c", "", inputs, expected) for inputs, expected in drawn]
 
 
-def test_a_probe_that_is_given_the_answer_is_found_out(probe):
-    probe()
+def test_a_probe_that_is_given_the_answer_is_found_out():
     drawn = cases(
         *(
             (
@@ -69,28 +64,25 @@ def test_a_probe_that_is_given_the_answer_is_found_out(probe):
             for n in range(3)
         )
     )
-    assert outside.row("u/e", drawn).open == {"c"}
+    assert outside.row(exercise(), drawn).open == {"c"}
 
 
-def test_an_answer_that_everybody_knows_is_found_out(probe):
-    probe()
+def test_an_answer_that_everybody_knows_is_found_out():
     drawn = cases(*(({"x": torch.ones(2) * n}, {"y": "rejected"}) for n in range(3)))
-    assert outside.row("u/e", drawn).open == {"c"}
+    assert outside.row(exercise(), drawn).open == {"c"}
 
 
-def test_an_answer_that_must_be_computed_is_outside(probe):
-    probe()
+def test_an_answer_that_must_be_computed_is_outside():
     given = [torch.ones(2) * n for n in range(3)]
     drawn = cases(*(({"x": x}, {"y": x + 9, "x afterwards": x}) for x in given))
-    found = outside.row("u/e", drawn)
+    found = outside.row(exercise(), drawn)
     assert found.open == set() and found.answers == {("c", "y")}
 
 
-def test_what_the_judge_keeps_is_not_in_the_box(probe):
+def test_what_the_judge_keeps_is_not_in_the_box():
     class Keeps(OtherSide):
         keeps = frozenset({"lines"})
 
-    probe(Keeps)
     drawn = cases(({"x": "a", "lines": json.dumps([1])}, {"y": json.dumps([1])}))
-    found = outside.row("u/e", drawn)
+    found = outside.row(exercise(Keeps), drawn)
     assert (found.given, found.kept, found.revealed) == ({"x"}, {"lines"}, set())

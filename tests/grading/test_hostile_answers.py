@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from autograder.grading.judging import Prepared, for_a_person, shown
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
 from autograder.student.compare import diagnose, judge
-from autograder.student.exercise import RAISED, Answers, Other
+from autograder.student.exercise import RAISED, Answers, Case, Other
 from autograder.student.otherside import concluded, reply
 from autograder.student.panel import as_html
 
@@ -32,6 +33,7 @@ NAMES = (
     "text_recovery/corpus_bleu",
     "text_recovery/model",
 )
+OTHERS = {RAISED, "", "weights.x", "share", "checkpoint"}  # names of answers
 LONG = 200_000  # characters: about what a message's header may hold
 
 
@@ -52,9 +54,12 @@ def prepared(name: str) -> Prepared:
 def verdict(name: str, answers: Answers) -> Record:
     """What is kept of a check that got these answers to every question."""
     check = prepared(name)
-    found = judge(
-        check.exercise, check.cases, lambda case: concluded(check.side(case), answers)
-    )
+    return kept(check, lambda case: concluded(check.side(case), answers))
+
+
+def kept(check: Prepared, ask: Callable[[Case], Answers]) -> Record:
+    """What is kept of a check with these answers, once our side has made them."""
+    found = judge(check.exercise, check.cases, ask)
     diagnose(check.exercise, found.results)
     final = shown(check, found)
     as_html(final).encode()
@@ -124,7 +129,7 @@ def answers(draw, name: str) -> Answers:
         for kind in ("drawn", "second", "again")
         for what in ("ids", "lengths")
     }
-    names = st.sampled_from(sorted(known | asked | {RAISED, "", "weights.x", "share"}))
+    names = st.sampled_from(sorted(known | asked | OTHERS))
     return draw(st.dictionaries(names | st.text(max_size=4), values, max_size=8))
 
 
@@ -171,7 +176,7 @@ def test_the_longest_texts_are_measured_in_time(piece, rows):
     wanted = json.loads(str(check.cases[0].expected["bleu"]))
     given = json.dumps([text] * rows + [""] * (len(wanted) - rows))
     started = time.process_time()
-    verdict("text_recovery/model", {"bleu": given})
+    kept(check, lambda case: {"bleu": given})
     assert time.process_time() - started < 20
 
 

@@ -12,10 +12,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.otherside import Ask
 from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
 from autograder.student.recovery import checkpoint
-from autograder.student.recovery.evidence import HandedIn
 from autograder.student.recovery.text import PAD, tokenize_13a
 
 
@@ -458,11 +456,15 @@ def _recovered(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {"bleu": as_json(texts, "the texts")}
 
 
-@probe("text_recovery/model", other=HandedIn, here=_recovered)
-def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """The recovered texts, and the file with the weights that they should come from."""
-    seen, path = _recovered(function, inputs), checkpoint.handed_in()
+@probe("text_recovery/model", here=_recovered)
+def model(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """A sample of recovered texts, and the file whose weights they should come from.
+
+    The judge decodes all of the sources, with those weights.
+    """
+    seen = _recovered(function, {"sources": inputs["sample"]})
+    path = checkpoint.handed_in()
     if path.is_file() and 0 < path.stat().st_size <= checkpoint.LIMIT + 2**20:
         data = bytearray(path.read_bytes())
-        seen = {**seen, HandedIn.NAME: torch.frombuffer(data, dtype=torch.uint8)}
+        seen = {**seen, "checkpoint": torch.frombuffer(data, dtype=torch.uint8)}
     return seen

@@ -1,62 +1,73 @@
-"""Whether texts are what the weights that were handed in give."""
+"""What the weights that were handed in give, whatever the student's code says."""
 
 from __future__ import annotations
 
-import importlib
 import json
+import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+import sacrebleu
 import torch
 from safetensors import safe_open
 from torch import nn
 
+from autograder.oracle.apart import apart
+from autograder.oracle.decoding import recovered
+from autograder.oracle.tokenizing import Segmenter
+from autograder.solutions import encoder_decoder
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import OtherSide, given
 from autograder.student.recovery import checkpoint
-from autograder.student.recovery.decoding import recover
 
-SAMPLE = 60  # sentences that are decoded here, too
+SAMPLE = 60  # sentences that the student's function is tried on
 SAME = 75.0  # BLEU of those texts against ours; a beam of one model gives above 90
 COPY = 0.999  # cosine of all weights with those that ship
+SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `apart`
 _LARGEST = {
     "vocab_size": 20_000, "d_model": 512, "num_heads": 64, "num_layers": 12,
     "d_ff": 4096, "max_len": 2048,
 }  # fmt: skip
 _ABOUT = 1 << 21  # characters of sizes, tokenizer and notes
+_LONGEST = 1000  # characters of a text; an original has a hundred or two
 
 
 class HandedIn(OtherSide):
-    """Decodes some of the sources itself, with the weights from the student's file.
+    """Decodes the sources with the weights from the student's file, greedily.
 
-    Texts made in another way (a rule, somebody else's outputs) are found out, and so is
-    the checkpoint that everybody has, changed a little.
+    The box restores a sample only. Texts made in another way (a rule, somebody else's
+    outputs) are found out, and so is the checkpoint that everybody has, changed a
+    little.
     """
 
-    NAME: ClassVar[str] = "checkpoint"
+    keeps = frozenset({"sources"})
+
+    def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
+        super().__init__(inputs, draw)
+        self._sources: list[str] = json.loads(str(inputs["sources"]))
+        count = min(SAMPLE, len(self._sources))
+        self._sample = draw.sample(range(len(self._sources)), count)
+
+    def shown(self) -> Answers:
+        return {"sample": json.dumps([self._sources[i] for i in self._sample])}
 
     def conclude(self, answers: Answers) -> Answers:
-        if self.NAME not in answers:
+        if "checkpoint" not in answers:
             raise WrongAnswer(
                 f"no model is handed in: {checkpoint.HANDED_IN} is missing"
             )
         most = checkpoint.LIMIT + 2**20
-        data = given(answers, self.NAME, 1, [torch.uint8], most)
-        sources = json.loads(str(self.inputs["sources"]))[:SAMPLE]
-        texts = _texts(answers)[:SAMPLE]
-        model, own = decoded(data.numpy().tobytes(), sources)
-        if is_copy(model):
-            raise WrongAnswer(
-                "these are the weights of the checkpoint that ships with the course; "
-                "the grade is for a model that you trained"
-            )
-        if likeness(texts, own) < SAME:
+        data = given(answers, "checkpoint", 1, [torch.uint8], most)
+        texts = _texts(answers)
+        own = decoded(data.numpy().tobytes(), self._sources)
+        if likeness(texts, [own[i] for i in self._sample]) < SAME:
             raise WrongAnswer(
                 f"these texts are not what the weights in {checkpoint.HANDED_IN} give"
             )
-        return {"bleu": answers["bleu"]}
+        return {"bleu": json.dumps(own)}
 
 
 def _texts(answers: Answers) -> list[str]:
@@ -69,22 +80,32 @@ def _texts(answers: Answers) -> list[str]:
     return texts
 
 
-def decoded(data: bytes, sources: list[str]) -> tuple[nn.Module, list[str]]:
-    """The course's model with a checkpoint's weights, and what it makes of sources.
+def decoded(data: bytes, sources: list[str]) -> list[str]:
+    """What the course's model with a checkpoint's weights makes of sources.
 
     Raises:
-        WrongAnswer: it is no checkpoint, or a larger one than can be tried.
+        WrongAnswer: it is no checkpoint, a larger one than can be tried, or the one
+            that everybody has.
     """
-    parts = importlib.import_module("autograder.solutions.encoder_decoder")
-    unit = importlib.import_module("autograder.solutions.text_recovery")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, checkpoint.HANDED_IN)
+        path.write_bytes(data)
+        texts = apart(partial(_decoded, path, sources), SECONDS, MEGABYTES)
+    assert isinstance(texts, list)
+    return texts
+
+
+def _decoded(path: Path, sources: list[str]) -> list[str]:
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, checkpoint.HANDED_IN)
-            path.write_bytes(data)
-            _refuse_vast(path)
-            model, tokenizer = checkpoint.load(path, parts, unit.segment)
-        with torch.no_grad():
-            return model, recover(model, tokenizer, sources, unit.greedy_decode)
+        _refuse_vast(path)
+        model, tokenizer = checkpoint.load(path, encoder_decoder, Segmenter())
+        if is_copy(model):
+            raise WrongAnswer(
+                "these are the weights of the checkpoint that ships with the course; "
+                "the grade is for a model that you trained"
+            )
+        texts = recovered(model.transformer, tokenizer, sources)
+        return [text[:_LONGEST] for text in texts]
     except WrongAnswer:
         raise
     except Exception as error:  # a stranger's file: sizes, weights, tokenizer
@@ -121,9 +142,7 @@ def is_copy(model: nn.Module) -> bool:
 
 
 def likeness(texts: list[str], others: list[str]) -> float:
-    """BLEU of some texts against others."""
-    sacrebleu: Any = importlib.import_module("sacrebleu")
+    """BLEU of some texts against others; 0 if they are not as many."""
     if len(texts) != len(others):
         return 0.0
-    score: Callable[..., Any] = sacrebleu.corpus_bleu
-    return float(score(texts, [others], force=True).score)
+    return float(sacrebleu.corpus_bleu(texts, [others], force=True).score)

@@ -1,4 +1,4 @@
-"""Texts must be what the handed-in weights give; the shipped weights are nobody's."""
+"""The judge decodes handed-in weights; texts must agree; shipped ones are nobody's."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from autograder.bank import specification
+from autograder.bank.text_recovery import _handed_in
+from autograder.bank.text_recovery.model import shipped_outputs
+from autograder.oracle.cases import fresh_cases
 from autograder.student.exercise import RAISED, plain
 from autograder.student.otherside import asking, concluded
 from autograder.student.probes import find
-from autograder.student.recovery import checkpoint, evidence
+from autograder.student.recovery import checkpoint
 
 OWN = Path(checkpoint.__file__).parents[2] / "bank" / checkpoint.SHIPPED
 SOURCES = [
@@ -24,19 +28,32 @@ SOURCES = [
 ]
 
 
+def bytes_of(path: Path) -> torch.Tensor:
+    return torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8)
+
+
+def side_of(sources: list[str]) -> _handed_in.HandedIn:
+    return _handed_in.HandedIn({"sources": json.dumps(sources)}, random.Random(0))
+
+
+def in_turn(texts: list[str]) -> list[str]:
+    """Texts of the sources, in the order in which the box is given these."""
+    turn = json.loads(str(side_of(SOURCES).shown()["sample"]))
+    return [texts[SOURCES.index(source)] for source in turn]
+
+
 def verdict(path: Path | None, texts: object) -> dict:
-    side = evidence.HandedIn({"sources": json.dumps(SOURCES)}, random.Random(0))
+    side = side_of(SOURCES)
     answers = {"bleu": texts if isinstance(texts, str) else json.dumps(texts)}
     if path:
-        data = bytearray(path.read_bytes())
-        answers["checkpoint"] = torch.frombuffer(data, dtype=torch.uint8)
+        answers["checkpoint"] = bytes_of(path)
     return dict(concluded(side, answers))
 
 
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
     """What the weights of the instructor's own checkpoint give."""
-    return evidence.decoded(OWN.read_bytes(), SOURCES)[1]
+    return _handed_in.decoded(OWN.read_bytes(), SOURCES)
 
 
 def changed(path: Path, change, about=lambda text: text) -> Path:
@@ -54,7 +71,38 @@ def changed(path: Path, change, about=lambda text: text) -> Path:
 
 
 def test_texts_of_ones_own_weights_count(texts):
-    assert verdict(OWN, texts) == {"bleu": json.dumps(texts)}
+    assert verdict(OWN, in_turn(texts)) == {"bleu": json.dumps(texts)}
+
+
+def test_the_box_is_given_a_sample_and_the_weights_are_measured_on_all():
+    sources = [f"{source} {n}" for n in range(40) for source in SOURCES]
+    sample = json.loads(str(side_of(sources).shown()["sample"]))
+    assert len(set(sample)) == _handed_in.SAMPLE and set(sample) < set(sources)
+    assert "sources" not in side_of(sources).shown()
+    own = _handed_in.decoded(OWN.read_bytes(), sources)
+    right = [own[sources.index(source)] for source in sample]
+    answers = {"bleu": json.dumps(right), "checkpoint": bytes_of(OWN)}
+    found = concluded(side_of(sources), answers)
+    assert json.loads(str(found["bleu"])) == own
+
+
+def test_a_drawing_decodes_nothing_until_somebody_asks(monkeypatch):
+    asked = []
+
+    def outputs(sources: list[str]) -> list[str]:
+        asked.append(len(sources))
+        return sources
+
+    monkeypatch.setattr("autograder.bank.text_recovery.model.shipped_outputs", outputs)
+    (case,) = fresh_cases(specification("text_recovery/model"), "seed")
+    assert set(case.expected) == {"bleu", "copied"} and not asked
+    assert case.expected["copied"] and case.expected["copied"] and asked == [600]
+
+
+def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors():
+    before = torch.get_default_dtype()
+    assert shipped_outputs(SOURCES) == shipped_outputs(SOURCES)
+    assert torch.get_default_dtype() == before
 
 
 def test_texts_of_another_origin_do_not(texts):
@@ -115,14 +163,16 @@ def test_the_probe_hands_over_the_file_that_lies_beside_the_notebook(
 ):
     (tmp_path / checkpoint.HANDED_IN).write_bytes(OWN.read_bytes())
     monkeypatch.chdir(tmp_path)
-    probe, inputs = find("text_recovery/model"), {"sources": json.dumps(SOURCES)}
-    side = probe.other(inputs, random.Random(0))
+    probe, side = find("text_recovery/model"), side_of(SOURCES)
 
     def graded(restore) -> dict:
         seen = probe.play(restore, side.shown(), asking(lambda question: {}))
         return dict(concluded(side, {n: plain(value) for n, value in seen.items()}))
 
-    assert graded(lambda sources: texts) == {"bleu": json.dumps(texts)}
+    honest = dict(zip(SOURCES, texts, strict=True))
+    assert graded(lambda sources: [honest[s] for s in sources]) == {
+        "bleu": json.dumps(texts)
+    }
     assert RAISED in graded(lambda sources: [f"{s}." for s in sources])
     (tmp_path / checkpoint.HANDED_IN).write_bytes(b"")
     assert "no model" in graded(lambda sources: texts)[RAISED]
