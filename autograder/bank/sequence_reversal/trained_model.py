@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK
+from autograder.bank.sequence_reversal._judged import Judged
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -83,6 +84,7 @@ EXERCISE = Specification(
     target="trained_model",
     precise=False,
     reference=Oracle(),
+    other=Judged,
     cases=[
         CaseKind(
             name="random",

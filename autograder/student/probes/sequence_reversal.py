@@ -8,7 +8,7 @@ import inspect
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -494,14 +494,25 @@ class RuleBased(nn.Module):
     """
 
 
-class _Reverser(OtherSide):
+class Reverser(OtherSide):
     """A model of our own making with the weights that are handed over.
 
-    Decoding is done here, token by token: whatever computes the answer in another way
-    than by its weights stays behind.
+    Decoding is done here: whatever computes the answer in another way than by its
+    weights stays behind.
     """
 
     keeps = frozenset({"source"})
+
+    def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
+        """(N, Ls): what a model writes greedily, token by token; PAD after EOS."""
+        tokens = torch.full((len(source), 1), BOS)
+        done = torch.zeros(len(source), dtype=torch.bool)
+        for _ in range(source.size(1)):
+            logits = _logits(model, source, tokens)[:, -1]  # (N, V)
+            chosen = logits.argmax(dim=-1).masked_fill(done, PAD)
+            tokens = torch.cat((tokens, chosen[:, None]), dim=1)
+            done |= chosen == EOS
+        return tokens[:, 1:]
 
     def shown(self) -> Answers:
         source = self.inputs["source"].numpy().tobytes()
@@ -522,7 +533,7 @@ class _Reverser(OtherSide):
 
         Where nothing has learnt, there is no seed to use well: both count together.
         """
-        examined = _examined(model, self.inputs)
+        examined = _examined(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
             return examined
         used = {name: answers.get(name, torch.tensor(False)) for name in _SEEDED}
@@ -531,7 +542,7 @@ class _Reverser(OtherSide):
 
 def _trained_here(function: Any, inputs: Inputs) -> Seen:
     """The same without another side; a rule-based model is taken as it is."""
-    side = _Reverser(inputs, random.Random(0))
+    side = Reverser(inputs, random.Random(0))
     answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
     model = _model_of(function, str(side.shown()["case"]))
     if isinstance(model, RuleBased):
@@ -539,7 +550,7 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
     return side.conclude({**answers, **_weights_of(model)})
 
 
-@probe("sequence_reversal/trained_model", other=_Reverser, here=_trained_here)
+@probe("sequence_reversal/trained_model", other=Reverser, here=_trained_here)
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model by their names, or what the seed does."""
     seen = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
@@ -647,14 +658,17 @@ def _with_weights(weights: Inputs) -> nn.Module:
     return model.eval()
 
 
-def _examined(model: nn.Module, inputs: Inputs) -> Seen:
+Decode = Callable[[nn.Module, torch.Tensor], torch.Tensor]
+
+
+def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
     """The share of right rows, and what kind of answer the model gives."""
     source = inputs["source"].long()  # (N, Ls), stored in bytes
-    rows = _decode(model, source)
+    rows = decode(model, source)
     # "exact match" is what the finding of this measure is called.
     return {
         "share": torch.tensor(_reversed_share(source, rows), dtype=torch.float64),
-        "exact match": _symptom(model, source, rows),
+        "exact match": _symptom(model, source, rows, decode),
     }
 
 
@@ -687,18 +701,6 @@ def _logits(
     return logits
 
 
-def _decode(model: nn.Module, source: torch.Tensor) -> torch.Tensor:
-    """(N, Ls): what is written greedily; PAD after EOS."""
-    tokens = torch.full((len(source), 1), BOS)
-    done = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(source.size(1)):
-        logits = _logits(model, source, tokens)[:, -1]  # (N, V)
-        chosen = logits.argmax(dim=-1).masked_fill(done, PAD)
-        tokens = torch.cat((tokens, chosen[:, None]), dim=1)
-        done |= chosen == EOS
-    return tokens[:, 1:]
-
-
 def _answers(source: torch.Tensor) -> torch.Tensor:
     """(N, Ls): the rows turned round up to EOS, with EOS and PAD behind."""
     lengths = (source == EOS).int().argmax(dim=1, keepdim=True)  # (N, 1)
@@ -711,7 +713,9 @@ def _reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
     return (rows == _answers(source)).all(dim=1).double().mean().item()
 
 
-def _symptom(model: nn.Module, source: torch.Tensor, rows: torch.Tensor) -> str:
+def _symptom(
+    model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
+) -> str:
     """What kind of answer the model gives, in a few words; facts only."""
     right = _reversed_share(source, rows)
     some, written = source[:40], rows[:40]
@@ -725,7 +729,7 @@ def _symptom(model: nn.Module, source: torch.Tensor, rows: torch.Tensor) -> str:
     if not _moves(_logits(model, some, given), _logits(model, _turned(some), given)):
         return "the order of the source has no influence"
     runs = _runs(source.size(1))
-    if _reversed_share(runs, _decode(model, runs)) > 0.5 > right:
+    if _reversed_share(runs, decode(model, runs)) > 0.5 > right:
         return "runs of numbers only"
     if (written == some).all(dim=1).double().mean() > 0.5:
         return "copies the source"
