@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 EXTRAS := $(VENV)/.extras
+# uv installs in a fraction of the time; where it is not, pip does the same.
+INSTALL := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install) \
+	--quiet --constraint constraints.txt --editable
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
@@ -17,13 +20,13 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	{ echo "This course needs Python 3.11 or later; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || \
-	echo "Python is newer than 3.14, with which this course was tried; if pip fails, say another: make PYTHON=python3.12 ..." >&2
+	echo "Python is newer than 3.14, with which this course was tried; if the set-up fails, say another: make PYTHON=python3.12 ..." >&2
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,cluster,postgres,llama]'
+	$(INSTALL) '.[dev,cluster,postgres,llama]'
 	@touch $@
 
 $(EXTRAS): $(READY) Makefile
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser,hub,site,benchmark]'
+	$(INSTALL) '.[browser,hub,site,benchmark]'
 	@touch $@
 
 setup: $(READY)  ## the environment (in .venv/)
