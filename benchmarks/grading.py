@@ -1,26 +1,23 @@
 """What grading costs: plain nbgrader, this course's grading, and the floor.
 
-Run by ``make benchmark`` or ``python benchmarks/grading.py [--quick]``. The same class
-is graded by each in turn, round after round, so that a busy machine is unjust to none:
+``make benchmark`` or ``python benchmarks/grading.py`` measures units 1 to 6 in a
+quarter of an hour on two quiet cores, and prints tables in Markdown, as they stand in
+docs/scale.md. The same submissions are graded by each in turn:
 
 - plain nbgrader: its own converter and settings, one submission after the other;
-- otter-grader's ``otter run``, one submission after the other, with one test file for
-  each exercise that runs the visible check (``pip install '.[benchmark]'``). It brings
-  no gradebook and no box;
+- otter-grader's ``otter run``, with one test file for each exercise that runs the
+  visible check (``pip install '.[benchmark]'``). It brings no gradebook and no box;
 - ours, with one job and with one for each usable core: box, judge and repair included.
-  Demonstrations are left out, as is the default; once they run, for comparison;
-- ours with two Dask workers on this machine, for what the way over a network costs
-  (their CPU is not counted);
-- the floor: the students' code cells and all tests, hidden ones, too, run by ``exec``
-  in a process forked from one that has imported everything, without demonstrations. No
-  Jupyter, no box, no judge, no gradebook.
+  Demonstrations are left out, as is the default;
+- if asked for (``--also``): ours with demonstrations, and with two Dask workers on this
+  machine, for what the way over a network costs (their CPU is not counted);
+- the floor: the students' code cells and all tests, hidden ones, too (see floor.py).
 
 A further submission's seconds, and its CPU (of all processes), are the difference
 between a large and a small class, whole commands both: submissions are published in the
 order of the students, so that the times between them tell nothing of grading several at
-once. For nbgrader that is the class and its first student; for ours, which start more
-processes, five times the class and the class. What a command costs once is given beside
-it (otter-grader's grades one submission: its figure is that of the command).
+once. The rest is what a command costs once. For plain nbgrader, which takes its time,
+that is measured in the first unit and taken off one submission's in the others.
 """
 
 from __future__ import annotations
@@ -28,161 +25,198 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import gc
 import importlib.util
-import io
 import json
-import math
 import os
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.classroom import sample
-from autograder.course import ROOT, Unit, find_unit, graded_notebooks
+from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.grading.intake import rebuild
 from autograder.grading.parallel import usable_cores
 from autograder.kernel.inside import THREADS
-from autograder.student.demo import LEFT_OUT
+from benchmarks.floor import floor
+from benchmarks.tables import FLOOR, ONE, OTTER, PLAIN, Checks, Cost, Costs, tables
+from benchmarks.watch import GRADER, Watched, watched
 
 STOCK = """c = get_config()
 c.CourseDirectory.course_id = "plain"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 """
-PLAIN, OTTER, FLOOR = "plain nbgrader", "otter run", "the floor"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds of a further submission, its CPU, and what the command takes once."""
-
-    wall: float
-    cpu: float
-    once: float = 0.0
+STUDENTS, FEW = 4, {"05": 2, "06": 2}  # fewer where a submission takes long
 
 
 def main() -> None:
+    """Measure all ways of grading, one unit after the other, and print the tables."""
     options = _options()
-    for unit in options.unit:
-        benchmark(unit, options)
-
-
-def benchmark(unit: Unit, options: argparse.Namespace) -> None:
-    """Measure all ways of grading a class of one unit, and print them."""
-    made = sample.submissions(unit)
-    made.pop("isaac")  # ends its own process, and with it the floor's
-    class_ = dict(list(made.items())[: options.students])
-    print(f"\n{unit.label}, {len(class_)} students", flush=True)
-    costs: dict[str, list[Cost]] = {}
+    found: dict[str, Costs] = {}
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        for round_ in range(options.rounds):
-            for name, cost in measured(unit, class_, Path(folder), options):
-                costs.setdefault(name, []).append(cost)
-                print(f"round {round_ + 1}: {_row(name, cost)}", flush=True)
-    report({name: _median(found) for name, found in costs.items()})
+        for unit in options.unit:
+            class_ = _class(unit, options.students)
+            print(f"{unit.label}, {len(class_)} students", file=sys.stderr, flush=True)
+            first = next(iter(found.values()), {}).get(PLAIN)
+            costs = found[unit.number] = {}
+            for name, cost in measured(unit, class_, Path(folder), options, first):
+                costs[name] = cost
+                line = f"  {name:16} {cost.wall:7.3f} s  CPU {cost.all_cpu:7.3f} s"
+                print(line, file=sys.stderr, flush=True)
+    print(tables(found))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--unit", nargs="+", default=["attention"])
-    parser.add_argument("--students", type=int, metavar="N", help="default: all 14")
-    parser.add_argument("--copies", type=int, default=5, metavar="N", help="for ours")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    six = [unit.name for unit in units() if unit.number < "07"]
+    parser.add_argument("--unit", nargs="+", default=six)
+    parser.add_argument("--students", type=int, metavar="N", help="of the sample class")
+    parser.add_argument("--copies", type=int, default=3, metavar="N", help="for ours")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
-    parser.add_argument("--quick", action="store_true", help="one round, six students")
+    parser.add_argument("--also", nargs="+", default=[], choices=("demos", "dask"))
     parser.add_argument(
-        "--leave-out",
-        nargs="+",
-        default=[],
-        choices=("plain", "otter", "demos", "dask"),
+        "--leave-out", nargs="+", default=[], choices=("plain", "otter", "floor")
     )
     options = parser.parse_args()
     try:
         options.unit = [find_unit(name) for name in options.unit]
     except CourseError as error:
         parser.error(str(error))
-    if options.quick:
-        options.students, options.rounds = 6, 1
     return options
 
 
+def _class(unit: Unit, students: int | None) -> dict[str, bytes]:
+    made = sample.submissions(unit)
+    made.pop("isaac")  # ends its own process, and with it the floor's
+    return dict(list(made.items())[: students or FEW.get(unit.number, STUDENTS)])
+
+
 def measured(
-    unit: Unit, class_: dict[str, bytes], folder: Path, options: argparse.Namespace
-) -> Iterator[tuple[str, Cost]]:
-    """Yield the name and the cost of each way of grading a class."""
-    ours = (ROOT / "nbgrader_config.py").read_text()
-    jobs = f"--Autograde.jobs={options.jobs}"
+    unit: Unit, class_: dict[str, bytes], folder: Path, options: argparse.Namespace,
+    plain: Cost | None,
+) -> Iterator[tuple[str, Cost]]:  # fmt: skip
+    """Yield the name and the cost of each way of grading a class.
+
+    Args:
+        plain: what plain nbgrader costs in another unit, if that was measured.
+    """
+    if "plain" not in options.leave_out:
+        yield PLAIN, _plain(unit, class_, folder / "plain", plain)
+    if "otter" not in options.leave_out and not sample.beside(unit):
+        if importlib.util.find_spec("otter"):
+            yield OTTER, otter(unit, class_, folder / "otter")
+        else:
+            print("no otter-grader here: pip install '.[benchmark]'", file=sys.stderr)
+    settings = (ROOT / "nbgrader_config.py").read_text()
+    ours = Course.released(unit, settings, folder / "ours")
     more = {f"{n}-{who}": data for n in range(options.copies)
             for who, data in class_.items()}  # fmt: skip
-    if "plain" not in options.leave_out:
-        first = dict(list(class_.items())[:1])
-        yield PLAIN, commands(unit, first, class_, folder, STOCK)
-    if "otter" not in options.leave_out:
-        if sample.beside(unit):
-            print("otter run takes a notebook alone; this unit hands in a model, too")
-        elif importlib.util.find_spec("otter"):
-            yield OTTER, otter(unit, class_, folder)
-        else:
-            print("no otter-grader here: pip install '.[benchmark]'")
-    yield "1 job", commands(unit, class_, more, folder, ours, "--Autograde.jobs=1")
+    jobs = f"--Autograde.jobs={options.jobs}"
+    yield ONE, ours.further(class_, more, "--Autograde.jobs=1")
     if options.jobs > 1:
-        yield f"{options.jobs} jobs", commands(unit, class_, more, folder, ours, jobs)
-    if "demos" not in options.leave_out:
+        yield f"{options.jobs} jobs", ours.further(class_, more, jobs)
+    if "demos" in options.also:
         shown = "--JudgedExecute.demonstrations=True"
-        cost = commands(unit, class_, more, folder, ours, jobs, shown)
-        yield f"{options.jobs} jobs, demos", cost
-    if "dask" not in options.leave_out:
-        if importlib.util.find_spec("distributed"):
-            with dask_workers(2, folder) as address:
-                flag = f"--Autograde.scheduler={address}"
-                _command(unit, class_, folder / "first", ours, [flag])  # they start
-                cost = commands(unit, class_, more, folder, ours, flag)
-            yield "2 Dask workers", replace(cost, cpu=math.nan)
-        else:
-            print("no Dask here: pip install '.[cluster]'")
-    yield FLOOR, floor(unit, class_)
+        yield "with demonstrations", ours.further(class_, more, jobs, shown)
+    if "dask" in options.also:
+        with dask_workers(2, folder) as address:
+            flag = f"--Autograde.scheduler={address}"
+            ours.graded(class_, flag)  # they start
+            yield "2 Dask workers", ours.further(class_, more, flag)
+    shutil.rmtree(ours.root)
+    if "floor" not in options.leave_out:
+        wall, cpu = floor(unit, class_)
+        yield FLOOR, Cost(wall, {FLOOR: cpu})
+
+
+def _plain(
+    unit: Unit, class_: dict[str, bytes], root: Path, other: Cost | None
+) -> Cost:
+    one, two = (dict(list(class_.items())[:count]) for count in (1, 2))
+    stock = Course.released(unit, STOCK, root)
+    if other is None:
+        cost = stock.further(one, two)
+    else:
+        found = stock.graded(one)[0]
+        cpu = sum(found.cpu.values()) - other.cpu_once
+        cost = Cost(found.seconds - other.once, {GRADER: cpu}, other.once)
+    shutil.rmtree(root)
+    return cost
 
 
 # --- through nbgrader's command ------------------------------------------------------
 
 
-def commands(
-    unit: Unit, small: dict[str, bytes], large: dict[str, bytes], folder: Path,
-    settings: str, *flags: str,
-) -> Cost:  # fmt: skip
-    """The cost of a real ``nbgrader autograde``, from a small class to a large one."""
-    first, cpu_of_first = _command(unit, small, folder / "small", settings, flags)
-    whole, cpu = _command(unit, large, folder / "large", settings, flags)
-    further = len(large) - len(small)
-    each = (whole - first) / further
-    return Cost(each, (cpu - cpu_of_first) / further, first - len(small) * each)
+@dataclass(frozen=True)
+class Course:
+    """A folder with one released unit, to be graded over and over."""
+
+    unit: Unit
+    root: Path
+
+    @classmethod
+    def released(cls, unit: Unit, settings: str, root: Path) -> Course:
+        """Make one, with the release that a class has been given."""
+        write_course(unit, {}, root, settings)
+        _run(root, *_NBGRADER, "generate_assignment", unit.label)
+        return cls(unit, root)
+
+    def graded(
+        self, class_: dict[str, bytes], *flags: str
+    ) -> tuple[Watched, Checks | None]:
+        """What a real ``nbgrader autograde`` of a class takes, and its checks."""
+        copy = self.root.with_name(f"{self.root.name}-graded")
+        shutil.copytree(self.root, copy)
+        sample.hand_in(self.unit, copy, class_)
+        program = [*_NBGRADER, "autograde", self.unit.label, *flags]
+        found = watched(program, copy, _environment())
+        notebooks = graded_notebooks(self.unit.label, copy)
+        if len(notebooks) != len(class_):
+            raise SystemExit(f"{len(notebooks)} of {len(class_)} were graded")
+        checks = _checks(notebooks)
+        shutil.rmtree(copy)
+        return found, checks
+
+    def further(
+        self, small: dict[str, bytes], large: dict[str, bytes], *flags: str
+    ) -> Cost:
+        """The cost of a further submission, from a small class to a large one."""
+        first, _ = self.graded(small, *flags)
+        whole, checks = self.graded(large, *flags)
+        more = len(large) - len(small)
+        each = (whole.seconds - first.seconds) / more
+        cpu = {r: (whole.cpu[r] - first.cpu[r]) / more for r in whole.cpu}
+        return Cost(
+            each, cpu,
+            first.seconds - len(small) * each,
+            sum(first.cpu.values()) - len(small) * sum(cpu.values()),
+            whole, first, checks,
+        )  # fmt: skip
 
 
-def _command(
-    unit: Unit, class_: dict[str, bytes], root: Path, settings: str, flags: Sequence
-) -> tuple[float, float]:
-    """Seconds and CPU of grading a class."""
-    write_course(unit, class_, root, settings)
-    _nbgrader(root, "generate_assignment", unit.label)
-    before, started = _children_cpu(), time.monotonic()
-    _nbgrader(root, "autograde", unit.label, *flags)
-    whole, cpu = time.monotonic() - started, _children_cpu() - before
-    graded = len(graded_notebooks(unit.label, root))
-    if graded != len(class_):
-        raise SystemExit(f"{graded} of {len(class_)} notebooks were graded")
-    shutil.rmtree(root)
-    return whole, cpu
+_NBGRADER = (sys.executable, "-m", "nbgrader")
+
+
+def _checks(notebooks: Sequence[Path]) -> Checks | None:
+    """Seconds that a submission of ours spends in checks, and in the longest."""
+    seconds: dict[str, float] = {}
+    for path in notebooks:
+        about = json.loads(path.read_bytes())["metadata"].get("autograder", {})
+        for check in about.get("checks", {}).values():
+            name = check["exercise"]
+            seconds[name] = seconds.get(name, 0.0) + check["seconds"] / len(notebooks)
+    if not seconds:
+        return None
+    longest = max(seconds, key=lambda name: seconds[name])
+    return Checks(sum(seconds.values()), longest, seconds[longest])
 
 
 def write_course(
@@ -194,24 +228,19 @@ def write_course(
     sample.hand_in(unit, root, class_)
 
 
-def _nbgrader(root: Path, *arguments: str) -> None:
-    _run(root, sys.executable, "-m", "nbgrader", *arguments)
+def _environment() -> dict[str, str]:
+    """A user's, who knows nothing of threads."""
+    return {k: v for k, v in os.environ.items() if k not in THREADS}
 
 
 def _run(folder: Path, *program: str | Path) -> None:
     """Run a program as a user would; stop with its output if it fails."""
-    environment = {k: v for k, v in os.environ.items() if k not in THREADS}
     done = subprocess.run(
-        program, cwd=folder, env=environment, capture_output=True, text=True,
+        program, cwd=folder, env=_environment(), capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
-
-
-def _children_cpu() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 @contextlib.contextmanager
@@ -236,28 +265,30 @@ test = {{"name": {name!r}, "points": 1, "suites": [{{
 """
 
 
-def otter(unit: Unit, class_: dict[str, bytes], folder: Path) -> Cost:
-    """The cost of ``otter run`` for each of at most four submissions."""
-    course, calls, costs = folder / "otter", _calls(unit), []
+def otter(unit: Unit, class_: dict[str, bytes], course: Path) -> Cost:
+    """The cost of ``otter run`` for the first submission: the command grades one."""
+    calls, (student, data) = _calls(unit), next(iter(class_.items()))
     program = Path(sys.executable).with_name("otter")
     for number, call in enumerate(calls):
         test = _OTTER_TEST.format(name=f"q{number}", code=f">>> {call}.passed\nTrue")
         write(course / "tests" / f"q{number}.py", test.encode())
+    write(course / f"{student}.ipynb", data)
+    (course / student).mkdir()
     _run(course, program, "generate", "-t", "tests")
-    run = (program, "run", "-a", "autograder.zip", "--no-logo")
-    for student, data in list(class_.items())[:4]:
-        write(course / f"{student}.ipynb", data)
-        out = course / student
-        out.mkdir()
-        before, started = _children_cpu(), time.monotonic()
-        _run(course, *run, "-o", student, f"{student}.ipynb")
-        seconds, cpu = time.monotonic() - started, _children_cpu() - before
-        costs.append(Cost(seconds, cpu))
-        graded = json.loads((out / "results.json").read_text())["tests"]
-        if sum("max_score" in test for test in graded) != len(calls):
-            raise SystemExit(f"otter-grader graded {len(graded)} of {len(calls)} tests")
+    before, started = _children_cpu(), time.monotonic()
+    _run(course, program, "run", "-a", "autograder.zip", "--no-logo", "-o", student,
+         f"{student}.ipynb")  # fmt: skip
+    seconds, cpu = time.monotonic() - started, _children_cpu() - before
+    graded = json.loads((course / student / "results.json").read_text())["tests"]
+    if sum("max_score" in test for test in graded) != len(calls):
+        raise SystemExit(f"otter-grader graded {len(graded)} of {len(calls)} tests")
     shutil.rmtree(course)
-    return _median(costs)
+    return Cost(seconds, {OTTER: cpu})
+
+
+def _children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _calls(unit: Unit) -> list[str]:
@@ -268,110 +299,5 @@ def _calls(unit: Unit) -> list[str]:
     return [ast.unparse(node) for node in nodes]
 
 
-# --- the floor -----------------------------------------------------------------------
-
-
-def floor(unit: Unit, class_: dict[str, bytes]) -> Cost:
-    """The mean cost of running the code alone, in forks of a process of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        notebooks = {
-            f"{student}.ipynb": _as_graded(unit, data)
-            for student, data in class_.items()
-        }
-        for name, data in (notebooks | sample.beside(unit)).items():
-            write(Path(folder) / name, data)
-        text = subprocess.run(
-            [sys.executable, __file__, "floor", folder],
-            cwd=folder,
-            env=os.environ | THREADS | {LEFT_OUT: "1"},
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
-        ).stdout  # fmt: skip
-    costs = [Cost(*pair) for pair in json.loads(text)]
-    return Cost(
-        statistics.mean(cost.wall for cost in costs),
-        statistics.mean(cost.cpu for cost in costs),
-    )
-
-
-def _as_graded(unit: Unit, data: bytes) -> bytes:
-    """A submission with all of the instructor's tests, as grading rebuilds it."""
-    source, release = (
-        nbformat.read(path, as_version=4) for path in (unit.source, unit.release)
-    )
-    notebook, _ = rebuild(source, release, data)
-    return nbformat.writes(notebook).encode()
-
-
-def _serve_floor(folder: Path) -> None:
-    """Print the seconds and the CPU of each notebook, as JSON."""
-    from autograder.kernel import zygote
-
-    zygote.preload()
-    gc.collect()
-    gc.freeze()
-    costs = []
-    for path in sorted(folder.glob("*.ipynb")):
-        cells = json.loads(path.read_bytes())["cells"]
-        code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
-        started = time.monotonic()
-        child = os.fork()
-        if child == 0:
-            with contextlib.redirect_stderr(io.StringIO()):
-                _run_cells(code)
-            os._exit(0)
-        usage = os.wait4(child, 0)[2]
-        cpu = usage.ru_utime + usage.ru_stime
-        costs.append((time.monotonic() - started, cpu))
-    print(json.dumps(costs))
-
-
-def _run_cells(code: Sequence[str]) -> None:
-    import matplotlib.pyplot as plt
-
-    plt.switch_backend("agg")
-    names: dict[str, object] = {"__name__": "__main__"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        for cell in code:
-            with contextlib.suppress(Exception):
-                exec(cell, names)
-            for number in plt.get_fignums():
-                plt.figure(number).savefig(io.BytesIO(), bbox_inches="tight")
-            plt.close("all")
-
-
-# --- what comes out ------------------------------------------------------------------
-
-
-def _median(costs: Sequence[Cost]) -> Cost:
-    return Cost(*(
-        statistics.median(getattr(cost, name) for cost in costs)
-        for name in ("wall", "cpu", "once")
-    ))  # fmt: skip
-
-
-def _row(name: str, cost: Cost) -> str:
-    once = f"  once {cost.once:6.2f} s" if cost.once else ""
-    return f"{name:16} {cost.wall:7.3f} s  CPU {cost.cpu:7.3f} s{once}"
-
-
-def report(costs: dict[str, Cost]) -> None:
-    """Print medians and ratios."""
-    print("\nA further submission (medians of the rounds):")
-    for name, cost in costs.items():
-        print(f"  {_row(name, cost)}")
-    for name, cost in costs.items():
-        if name not in (PLAIN, OTTER, FLOOR):
-            if not math.isnan(cost.cpu):
-                over = cost.cpu / costs[FLOOR].cpu
-                print(f"{name}: CPU {over:.2f} times the floor's")
-            for other in (PLAIN, OTTER):
-                if other in costs:
-                    times = costs[other].wall / cost.wall
-                    print(f"{name}: {times:.1f} times as fast as {other}")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["floor"]:
-        _serve_floor(Path(sys.argv[2]))
-    else:
-        main()
+    main()

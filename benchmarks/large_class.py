@@ -16,22 +16,26 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from grading import write_course
 from tqdm import tqdm
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.classroom import gradebook, sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.grading.parallel import usable_cores
+from benchmarks.grading import write_course
+from benchmarks.tables import table
+from benchmarks.watch import ROLES, Watched, watched
 
 EVERY = 2.0  # seconds between two looks
 
@@ -48,7 +52,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="large-class-") as folder:
         small, large = Path(folder) / "small", Path(folder) / "large"
         _course(unit, {f"0-{name}": data for name, data in made.items()}, small)
-        _nbgrader(small, unit, 1).wait()
+        _nbgrader(small, unit, 1)
         _course(unit, class_, large)
         looks = _watched(large, unit, options)
         problems = _other_scores(unit, small, large) + _left(large)
@@ -78,62 +82,67 @@ def _options() -> argparse.Namespace:
 def _course(unit: Unit, class_: dict[str, bytes], root: Path) -> None:
     write_course(unit, class_, root, (ROOT / "nbgrader_config.py").read_text())
     (root / "tmp").mkdir()
-    _nbgrader(root, unit, None).wait()
+    _nbgrader(root, unit, None)
 
 
-def _nbgrader(root: Path, unit: Unit, jobs: int | None) -> subprocess.Popen:
-    """Start grading with so many jobs; with None, make the release."""
+def _nbgrader(
+    root: Path, unit: Unit, jobs: int | None,
+    look: Callable[[Mapping[str, float]], None] = lambda _: None,
+) -> Watched:  # fmt: skip
+    """Grade with so many jobs; with None, make the release."""
     command = ["autograde", f"--Autograde.jobs={jobs}"] if jobs else [
         "generate_assignment"
     ]  # fmt: skip
-    with (root / f"{command[0]}.log").open("w") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "nbgrader", command[0], unit.label, *command[1:]],
-            cwd=root, stdout=log, stderr=log,
-            env=os.environ | {"TMPDIR": str(root / "tmp")},
-        )  # fmt: skip
+    return watched(
+        [sys.executable, "-m", "nbgrader", command[0], unit.label, *command[1:]],
+        root, os.environ | {"TMPDIR": str(root / "tmp")}, EVERY, look,
+    )  # fmt: skip
 
 
 # --- watching ------------------------------------------------------------------------
 
-Look = tuple[float, int, float]  # seconds, notebooks published, MB of all processes
+
+@dataclass(frozen=True)
+class Look:
+    """Seconds so far, notebooks published, megabytes of each role."""
+
+    seconds: float
+    done: int
+    memory: dict[str, float]
 
 
 def _watched(root: Path, unit: Unit, options: argparse.Namespace) -> list[Look]:
     looks: list[Look] = []
-    started, command = time.monotonic(), _nbgrader(root, unit, options.jobs)
+    started = time.monotonic()
     with tqdm(total=options.submissions, desc=unit.label) as bar:
-        while command.poll() is None:
-            time.sleep(EVERY)
+
+        def look(memory: Mapping[str, float]) -> None:
             done = len(graded_notebooks(unit.label, root))
-            looks.append((time.monotonic() - started, done, _megabytes(command.pid)))
+            looks.append(Look(time.monotonic() - started, done, dict(memory)))
             bar.update(done - bar.n)
+
+        _nbgrader(root, unit, options.jobs, look)
     return looks
-
-
-def _megabytes(pid: int) -> float:
-    """Proportional: what processes share counts once."""
-    total = 0
-    try:
-        for process in (psutil.Process(pid), *psutil.Process(pid).children(True)):
-            total += process.memory_full_info().pss
-    except psutil.NoSuchProcess:
-        pass
-    return total / 2**20
 
 
 def _print(unit: Unit, root: Path, looks: Sequence[Look]) -> None:
     """Seconds and memory by tenths of the class, the first and the last apart."""
     stamps = sorted(p.stat().st_mtime for p in graded_notebooks(unit.label, root))
     share = max(1, len(stamps) // 10)
-    print(f"\n{unit.label}, {len(stamps)} submissions, {looks[-1][0]:.0f} s in all")
-    print("submissions      s each    MB (median, most)")
+    print(
+        f"\n{unit.label}, {len(stamps)} submissions, {looks[-1].seconds:.0f} s in all"
+    )
+    print("Seconds each, and the most megabytes at a moment:\n")
+    rows = []
     for first in range(share, len(stamps) - share + 1, share):
         last = min(first + share, len(stamps) - 1)
         each = (stamps[last] - stamps[first]) / (last - first)
-        sizes = [mb for _, done, mb in looks if first <= done < first + share]
-        memory = f"{statistics.median(sizes):.0f}, {max(sizes):.0f}" if sizes else "-"
-        print(f"{first:5} to {first + share:5}   {each:6.3f}    {memory}")
+        during = [look for look in looks if first <= look.done < first + share]
+        most = [max((o.memory[role] for o in during), default=0) for role in ROLES]
+        whole = max((sum(o.memory.values()) for o in during), default=0)
+        sizes = [f"{size:.0f}" for size in (*most, whole)]
+        rows.append([f"{first} to {first + share}", f"{each:.3f}", *sizes])
+    print(table(["submissions", "seconds", *ROLES, "in all"], rows))
 
 
 # --- afterwards ----------------------------------------------------------------------
