@@ -69,6 +69,18 @@ def build(unit: Unit) -> list[Path]:
     return [path for path, data in products(unit).items() if write(path, data)]
 
 
+def is_built(unit: Unit) -> bool:
+    """Whether the unit's products are there, and are those of its notebook's text."""
+    made = (unit.release, *(references.path(unit, kind) for kind in _DRAWINGS))
+    if not all(path.is_file() for path in (unit.source, *made)):
+        return False
+    source = notebook.to_source(unit, notebook.read(unit))
+    return unit.source.read_text(encoding="utf-8") == source
+
+
+_DRAWINGS = ("public", "hidden")
+
+
 def _reload(unit: Unit) -> None:
     importlib.invalidate_caches()
     name = f"autograder.solutions.{unit.name}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder import course
-from autograder.authoring.course import build
+from autograder.authoring.course import build, is_built
 from autograder.classroom import report, sample, table
 from autograder.course import ROOT, Unit, graded_notebooks, manifest
 from autograder.course.errors import CourseError
@@ -34,9 +34,9 @@ def run(units: Sequence[Unit], root: Path) -> None:
         CourseError: a step failed; the text says which, and where its output is.
     """
     root.mkdir(exist_ok=True)
-    if not _is_current(root):
-        for unit in tqdm(units, "build", unit="unit"):
-            build(unit)
+    stale = [unit for unit in units if not is_built(unit) or _has_changed(root, unit)]
+    for unit in tqdm(stale, "build", unit="unit"):
+        build(unit)
     for unit in tqdm(units, "sample class", unit="unit"):
         write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
         if not _is_current(root, unit):
@@ -55,8 +55,6 @@ def run(units: Sequence[Unit], root: Path) -> None:
     for unit in units:
         page = root / "reports" / f"{unit.label}.html"
         print("report:   ", report.make(unit.label, root, page)[0])
-    if list(units) == usual():
-        write(_mark(root), _digest())
     print(f"feedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
 
 
@@ -70,13 +68,18 @@ def _digest() -> str:
     return code.hexdigest()
 
 
-def _mark(root: Path, unit: Unit | None = None) -> Path:
-    return root / ".autograder" / f"current-{unit.label if unit else 'course'}"
+def _mark(root: Path, unit: Unit) -> Path:
+    return root / ".autograder" / f"current-{unit.label}"
 
 
-def _is_current(root: Path, unit: Unit | None = None) -> bool:
+def _is_current(root: Path, unit: Unit) -> bool:
     mark = _mark(root, unit)
     return mark.is_file() and mark.read_text() == _digest()
+
+
+def _has_changed(root: Path, unit: Unit) -> bool:
+    """Whether the code is not that of the last time; what is committed is built."""
+    return _mark(root, unit).is_file() and not _is_current(root, unit)
 
 
 def _has_feedback(root: Path, unit: Unit) -> bool:
