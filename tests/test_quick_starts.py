@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,14 @@ def lines(document: str, heading: str) -> list[str]:
     ].splitlines()
 
 
-def run(command: str, folder: Path) -> str:
+def in_table(document: str, heading: str) -> list[str]:
+    """The commands in the first table below a heading, as they stand there."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    part = text.split(f"\n{heading}\n")[1].partition("\n|")[2].partition("\n\n")[0]
+    return re.findall(r"`(nbgrader [^`]+)`", part)
+
+
+def run(command: str, folder: Path, **more: str) -> str:
     """Run a command with the environment's programs on the PATH and no others."""
     done = subprocess.run(
         ["/bin/bash", "-c", command],
@@ -38,7 +47,8 @@ def run(command: str, folder: Path) -> str:
             "PYTHONPATH": str(folder),
             "OMP_NUM_THREADS": "1",
             "LANG": "C.UTF-8",
-        },
+        }
+        | more,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
@@ -72,3 +82,83 @@ def test_the_readme_asks_for_nothing_else():
         ROOT / re.search(r"--constraint (\S+)", commands[2])[1]
     )
     assert commands[3:] == lines("docs/instructor.md", "## Run a unit")[:1]
+
+
+@pytest.mark.slow
+def test_make_demo_is_the_first_command_of_the_readme(tmp_path):
+    """As it stands, of one unit, beside an environment that is made already."""
+    first, second = lines("README.md", "## Two commands")
+    assert (first, second) == ("make demo", "make test")
+    clone, tools = checkout(tmp_path / "course"), tmp_path / "tools"
+    (clone / ".venv").symlink_to(sys.prefix)
+    tools.mkdir()
+    for name in ("make", "sh", "touch", "grep", "sed", "sort", "awk"):
+        (tools / name).symlink_to(shutil.which(name))
+    said = run(
+        f"{first} UNIT=02",
+        clone,
+        PATH=str(tools),
+        MAKEFLAGS="--old-file=.venv/.ready",
+        OMP_NUM_THREADS="1",
+    )
+    assert "02_attention" in said and "ada" in said
+    assert (clone / "demo" / "reports" / "02_attention.html").is_file()
+
+
+@pytest.mark.slow
+def test_a_term_follows_the_tas_commands(tmp_path):
+    """Those of graders and of students, in the order in which a term needs them."""
+    clone, desk = checkout(tmp_path / "course"), tmp_path / "student"
+    desk.mkdir()
+    settings = tmp_path / "jupyter" / "nbgrader_config.py"
+    settings.parent.mkdir()
+    settings.write_text(
+        f"c = get_config()\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\n"
+        'c.CourseDirectory.course_id = "transformer"\n'
+    )
+
+    def at(folder: Path, command: str) -> str:
+        return run(
+            command,
+            folder,
+            JUPYTER_CONFIG_PATH=str(settings.parent),
+            PYTHONPATH=str(clone),
+        )
+
+    hand_out, grade = commands_until("collect", in_table("docs/ta.md", "### Graders"))
+    listed, *fetched = lines("docs/ta.md", "### Students")
+    for command in hand_out:
+        at(clone, command)
+    assert UNIT.label in at(desk, listed)
+    for command in fetched[:2]:  # fetch, submit
+        at(desk, command)
+    for command in grade:
+        at(clone, command)
+    at(desk, fetched[2])
+    assert list(desk.glob(f"{UNIT.label}/feedback/*/{UNIT.label}.html"))
+
+
+def commands_until(word: str, commands: list[str]) -> tuple[list[str], list[str]]:
+    """The commands before the first one of that name, and the others."""
+    place = [command.split()[1] for command in commands].index(word)
+    return commands[:place], commands[place:]
+
+
+@pytest.mark.slow
+def test_an_lms_export_goes_in_and_its_feedback_back(tmp_path):
+    clone = checkout(tmp_path / "course")
+    (clone / "roster.csv").write_text(
+        "id,first_name,last_name,email,lms_user_id\nada,Ada,Lovelace,a@b.example,12345\n"
+    )
+    with zipfile.ZipFile(clone / "submissions.zip", "w") as archive:
+        name = f"lovelaceada_12345_678901_{UNIT.release.name}"
+        archive.write(UNIT.release, name)
+    (collect,) = lines("docs/ta.md", "## From an LMS")
+    run(collect, clone)
+    for command in lines("docs/instructor.md", "## Run a unit"):
+        run(command, clone)
+    text = (ROOT / "docs" / "ta.md").read_text(encoding="utf-8")
+    (back,) = set(re.findall(r"`(autograder feedback [^`]+)`", text))
+    run(back, clone)
+    (packed,) = (clone / "reports").glob(f"{UNIT.label}-feedback-*.zip")
+    assert zipfile.ZipFile(packed).namelist()[0].startswith("lovelaceada_12345_678901_")

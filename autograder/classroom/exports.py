@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import results, sheet
-from autograder.classroom.gradebook import Classbook, Student, Submission
+from autograder.classroom.classbook import Classbook, Student, Submission
 from autograder.classroom.sheet import Sheet
 from autograder.course import files
 from autograder.course.errors import CourseError

@@ -1,13 +1,11 @@
-"""A graded unit as data: what the gradebook holds, and why, from ``autograded/``."""
+"""nbgrader's gradebook: who is in it, and what it holds of a unit."""
 
 from __future__ import annotations
 
 import datetime
-import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,8 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom import ledger
+from autograder.classroom import ledger, noted
+from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.grading.book import (
     Gradebook,
@@ -26,7 +25,6 @@ from autograder.grading.book import (
     grades_of,
     of_assignment,
 )
-from autograder.grading.record import Record
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
@@ -37,92 +35,6 @@ class NoGradebook(CourseError):
 
 class NothingGraded(CourseError):
     """The gradebook does not know an assignment, or has no submission of it."""
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """What has points of its own; ``written`` ones are graded by a person."""
-
-    name: str
-    max_points: float
-    written: bool = False
-
-
-@dataclass(frozen=True)
-class Student:
-    """Somebody in the gradebook; all but ``id`` may be "" there."""
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    lms_id: str = ""
-
-    @property
-    def name(self) -> str:
-        """The full name, or the id where none is known."""
-        return f"{self.first_name} {self.last_name}".strip() or self.id
-
-    @property
-    def full(self) -> str:
-        """The name with the id beside it, or the id alone."""
-        return self.id if self.name == self.id else f"{self.name} ({self.id})"
-
-
-@dataclass(frozen=True)
-class Submission:
-    """One student's unit: points by exercise, None where a person has yet to grade.
-
-    Attributes:
-        penalty: points taken off for lateness.
-        late: how late it came, in seconds; 0 if in time or unknown.
-        called_late: whether it is late, or the LMS says so without saying how much.
-        records: the judge's records by exercise; none for written answers.
-        repairs: (kind, sentence) of what was put right before grading.
-        refused: why it could not be graded, "" if it could.
-        level: the isolation that its code ran in, "" if it did not run.
-        seconds: how long grading took, None if that was not noted.
-    """
-
-    student: Student
-    points: Mapping[str, float | None]
-    penalty: float = 0.0
-    late: float = 0.0
-    records: Mapping[str, Record] = field(default_factory=dict)
-    repairs: tuple[tuple[str, str], ...] = ()
-    refused: str = ""
-    level: str = ""
-    seconds: float | None = None
-    called_late: bool = False
-
-    @property
-    def waiting(self) -> tuple[str, ...]:
-        """The exercises that a person has yet to grade."""
-        return tuple(name for name, points in self.points.items() if points is None)
-
-    @property
-    def known(self) -> float:
-        """The points so far, without what waits, before any penalty."""
-        return sum(points for points in self.points.values() if points is not None)
-
-    @property
-    def score(self) -> float | None:
-        """The final points, as nbgrader's export has them; None while one waits."""
-        return None if self.waiting else max(0.0, self.known - self.penalty)
-
-
-@dataclass(frozen=True)
-class Classbook:
-    """A unit with all its graded submissions, in the order of the students' ids."""
-
-    unit: str
-    exercises: tuple[Exercise, ...]
-    submissions: tuple[Submission, ...]
-    absent: tuple[Student, ...] = ()
-
-    @property
-    def max_points(self) -> float:
-        return sum(exercise.max_points for exercise in self.exercises)
 
 
 def find_assignment(name: str, root: Path) -> str:
@@ -163,13 +75,13 @@ def read(unit: str, root: Path) -> Classbook:
             ) from None
         students = {student.id: _student(student) for student in book.students}
         points, penalties = _points(book, unit)
-        noted = ledger.read(root, unit)
+        told = ledger.read(root, unit)
         submissions = tuple(
             _submission(
                 unit, students[entry.student_id], points.get(entry.student_id, {}),
                 exercises, penalties.get(entry.student_id, 0.0),
                 entry.total_seconds_late, _known(unit, entry.student_id, root),
-                _is_late(entry, noted.get(entry.student_id)),
+                _is_late(entry, told.get(entry.student_id)),
             )
             for entry in sorted(assignment.submissions, key=lambda s: s.student_id)
         )  # fmt: skip
@@ -302,21 +214,9 @@ def _points(book: api.Gradebook, unit: str) -> tuple[dict[str, Any], dict[str, f
 
 
 def _known(unit: str, student: str, root: Path) -> dict[str, dict[str, Any]]:
-    """What grading noted, by notebook name: ``metadata.autograder``."""
+    """What grading noted, by notebook name."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
-    return {path.stem: _noted(path) for path in paths}
-
-
-def _noted(path: Path) -> dict[str, Any]:
-    try:
-        metadata = json.loads(path.read_bytes())["metadata"]
-        noted: dict[str, Any] = metadata.get("autograder", {})
-        return noted
-    except (OSError, ValueError, LookupError):
-        raise CourseError(
-            f"{path} cannot be read; grade that submission again: nbgrader autograde "
-            f"{path.parts[-2]} --student={path.parts[-3]} --force"
-        ) from None
+    return {path.stem: noted.note_of(noted.read(path)) for path in paths}
 
 
 def _submission(
@@ -326,9 +226,9 @@ def _submission(
 ) -> Submission:  # fmt: skip
     notes = list(known.values())
     records = {
-        key(unit, notebook, name): Record.from_json(entry)
+        key(unit, notebook, name): record
         for notebook, note in known.items()
-        for name, entry in note.get("checks", {}).items()
+        for name, record in noted.records(note).items()
     }
     seconds = [note["seconds"] for note in notes if _is_number(note.get("seconds"))]
     return Submission(

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import ledger
-from autograder.classroom.gradebook import Student, students
+from autograder.classroom.classbook import Student
+from autograder.classroom.gradebook import students
 from autograder.classroom.ledger import Note
 from autograder.course.errors import CourseError
 

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.classroom import gradebook
-from autograder.classroom.gradebook import Classbook
+from autograder.classroom.classbook import Classbook
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading import intake

@@ -7,13 +7,12 @@ verdict's record. Only who writes a name into LEADERBOARD_NAME appears, under th
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import page, sheet
+from autograder.classroom import noted, page, sheet
 from autograder.course import graded_notebooks
 from autograder.course.files import write as write_whole
 
@@ -33,7 +32,7 @@ class Entry:
 def read(unit: str, root: Path) -> list[Entry]:
     """The entries of all graded submissions of an assignment, the best first."""
     paths = graded_notebooks(unit, root)
-    found = (_entry(json.loads(path.read_text(encoding="utf-8"))) for path in paths)
+    found = (_entry(noted.read(path)) for path in paths)
     return ranked(entry for entry in found if entry)
 
 
@@ -44,8 +43,8 @@ def ranked(entries: Iterable[Entry]) -> list[Entry]:
 
 def _entry(notebook: dict[str, Any]) -> Entry | None:
     name = chosen_name(notebook)
-    checks = notebook["metadata"].get("autograder", {}).get("checks", {})
-    measured = (record.get("scores") or {} for record in checks.values())
+    records = noted.records(noted.note_of(notebook)).values()
+    measured = (record.scores for record in records)
     scores = next((found for found in measured if "bleu" in found), None)
     if not name or not scores:
         return None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import gradebook, page, sheet
-from autograder.classroom.gradebook import Classbook, Student, Submission
+from autograder.classroom.classbook import Classbook, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading import extensions

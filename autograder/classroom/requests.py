@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autograder.classroom import gradebook
-from autograder.classroom.gradebook import Classbook, Submission
+from autograder.classroom.classbook import Classbook, Submission
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.titles import title

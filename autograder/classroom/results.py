@@ -1,8 +1,8 @@
 """A graded submission as the services that grade on hand-in want it.
 
 What a student learns of hidden cases is one setting, ``TELL``: the points of each
-exercise; or also which of its cases passed; or also the named mistake. What is not told
-at once is told by Gradescope after the deadline.
+exercise; or also its aspects and which cases passed; or the check's panel, which names
+the mistake. What is not told at once is told by Gradescope after the deadline.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.classroom import sheet
-from autograder.classroom.gradebook import Classbook, Exercise, Submission
+from autograder.classroom.classbook import Classbook, Exercise, Submission
 from autograder.grading.record import Record
 from autograder.grading.titles import title
 
@@ -98,13 +98,21 @@ def _tests(
 
 
 def _panel(record: Record) -> Iterator[str]:
-    """The check's panel as text: of hidden cases no more than whether they passed."""
-    if record.points < record.max_points and (record.says or record.note):
-        yield record.says or record.note
+    """The check's panel as text, which tells no inputs and numbers of hidden cases."""
+    lost = record.points < record.max_points
+    if lost and record.note not in record.panel:
+        yield record.note
+    if record.panel:
+        yield from record.panel.splitlines()
+        return
+    if lost and record.says:
+        yield record.says
     yield from _cases(record)
 
 
 def _cases(record: Record) -> Iterator[str]:
+    if record.lost:
+        yield record.lost
     for case in record.cases:
         hidden = " (hidden)" if case.hidden else ""
         yield f"{'✗' if case.problem else '✓'} {case.title}{hidden}"

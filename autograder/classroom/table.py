@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 
+from autograder.classroom import noted
 from autograder.course import Unit, graded_notebooks
 from autograder.grading.record import Record
 
@@ -32,10 +32,9 @@ def read(unit: Unit, root: Path) -> list[Row]:
 
 
 def _row(path: Path) -> Row:
-    metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
-    kept = metadata.get("autograder", {})
-    records = [Record.from_json(entry) for entry in kept.get("checks", {}).values()]
-    remarks = tuple(repair["says"] for repair in kept.get("repairs", ()))
+    note = noted.note_of(noted.read(path))
+    records = noted.records(note).values()
+    remarks = tuple(repair["says"] for repair in note.get("repairs", ()))
     return Row(path.parts[-3], {r.exercise: r for r in records}, remarks)
 
 

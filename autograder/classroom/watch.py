@@ -57,12 +57,12 @@ class Watch:
     per_hour: int = 6
     clock: Callable[[], float] = time.time
 
-    def round(self) -> list[str]:
-        """Grade what is new; the students who got feedback.
+    def round(self) -> Iterator[str]:
+        """Grade what is new; each student as soon as the feedback is out.
 
         Raises:
-            CourseError: collecting, grading or feedback failed; the next round tries
-                again.
+            CourseError: collecting, grading or somebody's feedback failed, after all
+                the others have theirs; the next round tries again.
         """
         self.steps.collect()
         there, done = self._there(), self._done()
@@ -70,12 +70,19 @@ class Watch:
         waiting = {student for student in new if not self._may(done.get(student, {}))}
         ready = sorted(new - waiting)
         if not ready:
-            return []
+            return
         self.steps.grade(sorted(waiting))
+        failed = []
         for student in ready:
-            self.steps.give_back(student)
+            try:
+                self.steps.give_back(student)
+            except CourseError as error:
+                failed.append(str(error))
+                continue
             self._note(student, there[student])
-        return ready
+            yield student
+        if failed:
+            raise CourseError("; ".join(failed))
 
     def _there(self) -> dict[str, str]:
         """What lies in ``submitted/``, by student: a mark that changes with it."""

@@ -17,6 +17,7 @@ from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.classroom import gradebook, page, sheet
+from autograder.classroom.classbook import Student
 from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -89,7 +90,7 @@ def answers(unit: str, root: Path, question: Question) -> list[Answer]:
     """All graded students' answers to a question; those that wait first."""
     told = []
     with gradebook.open_gradebook(root) as book:
-        names = {s.id: gradebook.Student(
+        names = {s.id: Student(
             s.id, s.first_name or "", s.last_name or "").name for s in book.students
         }  # fmt: skip
         for path in graded_notebooks(unit, root):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.cli import course, people
+from autograder.cli import course, grades, handing_in
 from autograder.cli.terms import Run
 from autograder.course.errors import CourseError
 
@@ -39,5 +39,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     course.add(commands)
-    people.add(commands)
+    handing_in.add(commands)
+    grades.add(commands)
     return parser

@@ -14,12 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.classroom import sheet
-from autograder.classroom.gradebook import (
-    NoGradebook,
-    Student,
-    enter_students,
-    students,
-)
+from autograder.classroom.classbook import Student
+from autograder.classroom.gradebook import NoGradebook, enter_students, students
 from autograder.collect.archive import Refused
 from autograder.collect.layouts import Layout, Person
 from autograder.course.errors import CourseError

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder.student.exercise import RAISED, Verdict
 from autograder.student.measures import details
+from autograder.student.panel import as_text, by_aspect
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Record:
     ``submission`` says whose check it was.
     ``given`` are the exercises that it builds on and whose course version stood in
     place of the student's failed one.
+    ``aspects`` are the points earned and possible, by aspect; ``panel`` is what the
+    student sees below the line with the points, as text.
     """
 
     exercise: str
@@ -44,6 +48,13 @@ class Record:
     cases: tuple[CaseRecord, ...] = field(default_factory=tuple)
     submission: str = ""
     given: tuple[str, ...] = ()
+    aspects: dict[str, list[float]] = field(default_factory=dict)
+    panel: str = ""
+
+    @property
+    def lost(self) -> str:
+        """Where points were lost, by aspect; "" if none was, or there is only one."""
+        return "" if self.points >= self.max_points else by_aspect(self.aspects)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -74,7 +85,15 @@ def of_verdict(verdict: Verdict, submission: str = "", seconds: float = 0.0) -> 
         verdict.mistake.says if verdict.mistake else "",
         verdict.note or _error(verdict), seconds=seconds, scores=scores,
         cases=tuple(cases.values()), submission=submission,
+        aspects={name: list(points) for name, points in verdict.aspects.items()},
+        panel=_panel(verdict),
     )  # fmt: skip
+
+
+def _panel(verdict: Verdict) -> str:
+    """The panel as text, without its title; "" for a check that tried no case."""
+    text = as_text(verdict) if verdict.results else ""
+    return textwrap.dedent(text.partition("\n")[2])
 
 
 def _error(verdict: Verdict) -> str:

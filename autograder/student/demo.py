@@ -6,15 +6,13 @@ of its time.
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
 
+from autograder.student.ink import as_svg
 from autograder.student.observe import UNSOLVED, describe_error, from_stub, quiet
 
 LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
@@ -69,8 +67,8 @@ def _close_figures() -> None:
 def show(figure: Any, alt: str) -> None:
     """Display a matplotlib figure with a text alternative for who cannot see it.
 
-    JupyterLab ignores alt text in display metadata, hence the HTML ``<img>``. The
-    figure is closed, so that it is not shown twice.
+    It follows the page's theme (ink.py). The figure is closed, so that it is not shown
+    twice.
     """
     import matplotlib.pyplot as plt
     from IPython.display import HTML, display
@@ -79,14 +77,6 @@ def show(figure: Any, alt: str) -> None:
         plt.close(figure)
         print(f"(figure left out while grading: {alt})")
         return
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight")
+    drawn = as_svg(figure, alt)
     plt.close(figure)
-    data = base64.b64encode(buffer.getvalue()).decode()
-    display(
-        HTML(
-            f'<img alt="{html.escape(alt, quote=True)}" '
-            'style="max-width:100%;background:#fff" '
-            f'src="data:image/png;base64,{data}">'
-        )
-    )
+    display(HTML(drawn))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from autograder.student.exercise import CaseResult, Finding, Verdict
 from autograder.student.pictures import picture
@@ -88,13 +88,15 @@ def _points(verdict: Verdict) -> str:
 
 def _aspects(verdict: Verdict) -> list[str]:
     """Where points were lost, by aspect; nothing if none was, or there is only one."""
-    if verdict.passed or len(verdict.aspects) < 2:
-        return []
-    parts = [
-        f"{name} {earned:.3g} of {most:.3g}"
-        for name, (earned, most) in verdict.aspects.items()
-    ]
-    return [" · ".join(parts)]
+    line = "" if verdict.passed else by_aspect(verdict.aspects)
+    return [line] if line else []
+
+
+def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
+    """Aspects with the points earned, and those possible, in a line; "" for one."""
+    if len(aspects) < 2:
+        return ""
+    return " · ".join(f"{name} {a:.3g} of {b:.3g}" for name, (a, b) in aspects.items())
 
 
 def _mistake_lines(verdict: Verdict) -> list[str]:

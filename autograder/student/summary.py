@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.student.exercise import Exercise, Verdict
-from autograder.student.panel import BLUE, boxed, inline, mark
+from autograder.student.panel import BLUE, boxed, by_aspect, inline, mark
 
 _HIDDEN = (
     "Grading tries each exercise on other inputs, too, and on cases that are not shown "
@@ -19,7 +19,8 @@ _SIGNS = {True: "✓", False: "✗", None: "·"}
 class Row:
     """One exercise: ``passed`` is None as long as there is nothing to check.
 
-    ``cases`` says how many of its cases passed, ``remark`` what to know about it.
+    ``cases`` says how many of its cases passed, ``remark`` what to know about it,
+    ``aspects`` where points were lost.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Row:
     passed: bool | None = None
     cases: str = ""
     remark: str = "its check did not run yet"
+    aspects: str = ""
 
 
 def row_of(verdict: Verdict) -> Row:
@@ -39,9 +41,11 @@ def row_of(verdict: Verdict) -> Row:
         return Row(verdict.title, 0.0, verdict.max_points, None, "", "not solved yet")
     remark = verdict.mistake.says if verdict.mistake else ""
     cases = f"{sum(done.values())} of {len(done)}"
+    aspects = "" if verdict.passed else by_aspect(verdict.aspects)
     return Row(
-        verdict.title, verdict.points, verdict.max_points, verdict.passed, cases, remark
-    )
+        verdict.title, verdict.points, verdict.max_points, verdict.passed, cases,
+        remark, aspects,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Summary:
             lines.append(
                 f"  {_SIGNS[row.passed]} {points:>7} {row.title}{cases}{remark}"
             )
+            lines += [f"            {row.aspects}"] if row.aspects else []
         return "\n".join([*lines, self.next_step, _HIDDEN])
 
     def _repr_html_(self) -> str:
@@ -105,7 +110,9 @@ def summary(exercises: Sequence[Exercise], known: Mapping[str, Row]) -> Summary:
 
 
 def _cells(row: Row) -> str:
-    remark = f"<br><em>{inline(row.remark)}</em>" if row.remark else ""
+    told = [f"<em>{inline(row.remark)}</em>"] if row.remark else []
+    told += [inline(row.aspects)] if row.aspects else []
+    remark = "".join(f"<br>{line}" for line in told)
     sign = mark(row.passed) if row.passed is not None else _SIGNS[None]
     cells = (sign, f"{inline(row.title)}{remark}",
              f"{row.points:g} of {row.max_points:g}", row.cases)  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from PIL import Image
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SIZE = {"width": 1240, "height": 860}  # of a page: a laptop's
+_ELSEWHERE = re.compile(r"^(?:http|ws)s?://(?!127\.0\.0\.1[:/]|localhost[:/])")
 SECONDS = 60  # to wait for anything on a page; a busy machine imports torch slowly
 
 
@@ -42,8 +44,9 @@ def chromium():
 
 @pytest.fixture
 def page(chromium):
-    """An empty page."""
+    """An empty page, which reaches this machine and nothing else."""
     context = chromium.new_context(viewport=SIZE)
+    context.route(_ELSEWHERE, lambda route: route.abort())
     opened = context.new_page()
     opened.set_default_timeout(1000 * SECONDS)
     yield opened

@@ -87,6 +87,8 @@ def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
         text = page.locator("body").inner_text()
         assert "What a full answer has: both results (2)" in text
         assert "share equally" in text
+        equation = page.locator("math", has_text="0/0")
+        assert equation.bounding_box()["width"] > 10, "drawn, with no network"
         with page.expect_response(put("/api/grade/")):
             score.fill("3")
             score.press("Tab")  # leaves the field, which saves it

@@ -7,7 +7,7 @@ import torch
 
 from autograder.classroom import page as pages
 from autograder.classroom import progress, report
-from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.grading.record import CaseRecord, Record
 from autograder.student.check import Check
 from autograder.student.references import load

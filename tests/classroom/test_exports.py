@@ -8,7 +8,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import exports, sheet
-from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.grading.record import Record
 from tests.classroom.conftest import WHOLE

@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import progress
-from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 

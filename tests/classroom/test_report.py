@@ -13,7 +13,8 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import page, report
-from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
@@ -47,7 +48,7 @@ def thirteen(**more) -> Classbook:
     return class_of(*common, rare, submission("id-top", 4, 6), submission("ok", 4, 5.5))
 
 
-def index_of(values) -> report.ExerciseRow:
+def index_of(values) -> ExerciseRow:
     book = class_of(*(submission(f"s{n}", a, b) for n, (a, b) in enumerate(values)))
     return report.overview(book).exercises[0]
 
@@ -296,10 +297,26 @@ def test_exercises_are_called_by_their_titles():
 def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
     book = class_of(submission("ada", 4, 3), submission("bob", 2, 6))
     table = tmp_path / "before.csv"
-    table.write_text("exercise,mean_share\na,0.875\nessay,\n")
+    table.write_text("exercise,mean_share,discrimination\na,0.875,0.41\nessay,,\n")
     told = report.with_before(report.overview(book), table)
     assert [row.before for row in told.exercises] == [0.875, None, None]
-    assert '<td class="n">88%</td>' in report.as_html(told, "today")
+    assert [row.index_before for row in told.exercises] == [0.41, None, None]
+    page = report.as_html(told, "today")
+    assert '<td class="n">88%</td>' in page and '<td class="n">0.41</td>' in page
     table.write_text("exercise,mean_share\nelsewhere,1\n")
     with pytest.raises(CourseError, match="report --shareable writes"):
         report.with_before(told, table)
+
+
+def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
+    """Who was told apart before, and is not any more, is remarked; so is a hard one."""
+    apart = class_of(*(submission(f"s{n}", n / 3, n / 2) for n in range(12)))
+    _, table = report.write(
+        report.overview(apart, named=False), tmp_path / "a", "today"
+    )
+    alike = class_of(
+        *(submission(f"s{n}", (n % 2) / 4, (n // 2) / 2) for n in range(12))
+    )
+    row = report.with_before(report.overview(alike), table).exercises[0]
+    assert row.index_before == pytest.approx(1.0) and row.index < 0.2
+    assert row.remark.endswith("harder than before; it told students apart before")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from autograder import cli
 from autograder.classroom import hosted, results
-from autograder.classroom.gradebook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
 
@@ -22,7 +23,11 @@ RECORD = Record(
         CaseRecord("a", "a vector", "", False),
         CaseRecord("b", "negative numbers", "values", True),
     ),
+    aspects={"values": [0.5, 1.0], "calls": [0.5, 1.0]},
+    panel="You tripled.\nAsk yourself: How many are two?\n✓ a vector\n✗ negative "
+    "numbers (hidden)\n    twice: wrong values",
 )
+ASPECTS = "values 0.5 of 1 · calls 0.5 of 1"
 
 
 @pytest.fixture
@@ -48,10 +53,17 @@ def test_points_only_until_the_deadline(book):
 
 def test_cases_tell_which_passed_and_panels_why(book):
     now, later, _ = made(book, "cases")
-    assert now["output"] == "✓ a vector\n✗ negative numbers (hidden)"
-    assert later["output"].startswith("You tripled.")
+    assert now["output"] == f"{ASPECTS}\n✓ a vector\n✗ negative numbers (hidden)"
+    assert later["output"] == RECORD.panel
     now, written = made(book, "panels")
-    assert now["output"].startswith("You tripled.") and "output" in written
+    assert now["output"] == RECORD.panel and "output" in written
+
+
+def test_a_check_that_stopped_says_why(book):
+    stopped = replace(RECORD, note="It took too long.", says="", panel="", cases=())
+    (submission,) = book.submissions
+    told = replace(submission, records={"n-double": stopped})
+    assert results.told(book.exercises[0], told, "panels") == [stopped.note, ASPECTS]
 
 
 def test_prairielearn_gets_a_share(book):

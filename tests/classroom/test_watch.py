@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -59,37 +60,44 @@ def hand_in(root: Path, student: str, text: str) -> None:
 
 
 def test_what_is_new_is_graded_once(watched, world, tmp_path):
-    assert watched.round() == []
+    assert list(watched.round()) == []
     hand_in(tmp_path, "ada", "1")
     hand_in(tmp_path, "bob", "1")
-    assert watched.round() == ["ada", "bob"]
-    assert watched.round() == []
+    assert list(watched.round()) == ["ada", "bob"]
+    assert list(watched.round()) == []
     assert world.asked == ["collect", "collect", ("grade",), "ada", "bob", "collect"]
     hand_in(tmp_path, "bob", "22")
-    assert watched.round() == ["bob"]
+    assert list(watched.round()) == ["bob"]
 
 
 def test_who_hands_in_too_often_waits_and_is_not_forgotten(watched, tmp_path, now):
     for text in ("1", "22"):
         hand_in(tmp_path, "ada", text)
-        assert watched.round() == ["ada"]
+        assert list(watched.round()) == ["ada"]
     hand_in(tmp_path, "ada", "333")
     hand_in(tmp_path, "bob", "1")
-    assert watched.round() == ["bob"]
+    assert list(watched.round()) == ["bob"]
     assert watched.steps.asked[-2:] == [("grade", "ada"), "bob"]
     now[0] += HOUR + 1
-    assert watched.round() == ["ada"]
+    assert list(watched.round()) == ["ada"]
 
 
 def test_a_killed_watch_goes_on_where_it_stopped(watched, world, tmp_path, now):
     hand_in(tmp_path, "ada", "1")
     hand_in(tmp_path, "bob", "1")
-    world.fails = "bob"
-    with pytest.raises(CourseError):
-        watched.round()
-    again = World()
-    restarted = Watch(UNIT, tmp_path, again, 2, lambda: now[0])
-    assert restarted.round() == ["bob"]
+    assert next(watched.round()) == "ada", "and nobody asks for the next one"
+    restarted = Watch(UNIT, tmp_path, World(), 2, lambda: now[0])
+    assert list(restarted.round()) == ["bob"]
+
+
+def test_one_whose_feedback_fails_keeps_nobody_waiting(watched, world, tmp_path):
+    hand_in(tmp_path, "ada", "1")
+    hand_in(tmp_path, "bob", "1")
+    world.fails = "ada"
+    with pytest.raises(CourseError, match="killed"):
+        list(watched.round())
+    world.fails = ""
+    assert list(watched.round()) == ["ada"], "bob has his"
 
 
 def test_there_is_one_watch_of_an_assignment(tmp_path):
@@ -110,44 +118,77 @@ def test_a_round_that_fails_is_told_and_the_next_is_tried(watched, tmp_path, cap
     assert watch.run(watched, 0, once=True) == 0
 
 
-@pytest.mark.slow
-def test_from_submit_to_feedback_in_the_exchange_that_tells_points_only(tmp_path):
-    unit = find_unit("attention")
-    clone, desk = checkout(tmp_path / "course"), tmp_path / "desk"
-    settings = tmp_path / "jupyter" / "nbgrader_config.py"
-    settings.parent.mkdir()
-    settings.write_text(
+@dataclass
+class Exchange:
+    """A clone of the course, an exchange, and a student who has handed in."""
+
+    folder: Path
+    clone: Path
+    student: str = ""
+
+    def start(self, where: Path, *command: str) -> subprocess.Popen:
+        settings = {"JUPYTER_CONFIG_PATH": str(self.folder / "jupyter")}
+        return subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=where,
+            text=True,
+            env=os.environ | settings | {"PYTHONPATH": str(self.clone)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def run(self, where: Path, *command: str) -> str:
+        started = self.start(where, *command)
+        said, _ = started.communicate()
+        assert started.returncode == 0, said
+        return said
+
+    @property
+    def pages(self) -> list[Path]:
+        return list((self.folder / "exchange/transformer/feedback").glob("*.html"))
+
+
+@pytest.fixture
+def exchange(tmp_path) -> Exchange:
+    unit, desk = find_unit("attention"), tmp_path / "desk"
+    made = Exchange(tmp_path, checkout(tmp_path / "course"))
+    (tmp_path / "jupyter").mkdir()
+    (tmp_path / "jupyter" / "nbgrader_config.py").write_text(
         f"c = get_config()\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\n"
         'c.CourseDirectory.course_id = "transformer"\n'
     )
     (desk / unit.label).mkdir(parents=True)
     (desk / unit.label / unit.release.name).write_bytes(unit.release.read_bytes())
+    made.run(made.clone, "nbgrader", "release_assignment", unit.label)
+    made.run(desk, "nbgrader", "submit", unit.label)
+    (folder,) = (tmp_path / "exchange").glob("*/inbound/*")
+    made.student = folder.name.partition("+")[0]
+    return made
 
-    def run(folder: Path, *command: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=folder,
-            text=True,
-            check=False,
-            env=os.environ
-            | {"PYTHONPATH": str(clone), "JUPYTER_CONFIG_PATH": str(settings.parent)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
 
-    watched = ("autograder", "watch", "02", "--once", "--exchange")
-    run(clone, "nbgrader", "release_assignment", unit.label)
-    run(desk, "nbgrader", "submit", unit.label)
-    (student,) = (p.name for p in (tmp_path / "exchange").glob("*/inbound/*"))
-    student = student.partition("+")[0]
-    assert f" {student}\n" in run(clone, *watched)
-    (page,) = (tmp_path / "exchange" / "transformer" / "feedback").glob("*.html")
-    text = page.read_text()
-    assert "After the deadline, this page says" in text
-    assert "Not solved yet" not in text
-    assert f" {student}\n" not in run(clone, *watched), "nothing is new"
+WATCH = ("autograder", "watch", "02", "--exchange")
+
+
+@pytest.mark.slow
+def test_from_submit_to_feedback_in_the_exchange_that_tells_points_only(exchange):
+    said = exchange.run(exchange.clone, *WATCH, "--once")
+    assert f" {exchange.student}\n" in said
+    (page,) = exchange.pages
+    assert "After the deadline, this page says" in page.read_text()
+    assert "Not solved yet" not in page.read_text()
+    again = exchange.run(exchange.clone, *WATCH, "--once")
+    assert f" {exchange.student}\n" not in again, "nothing is new"
+
+
+@pytest.mark.slow
+def test_a_watch_that_is_killed_while_it_grades_gives_feedback_when_restarted(exchange):
+    killed = exchange.start(exchange.clone, *WATCH)
+    assert killed.stdout.readline(), "nbgrader's first line: it grades"
+    killed.kill()
+    killed.wait()
+    assert not exchange.pages
+    said = exchange.run(exchange.clone, *WATCH, "--once")
+    assert f" {exchange.student}\n" in said and len(exchange.pages) == 1
 
 
 def test_its_options_are_said(capsys):

@@ -33,6 +33,7 @@ class Stranger(Preprocessor):
 
     enabled = True
     outputs: list = []  # noqa: RUF012
+    aspects: dict = {}  # noqa: RUF012
 
     def preprocess(self, nb, resources):
         answer = tiny.cell(nb, "numbers-double-answer")
@@ -44,14 +45,17 @@ class Stranger(Preprocessor):
         )
         tiny.cell(nb, "numbers-double").outputs = [marked]
         nb.metadata["autograder"] = {
-            "checks": {"numbers-double": {"decided": "outside"}}
+            "checks": {
+                "numbers-double": {"decided": "outside"},
+                "numbers-triple": {"aspects": Stranger.aspects},
+            }
         }
         return nb, resources
 
 
 @pytest.fixture(autouse=True)
 def _no_outputs():
-    Stranger.outputs = []
+    Stranger.outputs, Stranger.aspects = [], {}
 
 
 def page(root, submission, outputs=(), student="ada") -> str:
@@ -287,3 +291,26 @@ def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(course):
     assert html.count("<details") == html.count("</details>")
     text = html.index("We double, then we triple.")
     assert html.rindex("<details", 0, text) == html.index('<details class="course">')
+
+
+def test_the_table_says_in_which_aspect_points_were_lost(course):
+    Stranger.aspects = {"values": [1.0, 3.0], "calls": [0.0, 1.0]}
+    html = page(course, solved(course, triple="def triple(x):\n    return x"))
+    assert "values 1 of 3 · calls 0 of 1" in html[: html.index("</table>")]
+    html = page(course, solved(course))
+    assert "values 1 of 3" not in html, "nothing is lost where all points are there"
+
+
+@pytest.mark.parametrize("tell", ["points", "cases", "panels"])
+def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypatch):
+    monkeypatch.setattr("autograder.grading.feedback.tell._is_over", lambda _: False)
+    cases = [{"title": "a vector", "problem": "values", "hidden": True}]
+    record = {"points": 1.0, "max_points": 4.0, "says": "You tripled.", "note": "",
+              "cases": cases, "aspects": {"values": [1.0, 3.0], "calls": [0.0, 1.0]},
+              "panel": "You tripled."}  # fmt: skip
+    notebook = v4.new_notebook(metadata={"autograder": {"checks": {"e": record}}})
+    notebook.cells = [v4.new_code_cell(metadata={"nbgrader": {"grade_id": "e"}})]
+    told, _ = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
+    text = str(told)
+    assert ("values" in text) == ("a vector" in text) == (tell != "points")
+    assert ("You tripled." in text) == (tell == "panels")

@@ -1,5 +1,6 @@
 """What a student sees when a check is run, whatever was written in the cell."""
 
+import re
 import subprocess
 import sys
 
@@ -34,6 +35,14 @@ def test_a_classic_mistake_is_named_first(capsys):
     assert text.splitlines()[1].strip() == verdict.mistake.says
     assert html.index("Ask yourself") < html.index("expected")
     assert "<svg" in html and "<script" not in html
+
+
+def test_a_panel_needs_nothing_of_the_program_that_shows_it():
+    """JupyterLab, Colab, VS Code: no script, no style sheet, no file."""
+    html = check(NAME, unscaled)._repr_html_() + check.summary()._repr_html_()
+    own = html.replace("http://www.w3.org/2000/svg", "")
+    found = re.findall(r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)=", own)
+    assert not found and "var(--" not in own and "http" not in own
 
 
 def test_outside_a_notebook_the_panel_is_printed(capsys):

@@ -55,6 +55,14 @@ def test_a_named_mistake_stands_beside_its_exercise(check):
     assert row.passed is False and re.fullmatch(r"\d+ of \d+", row.cases)
 
 
+def test_where_points_were_lost_stands_beside_the_exercise(check):
+    verdict = check("attention/softmax", lambda scores, dim=-1: scores.softmax(0))
+    told = check.summary()
+    (row,) = (row for row in told.rows if row.aspects)
+    assert row.title == verdict.title and row.aspects in panel.as_text(verdict)
+    assert row.aspects in repr(told) and row.aspects in told._repr_html_()
+
+
 def test_when_all_is_right_it_says_hand_in():
     done = Summary((Row("Doubling", 10, 10, True, "2 of 2", ""),))
     assert "Hand it in" in repr(done) and "10 of 10 points" in done._repr_html_()

@@ -11,6 +11,7 @@ from nbgrader.preprocessors import GetGrades
 
 from autograder.grading.feedback.outputs import KEY
 from autograder.grading.titles import title
+from autograder.student.panel import by_aspect
 
 
 class Scores(GetGrades):  # type: ignore[misc]
@@ -78,6 +79,7 @@ def _row(
         "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
         "cases": f"{right} of {len(cases)}" if cases else "",
         "remark": "" if _is_full(cell) else says,
+        "aspects": "" if _is_full(cell) else by_aspect(record.get("aspects", {})),
     }
 
 

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Enum
 
 from autograder.grading.feedback.outputs import KEY
+from autograder.student.panel import by_aspect
 
 
 class Tell(Preprocessor):
@@ -25,7 +26,7 @@ class Tell(Preprocessor):
     tell = Enum(
         ("points", "cases", "panels"), "panels",
         help="What feedback tells before the deadline: the points of each exercise; "
-        "also which cases passed; also the named mistake.",
+        "also aspects and which cases passed; also the named mistake.",
     ).tag(config=True)  # fmt: skip
 
     def preprocess(
@@ -35,9 +36,9 @@ class Tell(Preprocessor):
             return nb, resources
         checks = nb.metadata.get(KEY, {}).get("checks", {})
         for record in checks.values():
-            record["says"] = record["note"] = ""
+            record["says"] = record["note"] = record["panel"] = ""
             if self.tell == "points":
-                record["cases"] = []
+                record["cases"], record["aspects"] = [], {}
         for cell in nb.cells:
             record = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if record is not None and cell.cell_type == "code":
@@ -47,6 +48,8 @@ class Tell(Preprocessor):
 
 def _short(record: Mapping[str, Any]) -> str:
     lines = [f"{record['points']:g} of {record['max_points']:g} points"]
+    if lost := by_aspect(record.get("aspects", {})):
+        lines.append(lost)
     for case in record["cases"]:
         hidden = " (hidden)" if case["hidden"] else ""
         lines.append(f"{'✗' if case['problem'] else '✓'} {case['title']}{hidden}")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
 from autograder.cli import main
-from autograder.grading.record import of_verdict
+from autograder.grading.record import Record, of_verdict
 from autograder.solutions import encoder_decoder
 from autograder.solutions.text_recovery import (
     beam_search,
@@ -230,7 +230,8 @@ def test_details_hold_the_abilities():
 
 
 def _notebook(name: str, bleu: float) -> dict:
-    record = {"exercise": "text_recovery/model", "scores": {"bleu": bleu, "case": 0.5}}
+    scores = {"bleu": bleu, "case": 0.5}
+    record = Record("text_recovery/model", 1.0, 1.0, scores=scores).to_json()
     source = f"LEADERBOARD_NAME = {name}"
     return {
         "cells": [{"cell_type": "code", "source": source}],

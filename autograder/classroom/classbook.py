@@ -1,0 +1,94 @@
+"""A graded unit as data: a class, its submissions, their points and records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autograder.grading.record import Record
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What has points of its own; ``written`` ones are graded by a person."""
+
+    name: str
+    max_points: float
+    written: bool = False
+
+
+@dataclass(frozen=True)
+class Student:
+    """Somebody in the gradebook; all but ``id`` may be "" there."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """The full name, or the id where none is known."""
+        return f"{self.first_name} {self.last_name}".strip() or self.id
+
+    @property
+    def full(self) -> str:
+        """The name with the id beside it, or the id alone."""
+        return self.id if self.name == self.id else f"{self.name} ({self.id})"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's unit: points by exercise, None where a person has yet to grade.
+
+    Attributes:
+        penalty: points taken off for lateness.
+        late: how late it came, in seconds; 0 if in time or unknown.
+        called_late: whether it is late, or the LMS says so without saying how much.
+        records: the judge's records by exercise; none for written answers.
+        repairs: (kind, sentence) of what was put right before grading.
+        refused: why it could not be graded, "" if it could.
+        level: the isolation that its code ran in, "" if it did not run.
+        seconds: how long grading took, None if that was not noted.
+    """
+
+    student: Student
+    points: Mapping[str, float | None]
+    penalty: float = 0.0
+    late: float = 0.0
+    records: Mapping[str, Record] = field(default_factory=dict)
+    repairs: tuple[tuple[str, str], ...] = ()
+    refused: str = ""
+    level: str = ""
+    seconds: float | None = None
+    called_late: bool = False
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The exercises that a person has yet to grade."""
+        return tuple(name for name, points in self.points.items() if points is None)
+
+    @property
+    def known(self) -> float:
+        """The points so far, without what waits, before any penalty."""
+        return sum(points for points in self.points.values() if points is not None)
+
+    @property
+    def score(self) -> float | None:
+        """The final points, as nbgrader's export has them; None while one waits."""
+        return None if self.waiting else max(0.0, self.known - self.penalty)
+
+
+@dataclass(frozen=True)
+class Classbook:
+    """A unit with all its graded submissions, in the order of the students' ids."""
+
+    unit: str
+    exercises: tuple[Exercise, ...]
+    submissions: tuple[Submission, ...]
+    absent: tuple[Student, ...] = ()
+
+    @property
+    def max_points(self) -> float:
+        return sum(exercise.max_points for exercise in self.exercises)

@@ -1,0 +1,39 @@
+"""What grading noted in the notebooks of ``autograded/``: its only reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.course.errors import CourseError
+from autograder.grading.record import Record
+from autograder.grading.task import KEY
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A graded notebook, as plain JSON values.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    try:
+        notebook: dict[str, Any] = json.loads(path.read_bytes())
+        note_of(notebook)
+        return notebook
+    except (OSError, ValueError, LookupError):
+        raise CourseError(
+            f"{path} cannot be read; grade that submission again: nbgrader autograde "
+            f"{path.parts[-2]} --student={path.parts[-3]} --force"
+        ) from None
+
+
+def note_of(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """All that was noted: checks, repairs, why it was refused, box, seconds."""
+    return dict(notebook["metadata"].get(KEY, {}))
+
+
+def records(note: Mapping[str, Any]) -> dict[str, Record]:
+    """The judge's records of a note, by the check's grade id."""
+    return {n: Record.from_json(entry) for n, entry in note.get("checks", {}).items()}

@@ -1,0 +1,132 @@
+"""The item analysis: how each exercise went, and whether it tells students apart."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.classroom import sheet
+from autograder.classroom.classbook import Classbook, Exercise, Submission
+from autograder.classroom.report.rows import CaseRow, ExerciseRow, Overview
+from autograder.course.errors import CourseError
+from autograder.grading.record import Record
+
+ENOUGH = 10  # submissions that a discrimination index is computed from
+CHANGED = 0.2  # of the mean share between two terms, from which on it is remarked
+WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
+
+
+def judged(submission: Submission, exercises: Sequence[Exercise]) -> float:
+    """The points that no person gives: comparable while some essays are unread."""
+    written = {exercise.name for exercise in exercises if exercise.written}
+    return sum(p or 0.0 for n, p in submission.points.items() if n not in written)
+
+
+def exercises(book: Classbook) -> Iterator[ExerciseRow]:
+    for exercise in book.exercises:
+        name, most = exercise.name, exercise.max_points
+        graded = [s for s in book.submissions if s.points.get(name) is not None]
+        points = [p for s in graded if (p := s.points[name]) is not None]
+        records = [s.records[name] for s in graded if name in s.records]
+        index, remark = _discrimination(book, exercise, graded)
+        none = sum(p <= 0 for p in points)
+        full = sum(p >= most for p in points)
+        yield ExerciseRow(
+            name, most, exercise.written,
+            statistics.mean(points) / most if points and most else None,
+            full, len(points) - full - none, none,
+            len(book.submissions) - len(graded), index, remark,
+            sum(record.decided == "inside" for record in records),
+            statistics.median(r.seconds for r in records) if records else None,
+            None if exercise.written else sum(map(_is_blank, records)),
+            tuple(_failed(records)),
+        )  # fmt: skip
+
+
+def _is_blank(record: Record) -> bool:
+    return not record.cases and record.note.startswith("Not solved yet")
+
+
+def _failed(records: Iterable[Record]) -> Iterator[CaseRow]:
+    cases: dict[str, CaseRow] = {}
+    for record in records:
+        for case in record.cases:
+            row = cases.get(case.name, CaseRow(case.title, case.hidden, 0))
+            cases[case.name] = replace(row, count=row.count + bool(case.problem))
+    yield from (row for row in cases.values() if row.count)
+
+
+def _discrimination(
+    book: Classbook, exercise: Exercise, graded: Sequence[Submission]
+) -> tuple[float | None, str]:
+    """The corrected item-total correlation of an exercise, and what it says.
+
+    Of those whose submission could be read: a refused one says nothing on exercises.
+    """
+    others = [e for e in book.exercises if e.name != exercise.name]
+    told = [s for s in graded if not s.refused]
+    points = [s.points[exercise.name] or 0.0 for s in told]
+    rest = [judged(s, others) - _own(s, exercise) for s in told]
+    if len(told) < ENOUGH:
+        return None, f"too few graded submissions to tell ({len(told)} of {ENOUGH})"
+    if min(points) >= exercise.max_points:
+        return None, "everybody has all points: it does not tell students apart"
+    if max(points) <= 0 and exercise.written:
+        return None, "nobody has a point: left blank, or worth none"
+    if max(points) <= 0:
+        return None, "nobody has a point: look at the check and its text first"
+    if min(points) == max(points) or min(rest) == max(rest):
+        return None, "all have the same points: it does not tell students apart"
+    index = statistics.correlation(points, rest)
+    if index < 0:
+        return index, "who does well elsewhere does worse here: look at this one first"
+    if index < WEAK:
+        return index, "says little: who does well elsewhere does hardly better here"
+    return index, ""
+
+
+def _own(submission: Submission, exercise: Exercise) -> float:
+    return 0.0 if exercise.written else submission.points[exercise.name] or 0.0
+
+
+def with_before(overview: Overview, path: Path) -> Overview:
+    """The same beside the means and indices of an earlier term's shareable table.
+
+    Raises:
+        CourseError: the file is no such table.
+    """
+    table = sheet.read(path)
+    try:
+        known = {
+            table.cell(row, "exercise"): (
+                _number(table.cell(row, "mean_share")),
+                _number(table.cell(row, "discrimination")),
+            )
+            for row in table.rows
+        }
+    except ValueError:
+        known = {}
+    if not known.keys() & {row.name for row in overview.exercises}:
+        raise CourseError(f"{path} is not what report --shareable writes of this unit")
+    rows = (
+        _beside(row, *known.get(row.name, (None, None))) for row in overview.exercises
+    )
+    return replace(overview, exercises=tuple(rows))
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> ExerciseRow:
+    """An exercise beside what it was; a large change is remarked."""
+    remarks = [row.remark] if row.remark else []
+    if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
+        remarks.append(
+            "easier than before" if row.mean > mean else "harder than before"
+        )
+    if row.index is not None and index is not None and row.index < WEAK <= index:
+        remarks.append("it told students apart before")
+    return replace(row, before=mean, index_before=index, remark="; ".join(remarks))

@@ -1,0 +1,144 @@
+"""What a unit's grades say: everything that the class report shows is computed here."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from autograder.classroom.classbook import Classbook, Submission
+from autograder.classroom.report.items import exercises, judged
+from autograder.classroom.report.rows import (
+    Band,
+    HelpRow,
+    MistakeRow,
+    Overview,
+    StudentRow,
+    Tally,
+)
+from autograder.classroom.report.shareable import FEWEST, anonymous
+from autograder.classroom.similarity import Comparison
+from autograder.course.errors import CourseError
+from autograder.grading.record import Record
+from autograder.grading.titles import title
+
+BANDS = 10  # of the score distribution
+BEHIND = 0.5  # who has less than this share of the points is listed
+
+
+def overview(
+    book: Classbook, similar: Comparison | None = None, named: bool = True
+) -> Overview:
+    """Compute the report of a class.
+
+    Args:
+        similar: solutions that are alike; shown to the instructor only.
+        named: False for a report to share: no student, no group below ``RARE``.
+
+    Raises:
+        CourseError: the class is too small for a report that names nobody.
+    """
+    taken = book.submissions
+    if not named and len(taken) < FEWEST:
+        raise CourseError(
+            f"with {len(taken)} submissions everybody could tell who is meant; a "
+            f"shareable report needs {FEWEST}"
+        )
+    most = sum(e.max_points for e in book.exercises if not e.written)
+    known = [judged(submission, book.exercises) for submission in taken]
+    seconds = [s.seconds for s in taken if s.seconds is not None]
+    whole = Overview(
+        book.unit, named, len(taken), len(book.absent), book.max_points, most,
+        statistics.median(known), statistics.mean(known),
+        sum(submission.called_late for submission in taken),
+        sum(len(submission.waiting) for submission in taken),
+        _bands(known, most), tuple(exercises(book)), tuple(_mistakes(taken)),
+        sum(points < BEHIND * most for points in known),
+        _tally((kind, s) for s in taken for kind in {kind for kind, _ in s.repairs}),
+        _tally((s.refused, s) for s in taken if s.refused),
+        _tally((s.level or "not run", s) for s in taken),
+        (statistics.median(seconds), max(seconds), sum(seconds)) if seconds else None,
+    )  # fmt: skip
+    if not named:
+        return anonymous(whole)
+    timed = [(s.student.id, s.seconds) for s in taken if s.seconds is not None]
+    return replace(
+        whole,
+        help=tuple(_help(book, most)),
+        students=tuple(StudentRow(s.student.id, s.student.name, s) for s in taken),
+        missing=tuple(student.full for student in book.absent),
+        slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
+        similar=similar,
+    )
+
+
+def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
+    width = 100 // BANDS
+    which = Counter(
+        min(BANDS - 1, int(BANDS * p / most + 1e-9)) if most else 0 for p in points
+    )
+    return tuple(Band(n * width, (n + 1) * width, which[n]) for n in range(BANDS))
+
+
+def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
+    """The reasons for lost points: those with a name first, then by how common."""
+    met: dict[tuple[str, str, str], list[str]] = {}
+    for submission in submissions:
+        for exercise, record in submission.records.items():
+            if record.points < record.max_points:
+                says = record.says or record.note or "no mistake that has a name"
+                reason = (exercise, record.mistake, says)
+                met.setdefault(reason, []).append(submission.student.id)
+    rows = [
+        MistakeRow(*reason, len(students), tuple(students))
+        for reason, students in met.items()
+    ]
+    return sorted(rows, key=lambda row: (not row.name, -row.count, row.exercise))
+
+
+def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
+    """Students to look at, those with the fewest points first."""
+    rows = []
+    for submission in book.submissions:
+        points = judged(submission, book.exercises)
+        reasons = list(_reasons(submission, points, most, book))
+        if reasons:
+            rows.append(HelpRow(submission.student.id, points, tuple(reasons)))
+    yield from sorted(rows, key=lambda row: (row.points, row.student))
+
+
+def _reasons(
+    submission: Submission, points: float, most: float, book: Classbook
+) -> Iterator[str]:
+    if submission.refused:
+        yield f"refused: {submission.refused}"
+        return
+    records = submission.records
+    stopped = [n for n, r in records.items() if r.note.startswith("The notebook stopp")]
+    if stopped:
+        yield f"{records[stopped[0]].note} {len(stopped)} exercises were lost to it."
+    if points < BEHIND * most:
+        yield f"less than {BEHIND:.0%} of the points"
+        missed = [
+            records[e.name] for e in book.exercises
+            if e.name in records and records[e.name].points < records[e.name].max_points
+        ]  # fmt: skip
+        if missed:
+            first = missed[0]
+            yield (
+                f"begins to lose points at {title(book.unit, _grade_id(first))}: "
+                f"{first.says or first.note or 'no mistake that has a name'}"
+            )
+
+
+def _grade_id(record: Record) -> str:
+    return record.exercise.replace("/", "-")
+
+
+def _tally(pairs: Iterable[tuple[str, Submission]]) -> tuple[Tally, ...]:
+    met: dict[str, list[str]] = {}
+    for what, submission in pairs:
+        met.setdefault(what, []).append(submission.student.id)
+    rows = [Tally(what, len(who), tuple(who)) for what, who in met.items()]
+    return tuple(sorted(rows, key=lambda row: (-row.count, row.what)))

@@ -1,0 +1,95 @@
+"""The report as a page and as a table: they lay out, and compute nothing."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.classroom import gradebook, page, sheet, similarity
+from autograder.classroom.report.items import WEAK, with_before
+from autograder.classroom.report.overview import overview
+from autograder.classroom.report.rows import Overview
+from autograder.classroom.report.shareable import RARE
+from autograder.course import files
+from autograder.grading.titles import title
+
+MOST_ROWS = 30  # of a list that a class can make arbitrarily long
+
+
+def as_html(overview: Overview, today: str) -> str:
+    """The report as one page that asks nothing of any network and runs no script."""
+    return page.render(
+        "class_report.html.j2", overview.unit, report=overview, today=today,
+        rare=RARE, weak=WEAK, most=MOST_ROWS,
+        names={row.student: row.name for row in overview.students},
+    )  # fmt: skip
+
+
+def as_csv(overview: Overview) -> str:
+    """A row for each student; for each exercise in a report that names nobody."""
+    rows = _student_table(overview) if overview.named else _exercise_table(overview)
+    return sheet.as_text([sheet.harmless(value) for value in row] for row in rows)
+
+
+def _student_table(overview: Overview) -> Iterator[list[object]]:
+    names = [row.name for row in overview.exercises]
+    yield [
+        "student", "name", "email", "score", "max_score", "waiting", "late_penalty",
+        *names, *(f"{name} mistake" for name in names), "refused", "put right",
+        "isolation", "seconds",
+    ]  # fmt: skip
+    for row in overview.students:
+        submission, student = row.submission, row.submission.student
+        records = submission.records
+        yield [
+            student.id, row.name, student.email, submission.score, overview.max_points,
+            len(submission.waiting), submission.penalty,
+            *(submission.points[name] for name in names),
+            *(records[n].mistake if n in records else "" for n in names),
+            submission.refused, " ".join(says for _, says in submission.repairs),
+            submission.level, submission.seconds,
+        ]  # fmt: skip
+
+
+def _exercise_table(overview: Overview) -> Iterator[list[object]]:
+    yield [
+        "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
+        "waiting",
+        "discrimination", "remark", "decided_inside",
+    ]  # fmt: skip
+    for row in overview.exercises:
+        yield [
+            row.name, title(overview.unit, row.name), row.max_points, row.mean,
+            row.full, row.part, row.none, row.waiting, row.index, row.remark,
+            row.inside,
+        ]  # fmt: skip
+
+
+def write(overview: Overview, path: Path, today: str) -> tuple[Path, Path]:
+    """Write the page to ``path`` and the table beside it; where they are."""
+    table = path.with_suffix(".csv")
+    files.write(path, as_html(overview, today))
+    files.write(table, as_csv(overview))
+    return path, table
+
+
+def make(
+    unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
+) -> tuple[Path, Path]:
+    """Compute and write the report of the course at ``root``; where page and table are.
+
+    Args:
+        before: an earlier term's shareable table, to compare with.
+
+    Raises:
+        CourseError: nothing is graded yet, or too little to name nobody.
+    """
+    similar = None
+    if named:
+        given = similarity.released(unit, root)
+        similar = similarity.compare(similarity.read(unit, root), given)
+    book = gradebook.read(unit, root)
+    today = f"{datetime.date.today():%d %B %Y}"
+    told = overview(book, similar, named)
+    return write(with_before(told, before) if before else told, path, today)

@@ -1,0 +1,127 @@
+"""What a report holds, line by line; nothing here computes or lays out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.classroom.classbook import Submission
+from autograder.classroom.similarity import Comparison
+
+
+@dataclass(frozen=True)
+class Band:
+    """Scores from ``low`` to ``high`` percent; the last band includes its end."""
+
+    low: int
+    high: int
+    count: int
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """A case of an exercise, and how many of those who tried failed it."""
+
+    title: str
+    hidden: bool
+    count: int
+
+
+@dataclass(frozen=True)
+class ExerciseRow:
+    """How the class did on one exercise; numbers are None where nobody is graded yet.
+
+    Attributes:
+        mean: share of the points, 0 to 1.
+        full, part, none: how many have all, some, and no points; None: not told.
+        waiting: how many a person has yet to grade.
+        index: correlation with the points in all other exercises, -1 to 1.
+        remark: what the index, or the lack of one, says.
+        seconds: median time of its check.
+        blank: how many left the stub as it was; the others who have no points tried.
+        failed: how many failed each case, in the order of the cases; none if nobody.
+        before, index_before: of an earlier term; None where they are not known.
+    """
+
+    name: str
+    max_points: float
+    written: bool
+    mean: float | None
+    full: int | None
+    part: int | None
+    none: int | None
+    waiting: int
+    index: float | None
+    remark: str
+    inside: int
+    seconds: float | None
+    blank: int | None = None
+    failed: tuple[CaseRow, ...] = ()
+    before: float | None = None
+    index_before: float | None = None
+
+
+@dataclass(frozen=True)
+class MistakeRow:
+    """A reason for lost points and how often it was met; ``name`` "" if it has none."""
+
+    exercise: str
+    name: str
+    says: str
+    count: int
+    students: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HelpRow:
+    """A student whom a teacher should look at, and why."""
+
+    student: str
+    points: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StudentRow:
+    """One line of the class's table."""
+
+    student: str
+    name: str
+    submission: Submission
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often something happened, and to whom."""
+
+    what: str
+    count: int
+    students: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All that a report shows. ``named`` is False for the shareable one."""
+
+    unit: str
+    named: bool
+    handed_in: int
+    absent: int
+    max_points: float
+    known_max: float
+    median: float
+    mean: float
+    late: int
+    waiting: int
+    bands: tuple[Band, ...]
+    exercises: tuple[ExerciseRow, ...]
+    mistakes: tuple[MistakeRow, ...]
+    behind: int
+    repairs: tuple[Tally, ...]
+    refused: tuple[Tally, ...]
+    levels: tuple[Tally, ...]
+    seconds: tuple[float, float, float] | None
+    help: tuple[HelpRow, ...] = ()
+    students: tuple[StudentRow, ...] = ()
+    missing: tuple[str, ...] = ()
+    slowest: tuple[tuple[str, float], ...] = ()
+    similar: Comparison | None = None

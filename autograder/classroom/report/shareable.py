@@ -1,0 +1,64 @@
+"""A report to share: without students, and groups that give somebody away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autograder.classroom.report.rows import Band, MistakeRow, Overview, Tally
+
+FEWEST = 5  # submissions that a shareable report is made of
+RARE = 3  # groups of fewer people are not told apart in a shareable report
+
+
+def anonymous(overview: Overview) -> Overview:
+    """The same without students, and without groups that give somebody away."""
+    refused = sum(row.count for row in overview.refused)
+    return replace(
+        overview,
+        mistakes=tuple(_common_mistakes(overview.mistakes)),
+        repairs=_common(overview.repairs),
+        refused=_common((Tally("could not be read", refused),) if refused else ()),
+        levels=_common(overview.levels),
+        bands=_wide_bands(overview.bands),
+        exercises=tuple(
+            replace(row, full=None, part=None, none=None, blank=None, failed=())
+            for row in overview.exercises
+        ),
+    )
+
+
+def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
+    """Mistakes with a name that several made; the others of an exercise as one row."""
+    common = [row for row in rows if row.name and row.count >= RARE]
+    for row in common:
+        yield MistakeRow(row.exercise, row.name, row.says, row.count)
+    rest: Counter[Any] = Counter()
+    for row in rows:
+        rest[row.exercise] += 0 if row in common else row.count
+    for exercise, count in rest.most_common():
+        if count >= RARE:
+            yield MistakeRow(exercise, "", "other reasons, each of them rare", count)
+
+
+def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
+    """Without names; groups below ``RARE`` together, or not at all."""
+    kept = [Tally(row.what, row.count) for row in rows if row.count >= RARE]
+    rest = sum(row.count for row in rows if row.count < RARE)
+    return (*kept, Tally("others", rest)) if rest >= RARE else tuple(kept)
+
+
+def _wide_bands(bands: Sequence[Band]) -> tuple[Band, ...]:
+    """Neighbouring bands together, until each holds nobody or at least ``RARE``."""
+    wide: list[Band] = []
+    for band in bands:
+        if wide and 0 < wide[-1].count < RARE:
+            last = wide.pop()
+            band = Band(last.low, band.high, last.count + band.count)
+        wide.append(band)
+    while len(wide) > 1 and 0 < wide[-1].count < RARE:
+        last, before = wide.pop(), wide.pop()
+        wide.append(Band(before.low, last.high, before.count + last.count))
+    return tuple(wide)

@@ -1,0 +1,179 @@
+"""Commands after grading: reports, grades for LMSs, feedback, what a person decides."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from autograder.cli.terms import Commands, add_course, add_graded
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to an argument parser's."""
+    _add_report(commands)
+    add_graded(commands, "similarity", _similarity, "list solutions that are alike")
+    _add_grades(commands)
+    _add_written(commands)
+    _add_regrade(commands)
+    add_graded(commands, "feedback", _feedback, "pack feedback pages for the LMS")
+    add_graded(commands, "leaderboard", _leaderboard, "rank a unit's models")
+
+
+def _add_report(commands: Commands) -> None:
+    text = "write the class report of a unit, or of the course so far"
+    report = commands.add_parser("report", help=text, description=text)
+    report.add_argument("unit", metavar="UNIT", nargs="?", help='like "02"; or --all')
+    add_course(report)
+    report.set_defaults(run=_report)
+    report.add_argument("--all", action="store_true", help="everybody over all units")
+    report.add_argument(
+        "--weight", action="append", default=[], metavar="UNIT=N",
+        help="with --all: how much a unit counts, like 06=3; else 1",
+    )  # fmt: skip
+    report.add_argument(
+        "--drop", type=int, default=0, metavar="N",
+        help="with --all: a student's worst units, which do not count",
+    )  # fmt: skip
+    report.add_argument(
+        "--before", type=Path, metavar="CSV",
+        help="an earlier term's table of report --shareable, to compare with",
+    )  # fmt: skip
+    report.add_argument("--shareable", action="store_true", help="name no student")
+    report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
+
+
+def _add_grades(commands: Commands) -> None:
+    grades = add_graded(commands, "grades", _grades, "write grades for an LMS")
+    formats = ("canvas", "moodle", "gradescope")
+    grades.add_argument("--format", required=True, choices=formats)
+    grades.add_argument(
+        "--into", type=Path, metavar="CSV",
+        help="Canvas's exported gradebook, or Moodle's grading worksheet",
+    )  # fmt: skip
+    grades.add_argument("--column", default="", metavar="TITLE", help="of Canvas's CSV")
+    grades.add_argument("--output", type=Path, metavar="PATH", help="default: reports/")
+
+
+def _add_written(commands: Commands) -> None:
+    written = add_graded(commands, "written", _written, "list answers in words")
+    written.add_argument(
+        "--from", dest="tables", action="append", default=[], type=Path, metavar="CSV",
+        help="a table that was filled in: its points and comments are recorded",
+    )  # fmt: skip
+
+
+def _add_regrade(commands: Commands) -> None:
+    regrade = add_graded(commands, "regrade", _regrade, "look at a grade again")
+    regrade.add_argument("student", metavar="STUDENT")
+    regrade.add_argument("exercise", metavar="EXERCISE", help='like "softmax"')
+    regrade.add_argument("--says", default="", help="what the student says")
+    regrade.add_argument("--answer", default="", help="adds your answer to the request")
+
+
+def _report(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, progress, report
+
+    if bool(options.unit) == options.all:
+        raise CourseError("say a unit, or --all")
+    if options.all:
+        known = sorted({p.parent.name for p in options.course.glob("source/*/*.ipynb")})
+        weights = progress.parse_weights(options.weight, known)
+        path = options.output or options.course / "reports" / "course.html"
+        today = f"{date.today():%d %B %Y}"
+        made = progress.make(options.course, path, weights, options.drop, today)
+        print(*made, sep="\n")
+        return 0
+    unit = gradebook.find_assignment(options.unit, options.course)
+    name = f"{unit}-shareable.html" if options.shareable else f"{unit}.html"
+    path = options.output or options.course / "reports" / name
+    named = not options.shareable
+    made = report.make(unit, options.course, path, named, options.before)
+    print(*made, sep="\n")
+    return 0
+
+
+def _similarity(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, similarity
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    answers = similarity.read(unit, options.course)
+    found = similarity.compare(answers, similarity.released(unit, options.course))
+    path = options.course / "reports" / f"{unit}-similarity.html"
+    today = f"{date.today():%d %B %Y}"
+    write(path, similarity.as_html(unit, found, answers, today))
+    print(similarity.as_text(unit, found), f"side by side: {path}", sep="\n\n")
+    return 0
+
+
+def _grades(options: argparse.Namespace) -> int:
+    from autograder.classroom import exports, gradebook, sheet
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    book = gradebook.read(unit, options.course)
+    base = options.course / "reports" / f"{unit}-{options.format}"
+    if options.format == "gradescope":
+        folder = options.output or base
+        print(*exports.write_gradescope(book, folder), folder, sep="\n")
+        return 0
+    into = sheet.read(options.into) if options.into else None
+    if options.format == "moodle":
+        made = exports.moodle(book, into)
+    elif into:
+        made = exports.canvas(book, into, options.column)
+    else:
+        raise CourseError(
+            "Canvas wants its own ids: export its gradebook (Grades > Export) and give "
+            "it with --into FILE"
+        )
+    path = options.output or base.with_suffix(".csv")
+    write(path, made.text.encode())
+    print(*made.remarks, path, sep="\n")
+    if made.missing:
+        print(f"graded, but not in {options.into}: {', '.join(made.missing)}")
+    return 1 if made.missing else 0
+
+
+def _written(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, written
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    for path in options.tables:
+        count = written.take_list(unit, options.course, path)
+        print(f"{path}: points for {count}")
+    if not options.tables:
+        folder = options.course / "reports"
+        print(*written.write_list(unit, options.course, folder), sep="\n")
+    return 0
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, requests
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    about = (unit, options.course, options.student, options.exercise)
+    today = f"{date.today():%d %B %Y}"
+    if options.answer:
+        print(requests.answer(*about, options.answer, today))
+    else:
+        print(requests.look_again(*about, options.says, today))
+    return 0
+
+
+def _feedback(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, handback
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    made = handback.write(unit, options.course, options.course / "reports")
+    print(*made.paths, *made.remarks, sep="\n")
+    return 1 if made.remarks else 0
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, leaderboard
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    print(*leaderboard.write(unit, options.course), sep="\n")
+    return 0

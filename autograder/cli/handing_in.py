@@ -1,0 +1,216 @@
+"""Commands before and while grading: a shared machine, what is handed in, time."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import timedelta
+from pathlib import Path
+
+from autograder.cli.terms import Commands, add_graded
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to an argument parser's."""
+    _add_exchange(commands)
+    _add_collect(commands)
+    _add_watch(commands)
+    _add_hosted(commands)
+    _add_extend(commands)
+    _add_solutions(commands)
+
+
+def _add_exchange(commands: Commands) -> None:
+    text = "share this machine between graders and students (as root; see docs/ta.md)"
+    command = commands.add_parser("exchange", help=text, description=text)
+    command.add_argument("--graders", nargs="+", default=[], metavar="ACCOUNT")
+    command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
+    command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
+    command.add_argument("--group", default="nbgraders")
+    command.add_argument("--course", default="transformer", help="its name")
+    command.set_defaults(run=_exchange)
+
+
+def _add_collect(commands: Commands) -> None:
+    collect = add_graded(commands, "collect", _collect, "place an LMS's archives")
+    collect.add_argument(
+        "archives", nargs="+", type=Path, metavar="ZIP", help="or a folder: it unpacked"
+    )
+    collect.add_argument(
+        "--roster", type=Path, metavar="CSV", help="who is who; the gradebook keeps it"
+    )
+    collect.add_argument(
+        "--worksheet", type=Path, metavar="CSV", help="Moodle's, for hidden identities"
+    )
+    collect.add_argument(
+        "--lms", default="", metavar="NAME", help="if the archives do not tell"
+    )
+    collect.add_argument(
+        "--timezone", default="", metavar="ZONE",
+        help='of the LMS, like "Europe/Berlin"; default: this computer\'s',
+    )  # fmt: skip
+    collect.add_argument(
+        "--replace", action="store_true", help="where it is unclear which is newer"
+    )
+
+
+def _add_watch(commands: Commands) -> None:
+    watch = add_graded(commands, "watch", _watch, "grade what arrives, on hand-in")
+    watch.add_argument(
+        "--exchange", action="store_true",
+        help="collect from nbgrader's exchange, and release feedback to it",
+    )  # fmt: skip
+    watch.add_argument(
+        "--tell", choices=("points", "cases", "panels"), default="points",
+        help="what feedback tells before the deadline; afterwards, all",
+    )  # fmt: skip
+    watch.add_argument("--per-hour", type=int, default=6, help="gradings of a student")
+    watch.add_argument("--every", type=float, default=10.0, help="seconds")
+    watch.add_argument("--once", action="store_true", help="one round, as for cron")
+
+
+def _add_hosted(commands: Commands) -> None:
+    hosted = add_graded(
+        commands, "hosted", _hosted, "grade one submission for a service"
+    )
+    hosted.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
+    hosted.add_argument("--results", type=Path, required=True, metavar="FILE")
+    hosted.add_argument(
+        "--format", default="gradescope", metavar="NAME",
+        help="gradescope, prairielearn or text",
+    )  # fmt: skip
+    hosted.add_argument(
+        "--tell", default="points", metavar="WHAT",
+        help="what a student learns: points, cases or panels",
+    )  # fmt: skip
+    hosted.add_argument(
+        "--unconfined", action="store_true",
+        help="also where no isolation works: in a container that is thrown away",
+    )  # fmt: skip
+
+
+def _add_extend(commands: Commands) -> None:
+    extend = add_graded(commands, "extend", _extend, "give students more time")
+    extend.add_argument("students", nargs="*", metavar="STUDENT", help="none: list all")
+    extend.add_argument("--days", type=float, default=0.0, help="after the deadline")
+    extend.add_argument("--hours", type=float, default=0.0, help="after the deadline")
+    extend.add_argument(
+        "--until", default="", metavar="TIME",
+        help='like "2026-12-03 23:59 Europe/Berlin", in place of days and hours',
+    )  # fmt: skip
+
+
+def _add_solutions(commands: Commands) -> None:
+    solutions = add_graded(
+        commands, "solutions", _solutions, "hand out a unit with its solutions"
+    )
+    solutions.add_argument(
+        "--anyway", action="store_true", help="also while somebody may hand in"
+    )
+
+
+def _exchange(options: argparse.Namespace) -> int:
+    from autograder.classroom.exchange import Classroom, set_up
+
+    room = Classroom(
+        options.graders, options.folder.absolute(), options.config.absolute(),
+        options.group, options.course,
+    )  # fmt: skip
+    set_up(room)
+    listed = ", ".join(options.graders)
+    print(f"exchange: {room.exchange}\ncourse:   {room.course}, for {listed}")
+    print(f"{listed}: log out and in once, so that the group {options.group} counts")
+    return 0
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.collect import layouts, place, roster
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    if options.lms and options.lms.lower() not in layouts.NAMES:
+        raise CourseError(f"--lms is one of {', '.join(layouts.NAMES)}")
+    known = roster.of_course(options.course, options.roster)
+    if options.roster:
+        roster.keep(known, options.course)
+    if options.worksheet:
+        known = known.with_worksheet(options.worksheet)
+    outcomes = list(
+        place.collect(
+            unit, options.archives, options.course, known,
+            layouts.to_utc(options.timezone), options.lms.lower(), options.replace,
+            gradebook.due(options.course, unit),
+        )
+    )  # fmt: skip
+    print(place.as_text(outcomes))
+    return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, watch
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    root = options.course.resolve()
+    steps = watch.Commands(unit, root, options.exchange, options.tell)
+    one = watch.Watch(unit, root, steps, options.per_hour)
+    try:
+        return watch.run(one, options.every, options.once)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _hosted(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook, hosted, results
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    if options.format not in results.FORMATS:
+        raise CourseError(f"--format is one of {', '.join(results.FORMATS)}")
+    if options.tell not in results.TELL:
+        raise CourseError(f"--tell is one of {', '.join(results.TELL)}")
+    book = hosted.grade(unit, options.submission, options.course, options.unconfined)
+    (submission,) = book.submissions
+    text = results.FORMATS[options.format](book, submission, options.tell)
+    write(options.results, text)
+    print(f"{submission.known:g} of {book.max_points:g} points: {options.results}")
+    return 0
+
+
+def _extend(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.grading import extensions
+    from autograder.grading.dates import due_date
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    extra = timedelta(days=options.days, hours=options.hours)
+    if options.until:
+        due = gradebook.due(options.course, unit)
+        if due is None:
+            raise CourseError(f"{unit} has no deadline yet; give --days or --hours")
+        extra = due_date(options.until) - due
+    if extra < timedelta():
+        raise CourseError("an extension cannot end before the deadline")
+    for student in options.students:
+        extensions.grant(options.course, unit, student, extra)
+    for student, time in sorted(extensions.granted(options.course, unit).items()):
+        print(f"{student}: {time} after the deadline" if time else f"{student}: none")
+    if options.students:
+        print(f"it counts from the next run on: nbgrader autograde {unit}")
+    return 0
+
+
+def _solutions(options: argparse.Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.course import find_unit
+    from autograder.grading import extensions
+    from autograder.publishing import solved
+
+    unit = gradebook.find_assignment(options.unit, options.course)
+    due = None if options.anyway else gradebook.due(options.course, unit)
+    if due:
+        due += max(
+            extensions.granted(options.course, unit).values(), default=timedelta()
+        )
+    path = options.course / "solutions" / f"{unit}.ipynb"
+    print(solved.release(find_unit(unit), path, due))
+    return 0

@@ -1,0 +1,76 @@
+"""A matplotlib figure as SVG that reads the same on light and dark pages.
+
+What stands around the data (titles, names of axes, ticks, frames, legends) takes the
+colour of the page's text; the background is the page's. So does what is drawn in black
+among curves. What is painted onto a heat map or a shape keeps its colour.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_BLACK = (0.0, 0.0, 0.0)
+_INK = "#010203"  # stands for the page's colour while matplotlib draws
+_STYLE = "max-width:100%;height:auto"
+
+
+def as_svg(figure: Any, alt: str) -> str:
+    """The figure as an SVG element, with a text alternative for who cannot see it."""
+    import matplotlib
+    from matplotlib.colors import to_rgb
+
+    for part in _around(figure):
+        _paint(part, to_rgb)
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": alt}):  # the same each time it is drawn
+        figure.savefig(
+            buffer, format="svg", transparent=True, bbox_inches="tight",
+            metadata={"Date": None},
+        )  # fmt: skip
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :].replace(_INK, "currentColor")
+    # Its style sheet and metadata would reach the whole page.
+    text = re.sub(r"<(style|metadata)\b.*?</\1>\s*", "", text, flags=re.DOTALL)
+    label = html.escape(alt, quote=True)
+    opened = (
+        f'<svg role="img" aria-label="{label}" style="{_STYLE};stroke-linejoin:round"'
+    )
+    return text.replace("<svg", opened, 1)
+
+
+def _around(figure: Any) -> Iterator[Any]:
+    """What is not data: it is read against the page."""
+    yield from figure.texts
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            yield axis.label
+            yield axis.offsetText
+            for tick in itertools.chain(axis.get_major_ticks(), axis.get_minor_ticks()):
+                yield from (tick.label1, tick.label2, tick.tick1line, tick.tick2line)
+        titles = {t for t in axes.get_children() if hasattr(t, "get_text")}
+        yield from titles - set(axes.texts)
+        yield from axes.spines.values()
+        if legend := axes.get_legend():
+            legend.get_frame().set_alpha(0.0)
+            yield from (*legend.get_texts(), *legend.legend_handles)
+        if not axes.images and not axes.patches:
+            yield from (*axes.lines, *axes.texts)
+
+
+def _paint(part: Any, to_rgb: Any) -> None:
+    """Black becomes the page's ink; any other colour was chosen and stays."""
+    for kind in ("color", "edgecolor", "markeredgecolor", "markerfacecolor"):
+        if not hasattr(part, f"set_{kind}") or not hasattr(part, f"get_{kind}"):
+            continue
+        painted = getattr(part, f"get_{kind}")()
+        try:
+            black = to_rgb(painted) == _BLACK
+        except (TypeError, ValueError):  # several colours, or none
+            continue
+        if black:
+            getattr(part, f"set_{kind}")(_INK)
