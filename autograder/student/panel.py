@@ -93,10 +93,14 @@ def _aspects(verdict: Verdict) -> list[str]:
 
 
 def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
-    """Aspects with the points earned, and those possible, in a line; "" for one."""
+    """Aspects with the points earned, and those possible, in a line; "" for one.
+
+    Those that are worth most come first.
+    """
     if len(aspects) < 2:
         return ""
-    return " · ".join(f"{name} {a:.3g} of {b:.3g}" for name, (a, b) in aspects.items())
+    ordered = sorted(aspects.items(), key=lambda item: (-item[1][1], item[0]))
+    return " · ".join(f"{name} {a:.3g} of {b:.3g}" for name, (a, b) in ordered)
 
 
 def _mistake_lines(verdict: Verdict) -> list[str]:

@@ -47,7 +47,7 @@ class Stranger(Preprocessor):
         nb.metadata["autograder"] = {
             "checks": {
                 "numbers-double": {"decided": "outside"},
-                "numbers-triple": {"aspects": Stranger.aspects},
+                "numbers-triple": {"decided": "inside", "aspects": Stranger.aspects},
             }
         }
         return nb, resources
