@@ -1,6 +1,6 @@
 """Reading a zip that anybody may have made: bounded, and nothing is ever unpacked.
 
-A fault of the archive as a whole raises ``Refused``; a member that is not what an LMS
+A fault of the archive as a whole raises ``NotPlaced``; a member that is not what an LMS
 writes is left out with a reason, and the others are read.
 """
 
@@ -28,7 +28,7 @@ _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedErro
            ValueError, LookupError, RuntimeError, struct.error)  # fmt: skip
 
 
-class Refused(Exception):
+class NotPlaced(Exception):
     """An archive or a member cannot be used; the text says why."""
 
 
@@ -53,7 +53,7 @@ class Archive:
         file: its bytes, where it is no file of its own.
 
     Raises:
-        Refused: it is no zip, too large, or made to deceive.
+        NotPlaced: it is no zip, too large, or made to deceive.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
@@ -61,14 +61,14 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(file or path)
         except UnicodeDecodeError:
-            raise Refused("a name in it is in a broken encoding") from None
+            raise NotPlaced("a name in it is in a broken encoding") from None
         except FileNotFoundError:
-            raise Refused("there is no such file") from None
+            raise NotPlaced("there is no such file") from None
         except _FAULTS:
-            raise Refused("it is not a readable zip; download it again") from None
+            raise NotPlaced("it is not a readable zip; download it again") from None
         try:
             self._check_whole()
-        except Refused:
+        except NotPlaced:
             self.close()
             raise
         self.left_out: list[tuple[str, str]] = []
@@ -87,29 +87,29 @@ class Archive:
         """What a member holds.
 
         Raises:
-            Refused: it is larger than ``most`` bytes, or damaged.
+            NotPlaced: it is larger than ``most`` bytes, or damaged.
         """
         if member.size > most:
-            raise Refused(f"larger than {most >> 20} MB")
+            raise NotPlaced(f"larger than {most >> 20} MB")
         try:
             with self._zip.open(member.place) as file:
                 data = file.read(most + 1)
         except _FAULTS:
-            raise Refused("damaged, or packed in an unknown way") from None
+            raise NotPlaced("damaged, or packed in an unknown way") from None
         if len(data) > most:
-            raise Refused(f"larger than {most >> 20} MB")
+            raise NotPlaced(f"larger than {most >> 20} MB")
         return data
 
     def _check_whole(self) -> None:
         infos = self._zip.infolist()
         if len(infos) > MOST_MEMBERS:
-            raise Refused(f"it has more than {MOST_MEMBERS} members")
+            raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
         if sum(info.file_size for info in infos) > MOST_BYTES:
-            raise Refused(f"unpacked, it is larger than {MOST_BYTES >> 30} GB")
+            raise NotPlaced(f"unpacked, it is larger than {MOST_BYTES >> 30} GB")
         end = 0  # members that share bytes are how small archives become huge ones
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:
-                raise Refused("its members overlap: it was made to deceive")
+                raise NotPlaced("its members overlap: it was made to deceive")
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from autograder.collect.archive import Member, Refused
+from autograder.collect.archive import Member, NotPlaced
 from autograder.collect.layouts import Attempt
 from autograder.collect.sources import Source, inside, strip_top
 from autograder.grading import intake
@@ -22,11 +22,11 @@ def contents(
     """What an attempt holds by the path it gets, earlier uploads first; and remarks.
 
     Raises:
-        Refused: it is too large, or damaged.
+        NotPlaced: it is too large, or damaged.
     """
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
-        raise Refused(f"it has more than {limits.files} files")
+        raise NotPlaced(f"it has more than {limits.files} files")
     left, files = limits.total, {}
     for path, member in attempt.files.items():
         if path.rpartition("/")[2].casefold() in RESERVED:
@@ -34,8 +34,8 @@ def contents(
             continue
         try:
             data = archive.read(member, min(limits.file, left))
-        except Refused as reason:
-            raise Refused(f"{path}: {reason}") from None
+        except NotPlaced as reason:
+            raise NotPlaced(f"{path}: {reason}") from None
         left -= len(data)
         files[path] = data
     if not _notebooks(files):
@@ -43,10 +43,10 @@ def contents(
             if path in files and path.lower().endswith(".zip"):
                 try:
                     files |= _unpacked(archive, member, limits.files, limits.total)
-                except Refused as reason:
+                except NotPlaced as reason:
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
-        raise Refused("it is a text typed into the LMS, without any file")
+        raise NotPlaced("it is a text typed into the LMS, without any file")
     if not _notebooks(files):
         notes.append("there is no notebook in it")
     return _named(files, unit), notes
@@ -62,7 +62,7 @@ def _unpacked(
     """The files of a zip that a student handed in instead of a notebook.
 
     Raises:
-        Refused: it is none, too large, or made to deceive.
+        NotPlaced: it is none, too large, or made to deceive.
     """
     files: dict[str, bytes] = {}
     with inside(archive, member, most_bytes) as packed:

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from autograder.collect.archive import Member, Refused
+from autograder.collect.archive import Member, NotPlaced
 from autograder.collect.sources import Source
 from autograder.course.errors import CourseError
 from autograder.grading.intake import parse_stamp
@@ -128,7 +128,7 @@ def detect(archive: Source, lms: str = "") -> Layout:
     """The layout of an archive: the one given, or that of most of its files.
 
     Raises:
-        Refused: it has none that is known, or two equally well.
+        NotPlaced: it has none that is known, or two equally well.
     """
     if lms:
         return next(layout for layout in _LAYOUTS if layout.lms.lower() == lms)
@@ -139,10 +139,10 @@ def detect(archive: Source, lms: str = "") -> Layout:
     most = max(counts.values())
     best = [layout for layout in _LAYOUTS if counts[layout.lms] == most]
     if not most:
-        raise Refused(f"its names are those of none of {', '.join(counts)}")
+        raise NotPlaced(f"its names are those of none of {', '.join(counts)}")
     if len(best) > 1:
         listed = " or ".join(layout.lms for layout in best)
-        raise Refused(f"it may come from {listed}; say which with --lms")
+        raise NotPlaced(f"it may come from {listed}; say which with --lms")
     return best[0]
 
 
@@ -156,7 +156,7 @@ def attempts(
         known: user names of the roster, to read Blackboard's names with.
 
     Raises:
-        Refused: the archive's names, or its metadata, are ambiguous.
+        NotPlaced: the archive's names, or its metadata, are ambiguous.
     """
     matches = [(m, layout.pattern.fullmatch(m.name)) for m in archive.members]
     strays = [
@@ -166,7 +166,7 @@ def attempts(
     ]
     matched = [(member, match) for member, match in matches if match]
     if not matched:
-        raise Refused(f"none of its names is one that {layout.lms} gives")
+        raise NotPlaced(f"none of its names is one that {layout.lms} gives")
     if layout.lms == "Blackboard":
         prefix = _prefix({match["head"] for _, match in matched}, known)
     if layout.lms == "Gradescope":
@@ -241,7 +241,7 @@ def _prefix(heads: Collection[str], known: Collection[str]) -> str:
         most = max(hits.values())
         possible = [p for p in possible if hits[p] == most] if most else []
     if len(possible) != 1:
-        raise Refused(
+        raise NotPlaced(
             "it cannot be told where the assignment's name ends and the user names "
             "begin; give a roster with all user names"
         )
@@ -266,14 +266,16 @@ def _submitters(archive: Source) -> dict[str, Submitted]:
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
     files = [m for m in files if m.name.count("/") <= 1]
     if len(files) != 1:
-        raise Refused(f"it has no {_METADATA}, which says who the submissions are from")
+        raise NotPlaced(
+            f"it has no {_METADATA}, which says who the submissions are from"
+        )
     text = archive.read(files[0], _LARGEST_METADATA)
     try:
         entries = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError):
-        raise Refused(f"its {_METADATA} cannot be read") from None
+        raise NotPlaced(f"its {_METADATA} cannot be read") from None
     if not isinstance(entries, dict):
-        raise Refused(f"its {_METADATA} cannot be read")
+        raise NotPlaced(f"its {_METADATA} cannot be read")
     return {
         str(name).removeprefix("submission_"): (
             tuple(_person(p) for p in _list(entry.get(":submitters"))),

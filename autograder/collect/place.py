@@ -18,7 +18,7 @@ from pathlib import Path
 
 from autograder.classroom import ledger
 from autograder.classroom.ledger import Note
-from autograder.collect.archive import Refused
+from autograder.collect.archive import NotPlaced
 from autograder.collect.contents import RESERVED, STAMP, contents
 from autograder.collect.layouts import (
     Attempt,
@@ -37,7 +37,7 @@ _PEOPLE = ("not placed", "unclear")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Placing:
     """What became of a submission, a file, or a whole archive (``who`` is "").
 
     ``status`` is "placed", "replaced", "same" (it is there already), "older" (than what
@@ -78,7 +78,7 @@ class Told:
 def collect(
     unit: str, archives: Sequence[Path], root: Path, roster: Roster, utc: ToUtc,
     lms: str = "", replace: bool = False, due: datetime.datetime | None = None,
-) -> Iterator[Outcome]:  # fmt: skip
+) -> Iterator[Placing]:  # fmt: skip
     """Place the submissions of an assignment.
 
     Args:
@@ -93,34 +93,34 @@ def collect(
             with opened(path) as whole:
                 for archive in pieces(whole, is_known):
                     for name, reason in archive.left_out:
-                        yield Outcome(path.name, name, "not placed", reason)
+                        yield Placing(path.name, name, "not placed", reason)
                     layout = detect(archive, lms)
                     yield from _archive(
                         archive, layout, unit, root, roster, utc, replace, due
                     )
-        except Refused as reason:
-            yield Outcome(path.name, "", "not placed", str(reason))
+        except NotPlaced as reason:
+            yield Placing(path.name, "", "not placed", str(reason))
 
 
 def _archive(
     archive: Source, layout: Layout, unit: str, root: Path, roster: Roster,
     utc: ToUtc, replace: bool, due: datetime.datetime | None,
-) -> Iterator[Outcome]:  # fmt: skip
+) -> Iterator[Placing]:  # fmt: skip
     name = archive.path.name
     found, strays = attempts(archive, layout, utc, roster.usernames)
     for path, reason in strays:
-        yield Outcome(name, path, "not placed", reason)
+        yield Placing(name, path, "not placed", reason)
     claims: dict[str, list[Attempt]] = {}
     for attempt in found:
         for person in attempt.people or ():
             try:
                 student = roster.find(person, layout, attempt.blind)
                 claims.setdefault(student, []).append(attempt)
-            except Refused as reason:
-                yield Outcome(name, _shown(attempt), "not placed", str(reason))
+            except NotPlaced as reason:
+                yield Placing(name, _shown(attempt), "not placed", str(reason))
         if not attempt.people:
             says = "the archive does not say whose it is"
-            yield Outcome(name, _shown(attempt), "not placed", says)
+            yield Placing(name, _shown(attempt), "not placed", says)
     for student, own in sorted(claims.items()):
         told = Told(layout.lms, len(own), due)
         yield _student(archive, student, own, unit, root, replace, told)
@@ -129,29 +129,29 @@ def _archive(
 def _student(
     archive: Source, student: str, found: Sequence[Attempt], unit: str, root: Path,
     replace: bool, told: Told,
-) -> Outcome:  # fmt: skip
+) -> Placing:  # fmt: skip
     """Place the latest attempt of a student."""
     name = archive.path.name
     if len({attempt.people for attempt in found}) > 1 and not _is_group(found):
         listed = " and ".join(sorted({_shown(attempt) for attempt in found}))
-        return Outcome(name, student, "not placed", f"several claim to be it: {listed}")
+        return Placing(name, student, "not placed", f"several claim to be it: {listed}")
     latest = max(found, key=lambda a: a.when or datetime.datetime.min)
     if len(found) > 1 and sum(a.when == latest.when for a in found) > 1:
         says = "it has several submissions; which is the latest cannot be told"
-        return Outcome(name, student, "not placed", says)
+        return Placing(name, student, "not placed", says)
     try:
         files, notes = contents(archive, latest, unit)
         stamp, late = _stamp(latest, told.due)
         note = _note(latest, told)
         status, says = _place(root, student, unit, files, note, stamp, replace)
-    except Refused as reason:
-        return Outcome(name, student, "not placed", str(reason))
+    except NotPlaced as reason:
+        return Placing(name, student, "not placed", str(reason))
     except OSError as error:
-        return Outcome(name, student, "not placed", f"cannot be written: {error}")
+        return Placing(name, student, "not placed", f"cannot be written: {error}")
     notes += late
     if len(found) > 1:
         notes.append(f"the latest of {len(found)} attempts")
-    return Outcome(name, student, status, "; ".join(filter(None, [says, *notes])))
+    return Placing(name, student, status, "; ".join(filter(None, [says, *notes])))
 
 
 def _is_group(found: Sequence[Attempt]) -> bool:
@@ -177,7 +177,7 @@ def _place(
     folder = root / "submitted" / student / unit
     for path in (folder, folder.parent, folder.parent.parent):
         if path.is_symlink():
-            raise Refused(f"{path} is a link")
+            raise NotPlaced(f"{path} is a link")
     _recover(folder)
     new = _order(note)
     status, says = "placed", ""
@@ -282,7 +282,7 @@ def _recover(folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def as_text(outcomes: Iterable[Outcome]) -> str:
+def as_text(outcomes: Iterable[Placing]) -> str:
     """A table of what became of each, and a line of sums."""
     rows = list(outcomes)
     who = max((len(row.who[:60]) for row in rows), default=0)

@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.classroom import sheet
 from autograder.classroom.classbook import Student
 from autograder.classroom.gradebook import NoGradebook, enter_students, students
-from autograder.collect.archive import Refused
+from autograder.collect.archive import NotPlaced
 from autograder.collect.layouts import Layout, Person
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -53,7 +53,7 @@ class Roster:
         """The id of the one student that a person of an archive can be.
 
         Raises:
-            Refused: nobody of the roster, more than one, or hidden by the LMS.
+            NotPlaced: nobody of the roster, more than one, or hidden by the LMS.
         """
         if not self.entries:
             return self._itself(person, layout, blind)
@@ -74,16 +74,18 @@ class Roster:
         shown = " ".join(filter(None, (person.name, person.email, f"({person.key})")))
         if found:
             listed = ", ".join(sorted(found))
-            raise Refused(f"{shown} may be each of {listed} of the roster")
+            raise NotPlaced(f"{shown} may be each of {listed} of the roster")
         if blind:
-            raise Refused(f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}")
-        raise Refused(f"{shown} is nobody of the roster")
+            raise NotPlaced(
+                f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}"
+            )
+        raise NotPlaced(f"{shown} is nobody of the roster")
 
     def _itself(self, person: Person, layout: Layout, blind: bool) -> str:
         if blind:
-            raise Refused(f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}")
+            raise NotPlaced(f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}")
         if not layout.lasting:
-            raise Refused(
+            raise NotPlaced(
                 f"{layout.lms}'s numbers change with each assignment: give a roster "
                 "with first_name and last_name"
             )
@@ -111,10 +113,12 @@ def valid(student: str) -> str:
     """An id that can name a folder.
 
     Raises:
-        Refused: this one cannot.
+        NotPlaced: this one cannot.
     """
     if not _ID.fullmatch(student):
-        raise Refused(f'"{student[:60]}" cannot name a folder; give a roster with ids')
+        raise NotPlaced(
+            f'"{student[:60]}" cannot name a folder; give a roster with ids'
+        )
     return student
 
 

@@ -18,7 +18,7 @@ from autograder.collect.archive import (
     NOISE,
     Archive,
     Member,
-    Refused,
+    NotPlaced,
     printable,
 )
 
@@ -42,7 +42,7 @@ class Folder:
     """An unpacked archive; links and whatever is no plain file are left out.
 
     Raises:
-        Refused: it has too many files.
+        NotPlaced: it has too many files.
     """
 
     def __init__(self, path: Path):
@@ -66,21 +66,21 @@ class Folder:
             time = datetime.datetime.fromtimestamp(int(status.st_mtime))
             self.members.append(Member(shown, status.st_size, time, path))
         if len(self.members) > MOST_MEMBERS:
-            raise Refused(f"it has more than {MOST_MEMBERS} members")
+            raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
 
     def read(self, member: Member, most: int) -> bytes:
         """What a file holds.
 
         Raises:
-            Refused: it is larger than ``most`` bytes, or cannot be read.
+            NotPlaced: it is larger than ``most`` bytes, or cannot be read.
         """
         try:
             with os.fdopen(os.open(member.place, _READ), "rb") as file:
                 data = file.read(most + 1)
         except OSError as error:
-            raise Refused(f"cannot be read: {error.strerror}") from None
+            raise NotPlaced(f"cannot be read: {error.strerror}") from None
         if len(data) > most:
-            raise Refused(f"larger than {most >> 20} MB")
+            raise NotPlaced(f"larger than {most >> 20} MB")
         return data
 
 
@@ -89,7 +89,7 @@ def opened(path: Path) -> Iterator[Source]:
     """An archive or a folder.
 
     Raises:
-        Refused: it is neither, or made to deceive.
+        NotPlaced: it is neither, or made to deceive.
     """
     if path.is_dir():
         yield Folder(path)
@@ -103,7 +103,7 @@ def inside(source: Source, member: Member, most: int) -> Iterator[Archive]:
     """A zip that is a member of something, in memory.
 
     Raises:
-        Refused: it is none, or larger than ``most`` bytes.
+        NotPlaced: it is none, or larger than ``most`` bytes.
     """
     data = io.BytesIO(source.read(member, most))
     with Archive(source.path.with_name(Path(member.name).name), data) as archive:

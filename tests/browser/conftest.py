@@ -15,10 +15,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbgrader.api import Gradebook
 from PIL import Image
 
+from autograder.classroom import sample
+from autograder.course import ROOT, find_unit
+from autograder.course.files import write
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+UNIT = find_unit("attention")
+QUESTION = "attention-empty_row"  # answered in words
+CLASS = {"ada": ("Ada", "Lovelace"), "alan": ("Alan", "Turing")}
+WORDS = "With `-inf`, $0/0$ is `nan`. With `-1e9`, all keys share equally."
 SIZE = {"width": 1240, "height": 860}  # of a page: a laptop's
 _ELSEWHERE = re.compile(r"^(?:http|ws)s?://(?!127\.0\.0\.1[:/]|localhost[:/])")
 SECONDS = 60  # to wait for anything on a page; a busy machine imports torch slowly
@@ -62,7 +72,8 @@ def picture():
         if folder:
             page.mouse.move(0, 0)  # no button is highlighted
             page.evaluate("document.activeElement.blur()")
-            part = {"x": 0, "y": 0, "width": SIZE["width"], "height": height}
+            width = page.viewport_size["width"]
+            part = {"x": 0, "y": 0, "width": width, "height": height}
             image = Image.open(io.BytesIO(page.screenshot(clip=part))).convert("RGB")
             # 128 colours are enough for a screen, and less than half the bytes.
             small = image.quantize(128, dither=Image.Dither.NONE)
@@ -107,3 +118,42 @@ def _when_ready(server: subprocess.Popen, own: Path) -> dict:
                 return found
         time.sleep(0.1)
     raise AssertionError(f"Jupyter does not start:\n{(own / 'log').read_text()}")
+
+
+@pytest.fixture(scope="session")
+def graded_class(tmp_path_factory) -> Path:
+    """A course folder with two graded submissions, of which Ada's has words, too."""
+    made = sample.submissions(UNIT)
+    notebook = nbformat.reads(made["ada"].decode(), as_version=4)
+    (question,) = (
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == QUESTION
+    )
+    question.source = WORDS
+    made["ada"] = nbformat.writes(notebook).encode()
+    root = tmp_path_factory.mktemp("graded") / "course"
+    for student in CLASS:
+        folder = root / "submitted" / student / UNIT.label
+        write(folder / UNIT.release.name, made[student])
+    write(root / "source" / UNIT.label / UNIT.source.name, UNIT.source.read_bytes())
+    settings = (ROOT / "nbgrader_config.py").read_text()
+    exchange = f"c.Exchange.root = {str(root.parent / 'exchange')!r}\n"
+    write(root / "nbgrader_config.py", settings + exchange)
+    nbgrader(root, "generate_assignment")
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        for student, (first, last) in CLASS.items():
+            gradebook.add_student(student, first_name=first, last_name=last)
+    nbgrader(root, "autograde")
+    nbgrader(root, "generate_feedback")
+    return root
+
+
+def nbgrader(root, command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", command, UNIT.label],
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,34 +1,16 @@
 """An instructor's morning in the formgrader: scores, a submission, a written answer."""
 
 import os
-import subprocess
-import sys
+import shutil
+from pathlib import Path
 
-import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import sample
-from autograder.course import ROOT, find_unit
-from autograder.course.files import write
 from tests.browser import desk
-from tests.browser.conftest import jupyter
+from tests.browser.conftest import QUESTION, UNIT, jupyter
 
-UNIT = find_unit("attention")
-QUESTION = "attention-empty_row"
-CLASS = {"ada": ("Ada", "Lovelace"), "alan": ("Alan", "Turing")}
-WORDS = "With `-inf`, $0/0$ is `nan`. With `-1e9`, all keys share equally."
 PRAISE = "Both results are right; I miss the remedy."
-
-
-def nbgrader(root, command: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", command, UNIT.label],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def put(path: str):
@@ -37,31 +19,9 @@ def put(path: str):
 
 
 @pytest.fixture
-def course(tmp_path):
-    """A course folder with two graded submissions; Ada also answered in words."""
-    made = sample.submissions(UNIT)
-    notebook = nbformat.reads(made["ada"].decode(), as_version=4)
-    (question,) = (
-        cell
-        for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == QUESTION
-    )
-    question.source = WORDS
-    made["ada"] = nbformat.writes(notebook).encode()
-    root = tmp_path / "course"
-    for student in CLASS:
-        folder = root / "submitted" / student / UNIT.label
-        write(folder / UNIT.release.name, made[student])
-    write(root / "source" / UNIT.label / UNIT.source.name, UNIT.source.read_bytes())
-    settings = (ROOT / "nbgrader_config.py").read_text()
-    exchange = f"c.Exchange.root = {str(tmp_path / 'exchange')!r}\n"
-    write(root / "nbgrader_config.py", settings + exchange)
-    nbgrader(root, "generate_assignment")
-    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
-        for student, (first, last) in CLASS.items():
-            gradebook.add_student(student, first_name=first, last_name=last)
-    nbgrader(root, "autograde")
-    return root
+def course(graded_class, tmp_path):
+    """A copy of the graded class, to write into."""
+    return Path(shutil.copytree(graded_class, tmp_path / "course"))
 
 
 @pytest.mark.slow

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from autograder.classroom import page as pages
-from autograder.classroom import progress, report
+from autograder.classroom import progress, report, written
 from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.grading.record import CaseRecord, Record
 from autograder.student.check import Check
 from autograder.student.references import load
+from tests.browser.conftest import SIZE, UNIT
 
 pytestmark = pytest.mark.slow
 NAMES = ("Ada Lovelace", "Alan Turing", "Emmy Noether", "Grace Hopper", "Maryam Mirz")
@@ -60,20 +63,41 @@ def course() -> str:
     return pages.render("progress.html.j2", "course", told=told, today="today")
 
 
+def work_list(root: Path) -> str:
+    """What a grader ticks and reads."""
+    return written.write_list(UNIT.label, root, root / "reports")[0].read_text()
+
+
+def feedback(root: Path) -> str:
+    """What Alan reads, who made several mistakes."""
+    pages = root / "feedback" / "alan" / UNIT.label
+    return (pages / f"{UNIT.label}.html").read_text()
+
+
 PAGES = {
-    "student_summary": summary,
-    "instructor_report": lambda: report.as_html(report.overview(book()), "today"),
-    "instructor_course": course,
+    "student_summary": lambda _: summary(),
+    "student_feedback": feedback,
+    "instructor_report": lambda _: report.as_html(report.overview(book()), "today"),
+    "instructor_course": lambda _: course(),
+    "instructor_written": work_list,
 }
+SCREENS = 12  # of a laptop, that a feedback page is long before anything is unfolded
 
 
 @pytest.mark.parametrize("width", [1240, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits(page, picture, name, theme, width):
-    page.set_viewport_size({"width": width, "height": 860})
+def test_a_page_fits(page, picture, graded_class, name, theme, width):
+    page.set_viewport_size({"width": width, "height": SIZE["height"]})
     page.emulate_media(color_scheme=theme)
-    page.set_content(PAGES[name]())
+    page.set_content(PAGES[name](graded_class))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    if (theme, width) == ("light", 1240) and name != "instructor_report":
-        picture(page, name, 620)
+    kind = "" if width == SIZE["width"] else "_phone"
+    picture(page, f"{name}_{theme}{kind}", 620 if not kind else SIZE["height"])
+
+
+def test_feedback_is_a_few_screens_long(page, graded_class):
+    page.set_content(feedback(graded_class))
+    height = page.evaluate("document.documentElement.scrollHeight")
+    print(height)
+    assert height <= SCREENS * SIZE["height"]
