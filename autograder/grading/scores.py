@@ -71,11 +71,8 @@ class SaveVerdicts(SaveAutoGrades):
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
     """What a check can give at most, a bonus included."""
-    shares = [
-        share
-        for case in references.load(exercise.split("/")[0])[exercise].cases
-        for _, share in case.scale
-    ]
+    found = references.load(exercise.split("/")[0], only=exercise)[exercise]
+    shares = [share for case in found.cases for _, share in case.scale]
     return float(cell.metadata.nbgrader.points) * max(shares, default=1.0)
 
 

@@ -110,7 +110,7 @@ def _find(name: str, visibility: str) -> Exercise | None:
 
 
 def _close_names(name: str) -> str:
-    names = [n for unit in references.units() for n in references.load(unit)]
+    names = [n for unit in references.units() for n in references.titles(unit)]
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
     listed = ", ".join(f'"{n}"' for n in close or names)
     return f'There is no exercise "{name}". Did you mean {listed}?'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, fields
@@ -149,6 +150,12 @@ def titles(unit: str) -> dict[str, str]:
     path = FOLDER / "public" / f"{unit}.safetensors"
     if not path.is_file():
         return {}
+    return dict(_titles(path, path.stat().st_mtime_ns))
+
+
+@functools.lru_cache
+def _titles(path: Path, _changed: int) -> dict[str, str]:
+    """Read once: a page asks for them at every cell."""
     with safe_open(path, framework="pt") as file:
         index = json.loads(file.metadata()["exercises"])
     return {entry["name"]: entry["title"] for entry in index}
