@@ -23,10 +23,12 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import tests.conftest  # noqa: F401 - puts nbgrader's programs on the path
-from tests.attacks.bank import BANK, DESIGN, INSIDE, LEAKING, Attack
+from tests.attacks.attack import DESIGN, LEAKING, Attack
+from tests.attacks.bank import BANK
 from tests.attacks.batches import batches, objections
 from tests.attacks.course import (
     COMPANIONS,
+    INSIDE,
     JUDGED,
     POINTS,
     SOLUTIONS,

@@ -16,10 +16,10 @@ from dataclasses import replace
 
 from autograder.bank import specification
 from autograder.grading.judge import Decision
+from autograder.grading.record import Record
 from autograder.oracle.variants import solution_source
 from autograder.student import references
-
-_PANEL = '<p style="margin:.5em 0"><em>{}</em></p>'
+from autograder.student.panel import BLUE, ORANGE, boxed, inline, mark
 
 
 def missing(exercise: str, failed: Collection[str]) -> list[str]:
@@ -48,7 +48,11 @@ def course_version(names: Iterable[str]) -> str:
 
 
 def given(decision: Decision, names: Iterable[str]) -> Decision:
-    """The decision on a check that was tried again, saying what was put in place."""
+    """The decision on a check that was tried again, saying what was put in place.
+
+    The course's solutions are known where the answers were made. So nothing that an
+    answer says leaves: no error's words, no tensor; only which cases were right.
+    """
     titles = " and ".join(specification(name).title for name in names)
     right = decision.record.points >= decision.record.max_points
     says = (
@@ -57,4 +61,14 @@ def given(decision: Decision, names: Iterable[str]) -> Decision:
         else f"Tried once more with the course's version of: {titles}."
     )
     record = replace(decision.record, given=tuple(names), note=says)
-    return replace(decision, record=record, panel=_PANEL.format(says) + decision.panel)
+    return replace(decision, record=record, panel=_panel(record))
+
+
+def _panel(record: Record) -> str:
+    """The verdict as HTML, of the course's own words alone."""
+    points = f"{record.points:g} of {record.max_points:g} points"
+    rows = [f"<em>{inline(record.note)}</em>", f"<strong>{points}</strong>"]
+    rows += [inline(record.says)] if record.says else []
+    rows += [mark(not case.problem) + inline(case.title) for case in record.cases]
+    colour = BLUE if record.points >= record.max_points else ORANGE
+    return boxed(colour, "".join(f"<div>{row}</div>" for row in rows))

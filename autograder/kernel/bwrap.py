@@ -12,8 +12,8 @@ from autograder.kernel.confine import HOME, MB, ConfinementError, Policy, Room
 HERE = Path(__file__).resolve().parent
 
 
-def command(policy: Policy, room: Room, script: str) -> list[str]:
-    """Arguments that run `script`, a file beside this one, in a fresh interpreter.
+def command(policy: Policy, room: Room, module: str) -> list[str]:
+    """Arguments that run `module` of this package in a fresh interpreter.
 
     Raises ConfinementError for root, whom bubblewrap would leave root inside, and
     where there is no bubblewrap.
@@ -26,12 +26,12 @@ def command(policy: Policy, room: Room, script: str) -> list[str]:
     for place in ("/dev/shm", "/tmp", HOME):
         arguments += ["--size", str(policy.disk_mb * MB), "--tmpfs", place]
     arguments += _view(room)
-    for name in ("confine.py", script):
+    for name in ("__init__.py", "confine", "without.py", f"{module}.py"):
         arguments += ["--ro-bind", str(HERE / name), str(HERE / name)]
     if room.submission is not None:
         arguments += ["--ro-bind", str(room.submission), "/submission"]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--"]
-    arguments += [sys.executable, str(HERE / script)]
+    arguments += [sys.executable, "-P", "-m", f"autograder.kernel.{module}"]
     return arguments
 
 

@@ -17,12 +17,13 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import BACKEND, THREADS
 from autograder.kernel.kit import PACKAGE
-from autograder.kernel.supervisor import remove_tree
+from autograder.kernel.request import Request, Usage
+from autograder.kernel.slot import remove_tree
 
 log = logging.getLogger("autograder.kernel")
 
@@ -38,8 +39,7 @@ class Box:
     """A running kernel, as far as Jupyter wants it to look like a subprocess.
 
     `level` is the isolation it runs in, `supervisor` the process that watches it;
-    `usage` is None until it has ended, then a dict of exit, reason, utime, stime
-    (seconds) and maxrss_mb.
+    `usage` is None until it has ended.
     """
 
     stdin = stdout = stderr = None
@@ -47,7 +47,7 @@ class Box:
     def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
         self._connection, self._slot = connection, started["slot"]
         self.level, self.supervisor = started["level"], started["pid"]
-        self.usage: dict[str, Any] | None = None
+        self.usage: Usage | None = None
 
     def poll(self) -> int | None:
         """The exit status, or None while it runs."""
@@ -58,7 +58,8 @@ class Box:
                 return None
             except OSError:
                 answer = b""
-            self._end(answer)
+            self.usage = self._last_words(answer)
+            self._connection.close()
         return self.usage["exit"]
 
     def wait(self, timeout: float | None = None) -> int | None:
@@ -78,15 +79,20 @@ class Box:
 
     terminate = kill
 
-    def _end(self, answer: bytes) -> None:
+    def _last_words(self, answer: bytes) -> Usage:
         words = json.loads(answer) if answer else {"error": LOST}
         if words.pop("slot", self._slot) != self._slot:
             words = {"error": LOST}
-        unknown = {"exit": -9, "utime": 0.0, "stime": 0.0, "maxrss_mb": 0.0}
-        if "error" in words:
-            words = {**unknown, "reason": words["error"]}
-        self.usage = words
-        self._connection.close()
+        if "error" not in words:
+            return cast(Usage, words)
+        return {
+            "exit": -9,
+            "reason": words["error"],
+            "utime": 0.0,
+            "stime": 0.0,
+            "maxrss_mb": 0.0,
+            "grouped": False,
+        }
 
 
 def _readable(file: Any, seconds: float | None) -> bool:
@@ -114,7 +120,7 @@ def slot_path(level: str = "") -> Path:
     return run_directory(level) / secrets.token_hex(8)
 
 
-def start_box(request: dict[str, Any], channel: socket.socket) -> Box:
+def start_box(request: Request, channel: socket.socket) -> Box:
     """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(str(run_directory() / "zygote"))
@@ -150,8 +156,9 @@ def _start_server(level: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # held by the server from here on
         server = _spawn(run, lock.fileno())
     _servers.append(server)
-    server.stdin.write(json.dumps({"run": str(run), "level": level}).encode() + b"\n")
-    server.stdin.flush()
+    orders, _ = _pipes(server)
+    orders.write(json.dumps({"run": str(run), "level": level}).encode() + b"\n")
+    orders.flush()
     try:
         _welcome(server)
     except ConfinementError:
@@ -176,6 +183,12 @@ def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
     )
 
 
+def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """What the server reads, and what it writes."""
+    assert server.stdin and server.stdout, "both were asked for"
+    return server.stdin, server.stdout
+
+
 def _clean_environment(run: Path) -> dict[str, str]:
     """What every kernel can read in its /proc/self/environ: nothing of the client's."""
     paths = [str(PACKAGE.parent), *(p for p in sys.path if os.path.isdir(p))]
@@ -191,11 +204,15 @@ def _clean_environment(run: Path) -> dict[str, str]:
 
 def _welcome(server: subprocess.Popen[bytes]) -> None:
     """Wait for the server's first line. Raises ConfinementError."""
-    line = server.stdout.readline() if _readable(server.stdout, START_SECONDS) else b""
-    reply = json.loads(line) if line else {"error": "it said nothing"}
+    _, answers = _pipes(server)
+    line = answers.readline() if _readable(answers, START_SECONDS) else b""
+    reply: dict[str, Any] = json.loads(line) if line else {"error": "it said nothing"}
     if "error" in reply:
         raise ConfinementError(f"the warm server did not start: {reply['error']}")
-    log.info("kernels run at level %s", reply["level"])
+    by = "a control group" if reply["grouped"] else "counts of its processes"
+    log.info(
+        "kernels run at level %s; memory of each is limited by %s", reply["level"], by
+    )
     for broken in reply["broken"]:
         log.warning("not imported in advance: %s", broken)
     if reply["level"] == "none":
@@ -206,7 +223,7 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
 def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
     """At the client's own end, not at that of a process forked from it."""
     if os.getpid() == owner:
-        server.stdin.close()
+        _pipes(server)[0].close()
         try:
             server.wait(15)
         except subprocess.TimeoutExpired:

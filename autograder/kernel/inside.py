@@ -1,19 +1,19 @@
 """The Jupyter kernel that runs in a box: an ordinary ipykernel on sockets given to it.
 
 The five sockets are bound by the supervisor and inherited, so that the box shares no
-directory with the host. Below bubblewrap this file is run by its path, in a fresh
-interpreter; else `run` is called in a process forked from the warm server.
+directory with the host. Below bubblewrap this module is run in a fresh interpreter;
+else `run` is called in a process forked from the warm server.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from autograder.kernel import confine, without
 
 CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
 BACKEND = "module://matplotlib_inline.backend_inline"
@@ -58,8 +58,8 @@ def run(
     """
     import zmq
     from ipykernel.heartbeat import Heartbeat
-    from ipykernel.iostream import IOPubThread
     from ipykernel.kernelapp import IPKernelApp
+    from jupyter_client.connect import KernelConnectionInfo
 
     ports = [connection[f"{name}_port"] for name in CHANNELS]
     sockets = dict(zip(ports, listeners, strict=True))
@@ -67,37 +67,38 @@ def run(
     class BoundHeartbeat(Heartbeat):
         def _try_bind_socket(self) -> None:
             self.socket.setsockopt(zmq.USE_FD, sockets[self.port])
-            super()._try_bind_socket()
+            super()._try_bind_socket()  # type: ignore[no-untyped-call]
 
     class BoxedKernelApp(IPKernelApp):
         def init_connection_file(self) -> None:
-            self.load_connection_info(connection)
+            self.load_connection_info(cast(KernelConnectionInfo, connection))
 
         def write_connection_file(self, **_: Any) -> None:
             """The client has it; the box has no need of it."""
 
-        def _try_bind_socket(self, s: zmq.Socket, port: int) -> int:
+        def _try_bind_socket(self, s: zmq.Socket[bytes], port: int) -> int:
             s.setsockopt(zmq.USE_FD, sockets[port])
-            return super()._try_bind_socket(s, port)
+            bound = super()._try_bind_socket(s, port)  # type: ignore[no-untyped-call]
+            return int(bound)
 
         def init_heartbeat(self) -> None:
             address = (self.transport, self.ip, self.hb_port)
-            self.heartbeat = BoundHeartbeat(zmq.Context(), address)
+            heart = BoundHeartbeat(zmq.Context(), address)  # type: ignore[no-untyped-call]
+            self.heartbeat = heart
             self.heartbeat.start()
 
-        def init_control(self, context: zmq.Context) -> None:
+        def init_control(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
             """The debugger reaches the shell by its path, which is not in the box."""
             shell, self.shell_socket = self.shell_socket, _NoEndpoint()
-            super().init_control(context)
+            super().init_control(context)  # type: ignore[no-untyped-call]
             self.shell_socket = shell
 
     if level == "landlock":
-        IOPubThread._setup_pipe_in = _no_pipe
-        _tensors_by_value()
-    app = BoxedKernelApp.instance()
+        without.do_without(Path(os.environ["TMPDIR"]))
+    app: Any = BoxedKernelApp.instance()
     app.initialize(["--IPKernelApp.connection_file=/none", *arguments])
     if level == "landlock":
-        app.shell.system = functools.partial(_system_by_pipe, app.shell)
+        without.run_commands_by_pipe(app.shell)
     app.start()
 
 
@@ -108,41 +109,9 @@ class _NoEndpoint:
         return b""
 
 
-def _no_pipe(thread: Any) -> None:
-    """A box without sockets has no pipe for prints of forked processes."""
-    thread._pipe_flag = False
-
-
-def _system_by_pipe(shell: Any, command: str) -> None:
-    """``!command`` in a box without terminals."""
-    line = shell.var_expand(command, depth=1)
-    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(line, shell=True, text=True, errors="replace", **output) as p:
-        for text in p.stdout:
-            print(text, end="", flush=True)
-    shell.user_ns["_exit_code"] = p.returncode
-
-
-def _tensors_by_value() -> None:
-    """Let DataLoader workers send tensors through their pipe.
-
-    PyTorch passes file descriptors through a socket, which this box does not have.
-    """
-    from multiprocessing.reduction import ForkingPickler
-
-    import torch.multiprocessing  # noqa: F401 - registers its own ways first
-
-    ways = ForkingPickler._extra_reducers
-    for kind in [kind for kind in ways if kind.__module__.startswith("torch")]:
-        del ways[kind]
-
-
 def _cold() -> None:
     """Below bubblewrap: read what the supervisor wrote, close the inner walls, run."""
-    import confine
-
     request = json.loads(os.environ.pop("AUTOGRADER_COLD"))
-    sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     policy = confine.Policy(**request["policy"])
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
     confine.enter("bwrap", policy, room)

@@ -12,14 +12,18 @@ import asyncio
 import dataclasses
 import os
 import socket
+import subprocess
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
-from jupyter_client.provisioning import LocalProvisioner
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import CHANNEL_VARIABLE, CHANNELS
+from autograder.kernel.request import Request, Usage
 
 # The client's variables that a kernel may see.
 PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
@@ -36,11 +40,13 @@ class BoxProvisioner(LocalProvisioner):
     judge_socket: socket.socket | None = None
     level: str = "none"
     policy: Policy
-    _slot = _box = _channel = None
+    _slot: Path | None = None
+    _box: client.Box | None = None
+    _channel: socket.socket | None = None  # the box's end
     _arguments: list[str]
 
     @property
-    def usage(self) -> dict[str, Any] | None:
+    def usage(self) -> Usage | None:
         """What the kernel used; None while it runs."""
         return self._box.usage if self._box else None
 
@@ -62,7 +68,7 @@ class BoxProvisioner(LocalProvisioner):
             if self._slot is None:  # a restart keeps its address
                 self._slot = await asyncio.to_thread(client.slot_path, level)
             self._slot.mkdir(mode=0o711)
-            manager = self.parent
+            manager: Any = self.parent
             manager.transport, manager.cache_ports = "ipc", False
             manager.ip = str(self._slot / "s")
             manager.connection_file = str(self._slot / "c.json")
@@ -70,22 +76,26 @@ class BoxProvisioner(LocalProvisioner):
                 setattr(manager, f"{name}_port", port)
         return await super().pre_launch(**kwargs)
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
+    async def launch_kernel(
+        self, cmd: list[str], **kwargs: Any
+    ) -> KernelConnectionInfo:
         """Start the kernel; returns its connection info. Raises ConfinementError."""
+        assert self._channel, "pre_launch comes first"
         if sys.platform == "linux":
             request = self._request(kwargs.get("cwd"))
             self._box = await asyncio.to_thread(
                 client.start_box, request, self._channel
             )
-            self.process, self.level = self._box, self._box.level
+            self.process = cast("subprocess.Popen[bytes]", self._box)
+            self.level = self._box.level
         else:
-            await self._launch_plain(cmd, kwargs)
+            await self._launch_plain(cmd, kwargs, self._channel.fileno())
         self._channel.close()
         return self.connection_info
 
-    def _request(self, cwd: str | None) -> dict[str, Any]:
-        key = self.connection_info["key"]
-        connection = dict(self.connection_info)
+    def _request(self, cwd: str | None) -> Request:
+        connection: dict[str, Any] = dict(self.connection_info)
+        key = connection["key"]
         connection["key"] = key.decode() if isinstance(key, bytes) else key
         return {
             "policy": dataclasses.asdict(self.policy),
@@ -96,11 +106,12 @@ class BoxProvisioner(LocalProvisioner):
             "environment": {k: os.environ[k] for k in PASSED_ON if k in os.environ},
         }
 
-    async def _launch_plain(self, cmd: list[str], kwargs: dict[str, Any]) -> None:
+    async def _launch_plain(
+        self, cmd: list[str], kwargs: dict[str, Any], channel: int
+    ) -> None:
         if not self.policy.allow_unconfined:
             raise ConfinementError("kernels can be confined on Linux only")
         client.log.warning("SUBMISSIONS ARE NOT CONFINED on %s", sys.platform)
-        channel = self._channel.fileno()
         kwargs["env"] = {**kwargs["env"], CHANNEL_VARIABLE: str(channel)}
         await super().launch_kernel(cmd, pass_fds=(channel,), **kwargs)
 

@@ -2,7 +2,7 @@
 
 `failures(level)` builds a box exactly as a kernel gets it and reports what it could do
 and should not, or could not and should. `probe` returns the strongest level at which
-nothing is reported. Below bubblewrap this file is run by its path.
+nothing is reported.
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":
-    import confine
-else:
-    from autograder.kernel import confine
+from autograder.kernel import bwrap, confine, kit
 
 REPORT_SECONDS = 20.0
 SMALL = confine.Policy(
@@ -149,7 +145,9 @@ def _read_report(reader: int) -> list[str]:
     return json.loads(text) if text else ["the box did not come up"]
 
 
-def _supervise(level: str, room: confine.Room, task: dict, report: int) -> None:
+def _supervise(
+    level: str, room: confine.Room, task: dict[str, Any], report: int
+) -> None:
     room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
     try:
         box = confine.fork(level)
@@ -160,15 +158,17 @@ def _supervise(level: str, room: confine.Room, task: dict, report: int) -> None:
         os.write(report, json.dumps([str(error)]).encode())
 
 
-def _attack_in_box(level: str, room: confine.Room, task: dict, report: int) -> None:
+def _attack_in_box(
+    level: str, room: confine.Room, task: dict[str, Any], report: int
+) -> None:
     try:
         if level == "bwrap":
-            from autograder.kernel import bwrap
-
-            command = bwrap.command(SMALL, room, "selftest.py")
+            command = bwrap.command(SMALL, room, "selftest")
             os.set_inheritable(report, True)
             task["report"] = report
-            os.execve(command[0], command, {"AUTOGRADER_TASK": json.dumps(task)})
+            path = {"PYTHONPATH": str(kit.PACKAGE.parent)}
+            told = {"AUTOGRADER_TASK": json.dumps(task)}
+            os.execve(command[0], command, path | told)
         confine.enter(level, SMALL, room)
         answer = attacks(task)
     except Exception as error:
@@ -215,7 +215,7 @@ def _kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def _connect(address: object) -> None:
+def _connect(address: str | tuple[str, int]) -> None:
     family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
     with socket.socket(family) as sock:
         sock.settimeout(1)
@@ -269,11 +269,16 @@ def _not_allowed() -> list[str]:
         "write to /dev/null": lambda: open("/dev/null", "w").close(),
         "read /dev/urandom": lambda: open("/dev/urandom", "rb").close(),
         "run a program": lambda: subprocess.run(["/bin/true"], check=True),
-        "make a pipe of sockets": lambda: [s.close() for s in socket.socketpair()],
+        "make a pipe of sockets": _pipe_of_sockets,
         "set its own limits": lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
     }
     missing = [f"cannot {name}" for name, need in needs.items() if _denied(need)]
     return missing + (["a link was copied in"] if os.path.lexists("link") else [])
+
+
+def _pipe_of_sockets() -> None:
+    for end in socket.socketpair():
+        end.close()
 
 
 def _cold() -> None:
@@ -289,4 +294,4 @@ def _cold() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(_cold())
+    _cold()

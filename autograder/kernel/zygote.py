@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.kernel import confine, kit, selftest, supervisor
+from autograder.kernel.cgroup import Hierarchy
 from autograder.kernel.confine import Policy
 from autograder.kernel.processes import end_all_children
+from autograder.kernel.slot import remove_tree
 
 # What the first cells of a notebook import, and what those imports leave for later:
 # the first optimiser imports torch._dynamo, the first kernel its debugger. Not
@@ -78,18 +80,20 @@ def check_fitness() -> None:
     """Raises UnfitError over a second thread or a module that ships to nobody."""
     if (threads := len(os.listdir("/proc/self/task"))) != 1:
         raise UnfitError(f"an import started {threads - 1} threads")
-    ours = [Path(p) for p in (kit.PACKAGE / "kernel", *kit.kit_paths())]
+    ours = [kit.PACKAGE / "kernel", *map(Path, kit.kit_paths())]
     for name, module in list(sys.modules.items()):
-        file = name.startswith("autograder.") and getattr(module, "__file__", None)
-        if file and not any(Path(file).is_relative_to(path) for path in ours):
+        file = getattr(module, "__file__", None)
+        if not name.startswith("autograder.") or not isinstance(file, str):
+            continue
+        if not any(map(Path(file).is_relative_to, ours)):
             raise UnfitError(f"{name} was imported; students do not get it")
 
 
 class Server:
     """Accepts requests until its own standard input ends."""
 
-    def __init__(self, run: Path, level: str, life: int) -> None:
-        self.run, self.level, self.life = run, level, life
+    def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
+        self.run, self.level, self.life, self.groups = run, level, life, groups
         self.alive, self.alive_end = os.pipe()  # kernels see our death as its end
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "zygote"))
@@ -98,7 +102,8 @@ class Server:
     def serve(self) -> None:
         """Fork a supervisor for each connection."""
         while True:
-            ready, _, _ = select.select([self.listener, self.life], [], [], 1.0)
+            doors: list[socket.socket | int] = [self.listener, self.life]
+            ready, _, _ = select.select(doors, [], [], 1.0)
             _has_children()
             if self.life in ready:
                 return
@@ -117,7 +122,9 @@ class Server:
             if text:
                 request = json.loads(text)
                 level = self._level_for(request["policy"]["level"])
-                supervisor.supervise(request, client, fds[0], self.alive, level)
+                supervisor.supervise(
+                    request, client, fds[0], self.alive, level, self.groups
+                )
         finally:
             os._exit(0)
 
@@ -134,7 +141,7 @@ class Server:
         while _has_children() and time.monotonic() < patience:
             time.sleep(0.005)
         end_all_children()
-        supervisor.remove_tree(self.run)
+        remove_tree(self.run)
 
 
 def _has_children() -> bool:
@@ -179,10 +186,12 @@ def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any
     level, reasons = selftest.probe(_view, settings["level"])
     broken = preload() if level != "bwrap" else []
     check_fitness()
-    server = Server(Path(settings["run"]), level, life)
+    groups = Hierarchy().place()
+    server = Server(Path(settings["run"]), level, life, groups)
     gc.collect()
     gc.freeze()
-    return server, {"level": level, "reasons": reasons, "broken": broken}
+    greeting = {"level": level, "reasons": reasons, "broken": broken}
+    return server, {**greeting, "grouped": groups is not None}
 
 
 def _read_line(fd: int) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from tests.attacks.bank import cells_named
+from tests.attacks.attack import cells_named
 from tests.attacks.course import (
     INSIDE,
     MASK,

@@ -6,11 +6,14 @@ import json
 from collections.abc import Sequence
 from itertools import islice
 
-from tests.attacks.bank import INSIDE, MASK, SCORES, Attack
+from tests.attacks.attack import Attack
 from tests.attacks.course import (
     COMPANIONS,
+    INSIDE,
     JUDGED,
+    MASK,
     POINTS,
+    SCORES,
     Course,
     Traces,
     active_outputs,

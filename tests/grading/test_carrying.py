@@ -35,6 +35,16 @@ TELLS = RIGHT.replace(
     "        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n"
     "        return scaled_dot_product_attention(q, k, v, mask)",
 )
+# Right without a mask; with one, an error's words carry what this box knows.
+RAISES = RIGHT.replace(
+    "class SelfAttention", "import inspect\n\n\nclass SelfAttention"
+).replace(
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+    "        if mask is not None:\n"
+    "            told = inspect.getsource(scaled_dot_product_attention)\n"
+    "            raise ValueError(told.replace(chr(10), ' ').replace(' ', ''))\n"
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+)
 BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
 
 
@@ -67,6 +77,7 @@ def pristine(tmp_path_factory):
     hand_in(root, "ann", UNSCALED, RIGHT)
     hand_in(root, "bob", UNSCALED, BLIND)
     hand_in(root, "eve", UNSCALED, TELLS)
+    hand_in(root, "ivy", UNSCALED, RAISES)
     assert converter.install()
     assert judged.autograde(root)["success"]
     return root
@@ -108,6 +119,15 @@ def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
     course = solution_source(specification("attention/scaled_dot_product"))
     scaling = "math.sqrt(q.size(-1))"  # which eve's own version lacks
     assert scaling in course and scaling not in path.read_text()
+
+
+def test_what_an_answer_says_stays_in_the_second_box(pristine):
+    found = records(pristine, "ivy")["self"]
+    assert found["given"] and 0.0 < found["points"] < 14.0
+    path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    assert "math.sqrt(q.size(-1))" not in path.read_text()
+    shown = judged.outputs(pristine, "ivy", "self")
+    assert "ValueError" not in shown and "course&#x27;s version" in shown
 
 
 def test_a_setting_switches_it_off(pristine, tmp_path):

@@ -88,7 +88,12 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
     abstract.bind(f"\0drive-{os.getpid()}")
     abstract.listen()
     manager, client = await started(folder)
+    shared = Path(f"/dev/shm/drive-{os.getpid()}")
+    shared.write_text("another box's")
+    shared.chmod(0o666)
+    before = set(os.listdir("/dev/shm"))
     canaries = {
+        "shm": shared.name,
         "port": tcp.getsockname()[1],
         "abstract": f"drive-{os.getpid()}",
         "server": os.environ["AUTOGRADER_ZYGOTE"] + "/zygote",
@@ -109,6 +114,8 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
     slot = Path(manager.connection_file).parent
     await manager.shutdown_kernel(now=True)
     client.stop_channels()
+    left = sorted(set(os.listdir("/dev/shm")) - before)
+    shared.unlink()
     alive = bird.poll() is None
     bird.kill()
     return {
@@ -123,6 +130,7 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
         "bird": alive,
         "submission": sorted(os.listdir(folder)),
         "slot left": slot.exists(),
+        "shared left": left,
     }
 
 

@@ -109,6 +109,20 @@ for name in os.listdir("."):
     if name.startswith(("many", "part")):
         os.remove(name)
 """,
+    "shared memory": """
+shared = "/dev/shm/"
+seen["shared by others"] = denied(lambda: open(shared + OUTSIDE["shm"]).read())
+# What can be written there is the box's own folder, or one of its own.
+if not denied(lambda: open(shared + "mine", "w").close()):
+    def fill_shared():
+        for i in range(OUTSIDE["disk_mb"] // OUTSIDE["file_mb"] + 1):
+            with open(shared + f"part{i}", "wb") as f:
+                os.posix_fallocate(f.fileno(), 0, OUTSIDE["file_mb"] << 20)
+    seen["shared memory"] = denied(fill_shared)
+    for name in os.listdir(shared):
+        if name.startswith("part"):
+            os.remove(shared + name)
+""",
 }
 
 HONEST = {
@@ -133,6 +147,27 @@ from torch.utils.data import DataLoader, TensorDataset
 data = TensorDataset(torch.arange(12.).reshape(6, 2))
 got = torch.cat([b for (b,) in DataLoader(data, batch_size=2, num_workers=2)])
 seen["loader"] = torch.equal(got, data.tensors[0])
+""",
+    "processes": """
+from multiprocessing import Lock, Process, Queue, RLock, Semaphore, Value, shared_memory
+lock, twice, queue, count = Lock(), RLock(), Queue(), Value("i", 0)
+def add():
+    with lock, twice, twice:
+        count.value += 1
+    queue.put(os.getpid())
+helpers = [Process(target=add) for _ in range(3)]
+for one in helpers: one.start()
+for one in helpers: one.join()
+seen["locks"] = count.value == 3
+seen["queue"] = sorted(queue.get(timeout=20) for _ in helpers) == sorted(
+    one.pid for one in helpers)
+gate = Semaphore(1)
+seen["gate"] = gate.acquire() and not gate.acquire(timeout=0.05)
+block = shared_memory.SharedMemory(create=True, size=100)
+block.buf[0] = 7
+again = shared_memory.SharedMemory(name=block.name)
+seen["blocks"] = again.buf[0] == 7
+again.close(); block.close(); block.unlink()
 """,
     "threads": """
 torch.set_num_threads(2)

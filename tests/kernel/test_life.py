@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import fcntl
 import os
+import resource
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nbclient.exceptions import DeadKernelError
 
 from autograder.kernel import client, confine
 from autograder.kernel.confine import Policy
+from tests.attacks.seams import PARTS
 from tests.conftest import start_kernels_with
 from tests.kernel.conftest import linux
 from tests.kernel.drive import run, started, text
@@ -155,6 +157,39 @@ def test_memory_that_no_process_shows_counts(
         await ended(manager)
 
     assert with_kernel(tmp_path, body)["reason"] == "memory"
+
+
+PARTS_WITHOUT_END = {
+    "large ones": "send_all(part(15 << 20) + bytes(15 << 20), again=True)",
+    "empty ones": 'send_all(b"\\1\\0" * (1 << 16), again=True)',
+}
+
+
+@pytest.mark.parametrize("name", PARTS_WITHOUT_END)
+def test_a_message_without_end_does_not_grow_its_reader(
+    tmp_path: Path, policy: Callable[..., None], name: str
+) -> None:
+    policy(messages_mb=300)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    async def body(manager: Any, kernel: Any) -> None:
+        kernel.execute(f"{PARTS}\n{PARTS_WITHOUT_END[name]}")
+        await ended(manager)
+
+    assert with_kernel(tmp_path, body)["reason"].startswith("it sent")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 100 << 10  # in kB; a whole message would be more
+
+
+def test_what_is_too_large_to_show_is_left_out_and_the_kernel_goes_on(
+    tmp_path: Path,
+) -> None:
+    async def body(_: Any, kernel: Any) -> None:
+        shown = text(await run(kernel, "print('x' * (9 << 20))\nprint('behind it')"))
+        assert len(shown) < 5 << 20
+        assert "still here" in text(await run(kernel, "print('still here')"))
+
+    with_kernel(tmp_path, body)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def look_at(report: dict[str, Any], level: str) -> None:
     assert report["usage"]["reason"] == "killed"
     assert report["usage"]["utime"] > 0 and report["usage"]["maxrss_mb"] > 10
     assert not report["slot left"]
+    assert report["shared left"] == []
 
 
 @pytest.mark.parametrize(

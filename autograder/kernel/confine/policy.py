@@ -1,0 +1,99 @@
+"""What a submission may use, and where its box stands: plain values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+LEVELS = ("namespaces", "user-namespaces", "landlock", "bwrap", "none")
+NAMESPACES = LEVELS[:2]
+
+# Above every range that systemd gives out (containers end at 0x6fffffff), so that a
+# slot's user owns no file. A slot is FIRST_UID + its supervisor's pid: no two at once.
+FIRST_UID = 0x70000000
+
+HOME = "/student"  # at the root, where nobody keeps a checkout that must be seen
+MB = 1 << 20
+
+
+_NUMBERS = (
+    *("memory_mb", "processes", "open_files", "file_mb", "disk_mb", "files"),
+    *("message_mb", "messages_mb"),
+)
+
+
+class ConfinementError(RuntimeError):
+    """A wall could not be built; nothing of the student's may run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """What a submission may use. Plain values, so that JSON and traitlets can carry it.
+
+    `memory_mb` bounds what each process of the box allocates and what all of them hold
+    together; `disk_mb` and `files` bound everything written; `file_mb` one file;
+    `message_mb` one message to the client, `messages_mb` all of them;
+    `processes` counts threads too; `notebook_seconds` is the CPU time of all processes
+    together (who starts boxes bounds the time that they sleep: see meter.py).
+    `readable` adds paths the box may read, `hidden` takes paths away again that lie
+    below a readable one. `level` forces one level instead of the strongest that works.
+    `allow_unconfined` lets ``none`` be used.
+    """
+
+    memory_mb: int = 2048
+    processes: int = 128
+    open_files: int = 512
+    file_mb: int = 64
+    disk_mb: int = 256
+    files: int = 4096
+    message_mb: int = 4
+    messages_mb: int = 1024
+    notebook_seconds: float = 900.0
+    readable: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    level: str = ""
+    allow_unconfined: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a limit. Raises ValueError."""
+        for name in _NUMBERS:
+            if not 0 < getattr(self, name) < 1 << 30:
+                raise ValueError(f"{name} must be a positive number")
+        if not 0 < self.notebook_seconds < 1e9:
+            raise ValueError("notebook_seconds must be a positive number")
+        if self.level and self.level not in LEVELS:
+            raise ValueError(f"{self.level!r} is none of {', '.join(LEVELS)}")
+        for name in ("readable", "hidden"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @classmethod
+    def from_json(cls, text: str) -> Policy:
+        """Read what `to_json` wrote. Raises ValueError, TypeError on anything else."""
+        return cls(**json.loads(text))
+
+    def to_json(self) -> str:
+        """The policy as one line of JSON."""
+        return json.dumps(dataclasses.asdict(self))
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """Where one box stands on the host and what is carried into it.
+
+    `slot` is the box's own directory on the host; `submission` is copied in;
+    `visible` are the paths that can be read, `hidden` those below them that cannot,
+    `kit` single files and folders that are visible although they lie below a hidden
+    path. `uid` is the user inside.
+    """
+
+    slot: Path
+    submission: Path | None
+    visible: tuple[str, ...]
+    hidden: tuple[str, ...]
+    kit: tuple[str, ...]
+    uid: int
+
+    def home(self, level: str) -> Path:
+        """The student's home directory as the box sees it at `level`."""
+        return self.slot / "home" if level in ("landlock", "none") else Path(HOME)

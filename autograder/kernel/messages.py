@@ -1,0 +1,102 @@
+"""Messages of a box, counted as they arrive and before anybody keeps them.
+
+The client's library keeps the parts of a message until the last one has come, however
+many there are. So it must never meet a message that is too large: its parts are read
+here as ZeroMQ's protocol frames them (ZMTP 3.1, RFC 37), and whole messages passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_GREETING = 64
+_SIGNATURE = {0: 0xFF, 9: 0x7F, 10: 3}  # by place; versions before 3 frame differently
+_MORE, _LONG, _COMMAND = 1, 2, 4
+_PART = 512  # bytes that a part costs whoever keeps it, be it empty
+
+
+class ExcessError(Exception):
+    """A box has sent more than it may, or what no kernel sends."""
+
+
+class Messages:
+    """One direction of a connection: bytes in, whole messages out.
+
+    Args:
+        most: bytes that one message may take.
+        count: told the number of bytes that have arrived; may raise ExcessError.
+        drops: whether a larger message is left out; else it raises ExcessError.
+    """
+
+    def __init__(self, most: int, count: Callable[[int], None], *, drops: bool) -> None:
+        self._most, self._count, self._drops = most, count, drops
+        self._greeted = 0
+        self._header = bytearray()  # of a part, while it is not whole
+        self._left = 0  # bytes of a part that are still to come
+        self._in_part = False
+        self._more = False  # whether the message goes on after this part
+        self._size = 0  # of the message, as it was announced
+        self._held = bytearray()
+
+    def take(self, data: bytes) -> bytes:
+        """What may be passed on, now that `data` has come. Raises ExcessError."""
+        self._count(len(data))
+        rest = memoryview(data)
+        passed = bytearray(self._greeting(rest))
+        rest = rest[len(passed) :]
+        while rest or (self._in_part and not self._left):
+            if not self._in_part:
+                rest = self._announced(rest)
+                continue
+            part = rest[: self._left]
+            self._left -= len(part)
+            rest = rest[len(part) :]
+            if self._size <= self._most:
+                self._held += part
+            if not self._left:
+                passed += self._ended()
+        return bytes(passed)
+
+    def _greeting(self, rest: memoryview) -> memoryview:
+        """What of `rest` belongs to the greeting, which each side sends in steps."""
+        part = rest[: _GREETING - self._greeted]
+        for place, byte in enumerate(part, start=self._greeted):
+            if byte != _SIGNATURE.get(place, byte):
+                raise ExcessError("speaks another protocol")
+        self._greeted += len(part)
+        return part
+
+    def _announced(self, rest: memoryview) -> memoryview:
+        """Read the header of a part, or as much as is there; what is behind it."""
+        length = 9 if (self._header or rest)[0] & _LONG else 2
+        missing = length - len(self._header)
+        self._header += rest[:missing]
+        if len(self._header) == length:
+            flags, size = self._header[0], int.from_bytes(self._header[1:], "big")
+            self._in_part, self._left = True, size
+            if not flags & _COMMAND:  # which may stand between two parts
+                self._more = bool(flags & _MORE)
+            elif size > self._most:
+                raise ExcessError("sent a command that is too large")
+            self._size += size + _PART
+            self._hold_header()
+        return rest[missing:]
+
+    def _hold_header(self) -> None:
+        if self._size <= self._most:
+            self._held += self._header
+        elif self._drops:
+            self._held.clear()
+        else:
+            raise ExcessError("sent a message that is too large")
+        self._header.clear()
+
+    def _ended(self) -> bytes:
+        """The end of a part: the whole message if it was the last one."""
+        self._in_part = False
+        if self._more:
+            return b""
+        message = bytes(self._held)
+        self._held.clear()
+        self._size = 0
+        return message

@@ -1,0 +1,186 @@
+"""What a box without mounts and sockets of its own (level ``landlock``) does instead.
+
+The host's /dev/shm is everybody's, so that box has none: semaphores are pipes, shared
+memory is files in its own folder, and tensors go from process to process by value.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import select
+import subprocess
+import threading
+import time
+from fcntl import ioctl
+from pathlib import Path
+from termios import FIONREAD
+from typing import Any
+
+_MOST = 32767  # what fits a pipe, and what other systems have as the most
+
+
+def do_without(folder: Path) -> None:
+    """Prepare the calling process; shared memory will be files in `folder`."""
+    from ipykernel.iostream import IOPubThread
+
+    IOPubThread._setup_pipe_in = _no_pipe  # type: ignore[method-assign]
+    _semaphores_of_pipes()
+    _shared_memory_in(folder)
+    _tensors_by_value()
+
+
+def _no_pipe(thread: Any) -> None:
+    """A box without sockets has no pipe for prints of forked processes."""
+    thread._pipe_flag = False
+
+
+def run_commands_by_pipe(shell: Any) -> None:
+    """Let ``!command`` do without a terminal."""
+    shell.system = functools.partial(_system_by_pipe, shell)
+
+
+def _system_by_pipe(shell: Any, command: str) -> None:
+    line = shell.var_expand(command, depth=1)
+    with subprocess.Popen(
+        line,
+        shell=True,
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        for text in process.stdout or ():
+            print(text, end="", flush=True)
+    shell.user_ns["_exit_code"] = process.returncode
+
+
+def _tensors_by_value() -> None:
+    """Let DataLoader workers send tensors through their pipe.
+
+    PyTorch passes file descriptors through a socket, which this box does not have.
+    """
+    from multiprocessing.reduction import ForkingPickler
+
+    import torch
+    import torch.multiprocessing  # registers its own ways first
+
+    ways = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
+    for kind in [kind for kind in ways if kind.__module__.startswith("torch")]:
+        del ways[kind]
+    # Where a worker puts a batch together; it is sent by value all the same.
+    plain = classmethod(lambda kind, size: kind(size))
+    torch.UntypedStorage._new_using_fd_cpu = plain  # type: ignore[assignment]
+
+
+def _semaphores_of_pipes() -> None:
+    from multiprocessing import synchronize
+
+    synchronize._multiprocessing.SemLock = PipeSemaphore  # type: ignore[attr-defined]
+    synchronize.SEM_VALUE_MAX = _MOST  # type: ignore[attr-defined]
+
+
+def _shared_memory_in(folder: Path) -> None:
+    from multiprocessing import heap, shared_memory
+
+    def opened(path: str, flags: int, mode: int = 0o600) -> int:
+        return os.open(folder / path.lstrip("/"), flags, mode)
+
+    def unlinked(path: str) -> None:
+        os.unlink(folder / path.lstrip("/"))
+
+    place = shared_memory._posixshmem  # type: ignore[attr-defined]
+    place.shm_open, place.shm_unlink = opened, unlinked
+    heap.Arena._dir_candidates = []  # type: ignore[attr-defined]
+
+
+class PipeSemaphore:
+    """What `_multiprocessing.SemLock` is, for processes that come by a fork.
+
+    A byte in the pipe is one that may be acquired.
+    """
+
+    SEM_VALUE_MAX = _MOST
+    name = None  # others cannot find it
+
+    def __init__(
+        self, kind: int, value: int, maxvalue: int, name: str, unlink: bool
+    ) -> None:
+        self.kind, self.maxvalue = kind, maxvalue
+        self._source, self._target = os.pipe()
+        self.handle = self._source
+        os.set_blocking(self._source, False)
+        os.write(self._target, bytes(value))
+        self._held = 0  # by this process
+        self._owner = 0
+
+    def __del__(self) -> None:
+        for end in (self._source, self._target):
+            with contextlib.suppress(OSError):
+                os.close(end)
+
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        """Take one, if need be after a while; whether it was to be had."""
+        if self._is_recursive() and self._is_mine():
+            self._held += 1
+            return True
+        wait = None if block else 0.0
+        if block and timeout is not None:
+            wait = max(timeout, 0.0)
+        if not self._take(wait):
+            return False
+        self._held += 1
+        self._owner = threading.get_ident()
+        return True
+
+    def _take(self, wait: float | None) -> bool:
+        deadline = None if wait is None else time.monotonic() + wait
+        while True:
+            with contextlib.suppress(BlockingIOError):
+                return bool(os.read(self._source, 1))
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            poll = select.poll()
+            poll.register(self._source, select.POLLIN)
+            poll.poll(None if left is None else left * 1000)
+
+    def release(self) -> None:
+        """Give one back. Raises AssertionError, ValueError where there is none."""
+        if self._is_recursive():
+            if not self._is_mine():
+                raise AssertionError(
+                    "attempt to release recursive lock not owned by thread"
+                )
+            if self._held > 1:
+                self._held -= 1
+                return
+        elif self._get_value() >= self.maxvalue:
+            raise ValueError("semaphore or lock released too many times")
+        os.write(self._target, b"x")
+        self._held -= 1
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _is_recursive(self) -> bool:
+        return self.kind == 0
+
+    def _count(self) -> int:
+        return self._held
+
+    def _is_mine(self) -> bool:
+        return self._held > 0 and self._owner == threading.get_ident()
+
+    def _get_value(self) -> int:
+        return int.from_bytes(ioctl(self._source, FIONREAD, bytes(4)), "little")
+
+    def _is_zero(self) -> bool:
+        return self._get_value() == 0
+
+    def _after_fork(self) -> None:
+        self._held = 0
