@@ -181,9 +181,8 @@ class JudgedExecute(BoxedExecute):
         course = new_code_cell(carrying.course_version(names))
         self._run(course, index, Span.over)
         question = Question(
-            check.exercise, self._submission, f"{self._key} again", [],
-            self.answer_seconds,
-        )  # fmt: skip
+            check.exercise, self._submission, f"{self._key} again", self.answer_seconds
+        )
         with self.judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index)
             decision = exchange.settle()
@@ -195,10 +194,8 @@ class JudgedExecute(BoxedExecute):
             self._keep(cell, index, carrying.given(decision, names))
 
     def _run_check(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
-        checks = self.nb.metadata[VERDICT]["checks"].values()
-        failed = [r["exercise"] for r in checks if r["points"] < r["max_points"]]
         question = Question(
-            check.exercise, self._submission, self._key, failed, self.answer_seconds
+            check.exercise, self._submission, self._key, self.answer_seconds
         )
         if not self.has_box(index):
             self._keep(cell, index, self._stopped_decision(cell, check, index))

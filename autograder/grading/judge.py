@@ -43,14 +43,12 @@ class Question:
     Attributes:
         submission: whose check it is.
         key: what its fresh inputs are drawn from, with the course's secret.
-        failed: exercises that this submission is known to fail.
         seconds: CPU time that one answer may take.
     """
 
     exercise: str
     submission: str
     key: str
-    failed: Sequence[str] = ()
     seconds: float = 20.0
 
 
@@ -196,9 +194,7 @@ class Judge:
         seed = hmac.new(self.secret, drawn, hashlib.sha256).hexdigest()
         exchange = Exchange(self._line, names, self.patience)
         try:
-            exchange.prepare(
-                seed=seed, seconds=question.seconds, failed=list(question.failed)
-            )
+            exchange.prepare(seed=seed, seconds=question.seconds)
             yield exchange
         finally:
             if not exchange.finished:

@@ -18,7 +18,6 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,7 +31,7 @@ from autograder.kernel.meter import Meter
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
-from autograder.student.check import conclude
+from autograder.student.check import without_stub
 from autograder.student.compare import judge
 from autograder.student.exercise import Case, Verdict
 from autograder.student.exercise import Exercise as Visible
@@ -133,7 +132,6 @@ class Prepared:
     exercise: Visible
     task: Specification
     cases: tuple[Case, ...]
-    failed: dict[str, str]
     seconds: float
     seed: str
 
@@ -143,9 +141,7 @@ class Prepared:
         return self.task.side(case.inputs, draw)
 
 
-def prepared(
-    name: str, seed: str, seconds: float, failed: Sequence[str] = ()
-) -> Prepared:
+def prepared(name: str, seed: str, seconds: float) -> Prepared:
     """Draw the fresh cases of an exercise, beside the visible ones.
 
     The stored hidden cases stay here: whatever enters the box could be printed by the
@@ -153,14 +149,12 @@ def prepared(
 
     Args:
         seconds: CPU time that one answer may take.
-        failed: exercises that the submission is known to fail.
     """
     unit = name.split("/")[0]
     exercise = _visible(unit)[name]
     task = specification(name)
     cases = (*exercise.cases, *fresh_cases(task, seed))
-    titles = {other: _visible(unit)[other].title for other in failed}
-    return Prepared(exercise, task, cases, titles, seconds, seed)
+    return Prepared(exercise, task, cases, seconds, seed)
 
 
 def decide(check: Prepared, box: Box) -> Verdict:
@@ -174,7 +168,7 @@ def decide(check: Prepared, box: Box) -> Verdict:
 
 def shown(check: Prepared, verdict: Verdict) -> Verdict:
     """The verdict as it is shown."""
-    return verdict if verdict.note else conclude(verdict, check.exercise, check.failed)
+    return verdict if verdict.note else without_stub(verdict)
 
 
 _visible = functools.cache(references.load)

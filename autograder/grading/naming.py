@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
 
 from autograder.oracle import answers
 from autograder.oracle.specification import Specification
-from autograder.student.compare import diagnose, gives_all
+from autograder.student.compare import compare
 from autograder.student.exercise import CaseResult, Exercise, Verdict
+from autograder.student.naming import PATTERN, diagnose, fits, pattern
 
 NAMING_SECONDS = 60.0  # of CPU time
 
@@ -52,22 +53,24 @@ def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Ver
     """The verdict with the mistake that its answers show.
 
     Computing the answers of mistakes is what costs time, so it is done for those
-    mistakes only that give all answers to the visible cases. If none of them proves
-    right, the visible cases, whose mistakes' answers are stored, say what is likely;
-    and only if these are all right and hidden ones are wrong, all mistakes are tried.
+    mistakes only that the visible cases speak for, whose mistakes' answers are stored.
+    One that does not give the answers to fresh drawings, too, is no name. Only if the
+    visible cases are all right and hidden ones are wrong, all mistakes are tried.
     """
-    names = [n for n in exercise.mistakes if gives_all(verdict.results, n)]
-    found = diagnose(exercise, _with_answers(verdict, task, names))
-    if not found[1]:
-        wrong = [r.case for r in verdict.results if any(f.problem for f in r.findings)]
-        ordinary = [case for case in wrong if not case.says]
-        if not ordinary:
-            found = diagnose(exercise, verdict.results)
-        elif all(case.hidden for case in ordinary):
-            found = diagnose(exercise, _with_answers(verdict, task, exercise.mistakes))
-        else:
-            found = diagnose(exercise, verdict.results)[0], False
-    return replace(verdict, mistake=found[0], sure=found[1])
+    wrong = [r.case for r in verdict.results if any(f.problem for f in r.findings)]
+    ordinary = [case for case in wrong if not case.says]
+    results: Sequence[CaseResult] = verdict.results
+    if ordinary and all(case.hidden for case in ordinary):
+        results = _with_answers(verdict, task, exercise.mistakes)
+    while True:
+        mistake, sure = diagnose(exercise, results)
+        if mistake is None or mistake.name not in exercise.mistakes:
+            break
+        if fits(_with_answers(verdict, task, [mistake.name]), mistake.name, sure):
+            break
+        others = {n: m for n, m in exercise.mistakes.items() if n != mistake.name}
+        exercise = replace(exercise, mistakes=others)
+    return replace(verdict, mistake=mistake, sure=sure)
 
 
 def _with_answers(
@@ -76,15 +79,23 @@ def _with_answers(
     """The results, with these mistakes' answers in the fresh cases, too.
 
     Not in those that are measured: how good a model is says the number, and to run
-    mistaken models takes long. Cases of properties say themselves what was seen.
+    mistaken models takes long.
     """
     objects = answers.mistaken_objects(task, names)
-    return [
-        r if r.case.mistakes or r.case.measure or r.case.says else replace(
-            r, case=replace(
-                r.case,
-                mistakes=answers.mistaken_answers(task, objects, r.case.inputs),
-            ),
-        )
-        for r in verdict.results
-    ]  # fmt: skip
+    shown = {r.case.name: r.case for r in verdict.results if r.case.mistakes}
+
+    def answered(result: CaseResult) -> CaseResult:
+        case = result.case
+        if case.mistakes or case.measure:
+            return result
+        given = answers.mistaken_answers(task, objects, case.inputs)
+        if case.says and case.name in shown:  # as the visible one keeps them
+            given = {
+                name: pattern(compare(case, own))
+                if PATTERN in shown[case.name].mistakes.get(name, {})
+                else own
+                for name, own in given.items()
+            }
+        return replace(result, case=replace(case, mistakes=given))
+
+    return [answered(result) for result in verdict.results]

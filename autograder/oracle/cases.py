@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.oracle import properties
@@ -15,7 +16,9 @@ from autograder.oracle.answers import (
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Specification
 from autograder.oracle.variants import build_object, solution_source
+from autograder.student.compare import compare
 from autograder.student.exercise import Answers, Case, Exercise, Mistake
+from autograder.student.naming import pattern
 from autograder.student.otherside import OtherSide
 
 
@@ -49,24 +52,30 @@ def exercise(
 
     A hidden drawing knows the mistakes where no visible one can: mistakes are named by
     the visible cases, which every check runs, too. Cases of general properties, whose
-    answers are many, say themselves what was seen. ``unit`` are the exercises among
-    which this one may build on others.
+    answers are many, keep those of mistakes that only they can see; of others, which
+    ones are wrong. ``unit`` are the exercises among which this one may build on others.
 
     Raises:
         CourseError: the reference solution fails on its own cases.
     """
     objects = mistaken_objects(specification)
     reference = build_object(specification)
-    cases = tuple(
-        _case(
-            specification, kind, seed, reference, inputs,
-            mistaken_answers(specification, objects, inputs)
-            if not kind.says and (kind.hidden_only or not hidden)
-            else {},
-            hidden,
-        )
-        for kind, inputs in drawings(specification, seed, hidden)
-    )  # fmt: skip
+    drawn = list(drawings(specification, seed, hidden))
+
+    def case(kind: CaseKind, inputs: Answers, known: bool) -> Case:
+        given = mistaken_answers(specification, objects, inputs) if known else {}
+        return _case(specification, kind, seed, reference, inputs, given, hidden)
+
+    made = {
+        kind.name: case(kind, inputs, kind.hidden_only or not hidden)
+        for kind, inputs in drawn
+        if not kind.says
+    }
+    unseen = {name for name in objects if _is_right(name, made.values())}
+    for kind, inputs in drawn:
+        if kind.says:
+            made[kind.name] = _shortened(case(kind, inputs, not hidden), unseen)
+    cases = tuple(made[kind.name] for kind, _ in drawn)
     mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in specification.mutants}
     return Exercise(
         specification.name,
@@ -77,6 +86,21 @@ def exercise(
         builds_on(specification, unit),
         specification.aspects,
     )
+
+
+def _is_right(mistake: str, cases: Iterable[Case]) -> bool:
+    return all(
+        compare(case, case.mistakes[mistake]).passed for case in cases if case.mistakes
+    )
+
+
+def _shortened(case: Case, unseen: Collection[str]) -> Case:
+    """A property's case that keeps whole answers of those mistakes only."""
+    kept = {
+        name: given if name in unseen else pattern(compare(case, given))
+        for name, given in case.mistakes.items()
+    }
+    return replace(case, mistakes=kept)
 
 
 def fresh_cases(specification: Specification, seed: str) -> list[Case]:

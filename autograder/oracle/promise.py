@@ -14,7 +14,10 @@ Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
 Sizes = Callable[[Draw], dict[str, Inputs]]  # inputs by what is special about them
 
-OF_MODULES = ("steady", "alone", "spread", "training", "gradient", "loaded")
+OF_MODULES = (
+    "steady", "alone", "spread", "training", "gradient", "loaded", "start"
+)  # fmt: skip
+OF_ATTENTION = (*OF_MODULES, "closed")  # of a module that makes its own scores
 OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
 
 

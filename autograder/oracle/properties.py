@@ -32,6 +32,7 @@ _ASPECTS = {
     "dropout": "mode",
     "gradient": "learning",
     "loaded": "learning",
+    "start": "learning",
 }
 _KINDS = {
     "steady": _Kind(
@@ -78,15 +79,31 @@ _KINDS = {
         "made of its numbers), and what should still learn?",
     ),
     "loaded": _Kind(
-        "a second module with the state of the first",
+        "a second module with the state of the first, and a copy",
         "All that a module needs is in its state dict, or follows from its arguments.",
-        "The module is right, but a second one that has loaded its state dict is not.",
-        "What does your module hold that is neither parameter, buffer nor submodule?",
+        "The module is right, but not the result {label}.",
+        "What does your module hold, or call, that is neither parameter, buffer nor "
+        "submodule of its own?",
+    ),
+    "start": _Kind(
+        "what the weights hold before anything is learnt",
+        "Weights that start alike learn alike: each matrix starts at random.",
+        "With given weights all is right, but at first {label}.",
+        "Which weights could ever become different from each other, if they start "
+        "like this?",
+    ),
+    "closed": _Kind(
+        "scores in the millions, of open and of closed keys",
+        "A closed key gets nothing, however large its score and however small the open "
+        "ones are.",
+        "Among usual scores all is right; where they are very large, closed keys get a "
+        "share.",
+        "Which number is below every score that there can be?",
     ),
     "sizes": _Kind(
         "sizes of one, and equal sizes",
         "No size is special: one sentence, one position, sizes that happen to agree.",
-        "Right for other sizes, wrong {label}.",
+        "Right otherwise, wrong {label}.",
         "Which of your steps finds its dimension by its size, or drops one of size 1?",
     ),
     "sequence": _Kind(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Mapping
+from types import CodeType
 
 from autograder.student import references
-from autograder.student.compare import blame, judge
+from autograder.student.calls import code_of, running
+from autograder.student.compare import judge
 from autograder.student.demo import left_out
 from autograder.student.exercise import RAISED, Exercise, Verdict
+from autograder.student.naming import blame
 from autograder.student.observe import UNSOLVED, observe
 from autograder.student.panel import Shown
 from autograder.student.probes import find
@@ -27,7 +29,7 @@ class Check:
     """
 
     def __init__(self) -> None:
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, set[CodeType]] = {}  # with the code that was tried
         self._rows: dict[str, Row] = {}  # the last verdict of each exercise
 
     def __call__(self, name: str, answer: object) -> Shown:
@@ -64,11 +66,24 @@ class Check:
                 exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
             )
         self._failed.pop(name, None)
-        verdict = conclude(verdict, exercises[0], self._failed)
+        verdict = without_stub(self._followed(verdict, exercises[0], answer))
         if not verdict.passed:
-            self._failed[name] = verdict.title
+            self._failed[name] = code_of(answer)
         self._rows[name] = row_of(verdict)
         return verdict
+
+    def _followed(
+        self, verdict: Verdict, exercise: Exercise, answer: object
+    ) -> Verdict:
+        """The verdict, blamed on an earlier failure whose code runs in a wrong case."""
+        suspects = [name for name in exercise.builds_on if name in self._failed]
+        wrong = [result.case for result in verdict.results if not result.passed]
+        if not suspects or not wrong:
+            return verdict
+        with as_new(), running() as code:
+            observe(find(exercise.name), answer, wrong[0].inputs)
+        called = [name for name in suspects if self._failed[name] & code]
+        return blame(verdict, [self._rows[name].title for name in called])
 
     @staticmethod
     def _show(verdict: Verdict) -> Shown:
@@ -79,18 +94,6 @@ class Check:
         elif not _has_panels():
             print(shown)
         return shown
-
-
-def conclude(
-    verdict: Verdict, exercise: Exercise, failed: Mapping[str, str]
-) -> Verdict:
-    """A verdict as it is shown, here and by the judge.
-
-    Args:
-        failed: exercises that failed before, with their titles: what follows from them
-            is not blamed on this one.
-    """
-    return without_stub(blame(verdict, exercise, failed))
 
 
 def without_stub(verdict: Verdict) -> Verdict:

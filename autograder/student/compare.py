@@ -1,10 +1,9 @@
-"""Answers against a reference, in order; and which mistake a wrong one is."""
+"""Answers against a reference, in order, and what they earn."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -16,13 +15,14 @@ from autograder.student.exercise import (
     CaseResult,
     Exercise,
     Finding,
-    Mistake,
     Other,
     Value,
     Verdict,
 )
 from autograder.student.measures import credit, measured, remark
+from autograder.student.naming import diagnose
 from autograder.student.properties import by_hand
+from autograder.student.values import differing, same_values
 
 # How much an aspect weighs where an exercise does not say otherwise.
 WEIGHTS = {"values": 6.0, "calls": 1.5, "learning": 1.5, "mode": 1.5, "errors": 1.0}
@@ -165,23 +165,6 @@ def _dtype(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def same_values(
-    expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
-) -> bool:
-    """Whether tensors of equal shape agree; NaN agrees with NaN, for mistakes' sake."""
-    return not differing(expected, actual, atol, rtol).any()
-
-
-def differing(
-    expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
-) -> torch.Tensor:
-    """Boolean tensor: where two tensors of equal shape disagree; integers exactly."""
-    if not expected.is_floating_point():
-        return expected != actual
-    a, b = actual.to(torch.float64), expected.to(torch.float64)
-    return ~torch.isclose(a, b, atol=atol, rtol=rtol, equal_nan=True)
-
-
 def _difference(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> str:
@@ -202,96 +185,3 @@ def _difference(
 def _number(value: torch.Tensor) -> str:
     item = value.item()
     return f"{item:.4g}" if isinstance(item, float) else str(item)
-
-
-def blame(verdict: Verdict, exercise: Exercise, failed: Mapping[str, str]) -> Verdict:
-    """The verdict, explained by an earlier failure where nothing better explains it.
-
-    Args:
-        failed: titles of the exercises that are known to fail, by name.
-    """
-    names = [name for name in exercise.builds_on if name in failed]
-    if verdict.passed or verdict.mistake or not names or not verdict.results:
-        return verdict
-    says = f"This builds on *{failed[names[0]]}*, which fails its own check."
-    asks = (
-        "What does that check say? Mend it first, then look here again. Grading tries "
-        "this exercise once more with a right version of the other."
-    )
-    # Whether it really follows only shows when the earlier one is right.
-    return replace(verdict, mistake=Mistake("follows", says, asks), sure=False)
-
-
-def diagnose(
-    exercise: Exercise, results: Sequence[CaseResult]
-) -> tuple[Mistake | None, bool]:
-    """The named mistake whose answers these are, and whether it explains all of them.
-
-    Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
-    mistake is sure if it, and no other, gives every answer of every case. Where only a
-    general property is wrong, what was seen is said. Otherwise a mistake that gives all
-    wrong answers is likely, if they are not errors only: unrelated code often fails
-    with the same words.
-    """
-    known = [result for result in results if result.case.mistakes]
-    found = {name: _explained(known, name) for name in exercise.mistakes}
-    whole = [name for name, (whole, _) in found.items() if whole]
-    if whole:
-        return exercise.mistakes[whole[0]], len(whole) == 1
-    seen = symptom(results)
-    if seen:
-        return seen, True
-    likely = [name for name, (_, share) in found.items() if share == 1.0]
-    return (exercise.mistakes[likely[0]] if likely else None), False
-
-
-def symptom(results: Sequence[CaseResult]) -> Mistake | None:
-    """What was seen, where values are right and only a general property is not."""
-    wrong = [result for result in results if not result.passed]
-    if any(not result.case.says for result in wrong):
-        return None
-    case, findings = wrong[0].case, wrong[0].findings
-    if findings[0].problem == RAISED:
-        says = f"All else is right, but here your code stops: {case.title}."
-        return Mistake("symptom", says, case.asks)
-    if findings[0].problem and len(findings) > 1 and case.says.startswith("Right"):
-        return None  # not even right at first
-    first = next(finding for finding in findings if finding.problem)
-    name, _, rest = first.name.partition(", ")
-    label = name if name.startswith("gradient") else rest.partition(" (")[0]
-    return Mistake("symptom", case.says.format(label=label), case.asks)
-
-
-def gives_all(results: Sequence[CaseResult], mistake: str) -> bool:
-    """Whether a mistake gives all answers to the cases that hold mistakes' answers."""
-    return _explained([r for r in results if r.case.mistakes], mistake)[0]
-
-
-def _explained(results: Sequence[CaseResult], mistake: str) -> tuple[bool, float]:
-    """Whether a mistake gives all answers; its share of the wrong ones."""
-    whole, wrong, explained, numbers = True, 0, 0, False
-    for result in results:
-        predicted = result.case.mistakes.get(mistake, {})
-        for finding in result.findings:
-            if not finding.problem and not whole:
-                continue  # it can only speak against `whole`
-            key = RAISED if finding.problem == RAISED else finding.name
-            same = _same_answer(
-                predicted.get(key), result.answers.get(key), result.case
-            )
-            whole &= same
-            wrong += bool(finding.problem)
-            explained += bool(finding.problem) and same
-            numbers |= bool(finding.problem) and same and key != RAISED
-    return whole and wrong > 0, explained / wrong if numbers and wrong else 0.0
-
-
-def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
-    if isinstance(predicted, str) and isinstance(actual, str):
-        # Only the first line: the rest of an error points into the student's code.
-        return predicted.split("\n")[0] == actual.split("\n")[0]
-    if not isinstance(predicted, torch.Tensor) or not isinstance(actual, torch.Tensor):
-        return predicted == actual
-    if predicted.shape != actual.shape or predicted.dtype != actual.dtype:
-        return False
-    return same_values(predicted, actual, case.atol, case.rtol)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from autograder.student.compare import differing
 from autograder.student.exercise import Case, Finding
+from autograder.student.values import differing
 
 CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
 BLUE, ORANGE, GREY = "0,114,178", "213,94,0", "128,128,128"

@@ -16,8 +16,9 @@ from autograder.bank import specification
 from autograder.grading.judging import Prepared, for_a_person, shown
 from autograder.grading.record import Record, of_verdict
 from autograder.student import references
-from autograder.student.compare import diagnose, judge
+from autograder.student.compare import judge
 from autograder.student.exercise import RAISED, Answers, Case, Other
+from autograder.student.naming import diagnose
 from autograder.student.otherside import concluded, reply
 from autograder.student.panel import as_html
 

@@ -10,6 +10,7 @@ import torch
 
 from autograder import check, demo, show
 from autograder.solutions import attention
+from autograder.student.check import Check
 from autograder.student.observe import observe, plain
 
 NAME = "attention/scaled_dot_product"
@@ -238,3 +239,25 @@ def test_importing_the_students_part_loads_nothing_of_the_instructors():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
+    check = Check()
+
+    def odd_attention(q, k, v, mask=None):
+        output, weights = attention.scaled_dot_product_attention(q, k, v, mask)
+        return output + 0.25 * v.mean() ** 2, weights
+
+    class Using(attention.SelfAttention):
+        def forward(self, x, mask=None):
+            return odd_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+
+    class Alone(attention.SelfAttention):
+        def forward(self, x, mask=None):
+            output, weights = super().forward(x, mask)
+            return output + 0.25 * x.mean() ** 2, weights
+
+    check(NAME, odd_attention)
+    using, alone = (check("attention/self_attention", c) for c in (Using, Alone))
+    assert using.mistake.name == "follows" and not using.sure
+    assert alone.mistake is None or alone.mistake.name != "follows"

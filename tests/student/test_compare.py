@@ -1,12 +1,11 @@
 """Answers are compared in order, and a wrong one is given its name."""
 
 import math
-from dataclasses import replace
 
 import torch
 
-from autograder.student.compare import blame, compare, judge
-from autograder.student.exercise import RAISED, Case, Exercise, Mistake, Other
+from autograder.student.compare import compare, judge
+from autograder.student.exercise import RAISED, Case, Exercise, Other
 from autograder.student.panel import as_html, as_text
 from tests.conftest import row
 
@@ -31,7 +30,7 @@ def test_a_known_mistake_is_named_for_sure(doubling):
 
 
 def test_an_unknown_mistake_is_not_named(doubling):
-    verdict = judge(doubling, doubling.cases, answering(lambda x: 7 * x))
+    verdict = judge(doubling, doubling.cases, answering(lambda x: x * x + 7))
     assert verdict.points == 0 and verdict.mistake is None
 
 
@@ -98,15 +97,3 @@ def test_long_texts_of_students_are_cut():
     case = Case("c", "c", "", {}, {"a": "short"})
     assert len(compare(case, {"a": "x" * 10**6}).findings[0].message) < 1000
     assert len(compare(case, {RAISED: "x" * 10**6}).findings[0].message) < 1000
-
-
-def test_what_follows_from_an_earlier_failure_is_said_to():
-    exercise = Exercise("u/b", "B", 4.0, (), {}, ("u/a",))
-    wrong = Case("c", "c", "", {}, {"a": row(1)})
-    verdict = judge(exercise, [wrong], lambda _: {"a": row(2)})
-    assert blame(verdict, exercise, {"u/a": "A"}).mistake.says.startswith("This builds")
-    assert blame(verdict, exercise, {"u/z": "Z"}) == verdict
-    right = judge(exercise, [wrong], lambda _: {"a": row(1)})
-    assert blame(right, exercise, {"u/a": "A"}) == right
-    named = replace(verdict, mistake=Mistake("own", "Its own.", "Which?"))
-    assert blame(named, exercise, {"u/a": "A"}) == named

@@ -185,6 +185,20 @@ EXERCISE = Specification(
                     return mask
                 """)],
         ),
+        Mutant(
+            name="shared",
+            says="You keep the masks that you have made and hand out the same ones "
+            "again: who writes into one changes it for everybody.",
+            asks="To whom does a result belong once it is returned?",
+            ways=[Way(source="""
+                MASKS = {}
+
+                def causal_mask(length):
+                    if length not in MASKS:
+                        MASKS[length] = torch.ones(length, length, dtype=torch.bool).tril()
+                    return MASKS[length]
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="compare", edits=[

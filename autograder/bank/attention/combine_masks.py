@@ -15,6 +15,12 @@ from autograder.oracle.specification import (
 )
 
 
+def _nothing_closed(draw: Draw) -> Inputs:
+    """The larger of two masks is open everywhere."""
+    made = _two_masks((3, 1, 4), (4, 4), "both")(draw)
+    return made | {"first": made["first"] | True}
+
+
 def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         return {
@@ -57,6 +63,12 @@ EXERCISE = Specification(
             title="None for the first, the second, or both",
             inputs=_two_masks((2, 1, 6), (6, 6), _ALL),
             hint="None restricts nothing: the other mask is the answer.",
+        ),
+        CaseKind(
+            name="open",
+            title="a mask that closes nothing",
+            inputs=_nothing_closed,
+            hint="A mask that is open everywhere still has its shape.",
         ),
         CaseKind(
             name="heads",
@@ -228,6 +240,21 @@ EXERCISE = Specification(
             says="All sentences share one mask in your result: the batch was reduced.",
             asks="Which shape should the result have?",
             ways=[Way(edits=[Edit("first & second", "(first & second)[:1]")])],
+        ),
+        Mutant(
+            name="open_mask_left_out",
+            says="A mask that closes nothing is left out, and with it its shape: the "
+            "result is smaller than the two masks together.",
+            asks="Which shape have two masks of shapes `(B, 1, L)` and `(L, L)` "
+            "together?",
+            ways=[Way(source="""
+                def combine_masks(first, second):
+                    if first is None or first.all():
+                        return second
+                    if second is None or second.all():
+                        return first
+                    return first & second
+                """)],
         ),
     ],
     accepted=[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.bank.attention._inputs import projections
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise, special
+from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -51,12 +51,13 @@ EXERCISE = Specification(
         arguments="x: B Lq d; memory: B Lk c; mask?: Lq Lk | B Lq Lk",
         results="output: B Lq e; weights: B Lq Lk",
         on=("plain", "padding"),
-        ways=OF_MODULES,
+        ways=OF_ATTENTION,
         module=True,
         sizes=special(
             one_sentence=_cross(1, 3, 4, 5, 6, 2, 7, mask=(1, 3, 4)),
             one_key=_cross(2, 3, 1, 5, 4, 2, 6),
             equal_sizes=_cross(3, 3, 3, 3, 3, 3, 3, mask=(3, 3, 3)),
+            as_many_sentences_as_queries=_cross(3, 3, 4, 5, 6, 2, 7, mask=(3, 4)),
         ),
     ),
     cases=[

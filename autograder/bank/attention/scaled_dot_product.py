@@ -98,6 +98,9 @@ EXERCISE = Specification(
                 one_key=_triples(2, lq=3, lk=1, d_k=5, d_v=4),
                 values_of_size_one=_triples(2, lq=3, lk=4, d_k=1, d_v=1),
                 equal_sizes=_triples(4, 4, lq=4, lk=4, d_k=4, d_v=4, mask=(4, 4, 4, 4)),
+                as_many_sentences_as_queries=_triples(
+                    3, lq=3, lk=4, d_k=5, d_v=2, mask=(3, 4)
+                ),
             ),
             masked(_three_dimensions, Lq_Lk=(3, 5), B_1_Lk=(2, 1, 5), one_Lk=(1, 5)),
             masked(

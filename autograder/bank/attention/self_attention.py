@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.bank.attention._inputs import projections
 from autograder.bank.inputs import causal_mask, open_mask
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise, special
+from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -53,7 +53,7 @@ EXERCISE = Specification(
         arguments="x: B L d; mask?: L L | B L L",
         results="output: B L e; weights: B L L",
         on=("plain", "padding"),
-        ways=OF_MODULES,
+        ways=OF_ATTENTION,
         module=True,
         sizes=special(
             one_sentence=_self(1, 3, 4, 2, 5, mask="padding"),
@@ -139,19 +139,22 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="mask_dropped",
-            says="The mask never reaches attention, at least not in evaluation.",
-            asks="How many arguments does your attention take? And does the mask "
-            "depend on whether somebody trains?",
+            says="The mask never reaches attention.",
+            asks="How many arguments does your attention take?",
             ways=[
                 Way(edits=[Edit("(q, k, v, mask)", "(q, k, v)")]),
-                Way(name="training_only", edits=[
-                    Edit("(q, k, v, mask)",
-                         "(q, k, v, mask if self.training else None)"),
-                ]),
                 Way(name="mask_none", edits=[
                     Edit("(q, k, v, mask)", "(q, k, v, mask=None)"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="mask_in_training_only",
+            says="The mask is used in training only.",
+            asks="Does it depend on the mode who may see whom?",
+            ways=[Way(edits=[
+                Edit("(q, k, v, mask)", "(q, k, v, mask if self.training else None)"),
+            ])],
         ),
         Mutant(
             name="mask_inverted",
@@ -442,6 +445,37 @@ EXERCISE = Specification(
             says="`super().__init__()` is missing, so the module cannot hold layers.",
             asks="What does the first line of the skeleton's `__init__` do?",
             ways=[Way(edits=[Edit("super().__init__()", "pass")])],
+        ),
+        Mutant(
+            name="starts_at_zero",
+            says="`w_q` starts with zeros: at first every score is the same, and the keys "
+            "get no gradient.",
+            asks="What does `nn.Linear` do about its first weights, and why?",
+            ways=[
+                Way(edits=[
+                    Edit("self.w_v = nn.Linear(d_model, d_v)",
+                         "self.w_v = nn.Linear(d_model, d_v); nn.init.zeros_(self.w_q.weight)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="starts_alike",
+            says="`w_k` starts as a copy of `w_q`: each word then finds itself the most "
+            "interesting.",
+            asks="Which layers should be alike before anything is learnt?",
+            ways=[Way(edits=[
+                Edit("self.w_v = nn.Linear(d_model, d_v)",
+                     "self.w_v = nn.Linear(d_model, d_v); self.w_k.load_state_dict(self.w_q.state_dict())"),
+            ])],
+        ),
+        Mutant(
+            name="starts_large",
+            says="`w_v` starts with numbers that are far too large.",
+            asks="How large are the numbers that `nn.Linear` starts with?",
+            ways=[Way(edits=[
+                Edit("self.w_v = nn.Linear(d_model, d_v)",
+                     "self.w_v = nn.Linear(d_model, d_v); nn.init.normal_(self.w_v.weight, std=50.0)"),
+            ])],
         ),
     ],
     accepted=[

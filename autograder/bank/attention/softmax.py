@@ -34,6 +34,7 @@ def _rows(*shape: int, scale: float = 3.0, offsets: tuple[float, ...] = ()) -> M
 def _rows_apart(draw: Draw) -> Inputs:
     """Rows far apart; in each of them, two numbers tower above the others."""
     x = _rows(3, 2, 6, offsets=(1000.0, 0.0, -1000.0))(draw)["x"]
+    x[:, 1] -= 500.0  # rows of one matrix are as far apart as matrices
     first = int(draw.ids(0, 5))
     x[..., first : first + 2] += 300.0
     return {"x": x}
@@ -120,11 +121,16 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[Edit(_POWERS, "x.exp()")]),
                 Way(name="naive_e", edits=[Edit(_POWERS, "torch.pow(math.e, x)")]),
-                Way(name="added", edits=[
-                    Edit("x - x.amax(dim=-1, keepdim=True)",
-                         "x + x.amax(dim=-1, keepdim=True)"),
-                ]),
             ],
+        ),
+        Mutant(
+            name="added",
+            says="You *added* the largest number of the row. That pushes exponents up.",
+            asks="With which sign does the largest exponent become zero?",
+            ways=[Way(edits=[
+                Edit("x - x.amax(dim=-1, keepdim=True)",
+                     "x + x.amax(dim=-1, keepdim=True)"),
+            ])],
         ),
         Mutant(
             name="one_maximum",
@@ -186,10 +192,16 @@ EXERCISE = Specification(
                 Way(edits=[
                     Edit("(x - x.amax(dim=-1, keepdim=True))", "x.clamp(-80, 80)"),
                 ]),
-                Way(name="clamped_above", edits=[
-                    Edit("(x - x.amax(dim=-1, keepdim=True))", "x.clamp(max=80)"),
-                ]),
             ],
+        ),
+        Mutant(
+            name="clamped_above",
+            says="You cut off what is too large, and nothing else: a row far below zero "
+            "still underflows to zeros.",
+            asks="What is the sum of a row whose powers are all zero?",
+            ways=[Way(edits=[
+                Edit("(x - x.amax(dim=-1, keepdim=True))", "x.clamp(max=80)"),
+            ])],
         ),
         Mutant(
             name="no_keepdim",
@@ -277,10 +289,6 @@ EXERCISE = Specification(
                     Edit("powers / powers.sum(dim=-1, keepdim=True)",
                          "(powers / powers.sum(dim=-1, keepdim=True)).log()"),
                 ]),
-                Way(name="log_softmax", source="""
-                    def stable_softmax(x):
-                        return torch.log_softmax(x, dim=-1)
-                    """),
             ],
         ),
         Mutant(
@@ -375,12 +383,52 @@ EXERCISE = Specification(
             "overflow?",
             ways=[Way(edits=[Edit("x - x.amax", "x.double() - x.amax")])],
         ),
+        Mutant(
+            name="pytorchs_own",
+            says="You called PyTorch's own softmax. Here you open the box: `exp`, `sum` "
+            "and a good choice of the constant.",
+            asks="Which three steps does the formula have?",
+            ways=[
+                Way(source="""
+                    def stable_softmax(x):
+                        return torch.softmax(x, dim=-1)
+                    """),
+                Way(name="pytorchs_method", source="""
+                    def stable_softmax(x):
+                        return x.softmax(-1)
+                    """),
+                Way(name="pytorchs_logarithm", source="""
+                    def stable_softmax(x):
+                        return F.log_softmax(x, dim=-1).exp()
+                    """),
+            ],
+        ),
+        Mutant(
+            name="exponents_cut_off",
+            says="Small exponents are cut off, so an entry of `-inf` still gets a share.",
+            asks="What is `exp` of the smallest exponent that you let through?",
+            ways=[
+                Way(edits=[
+                    Edit(_POWERS, "(x - x.amax(dim=-1, keepdim=True)).clamp(min=-20).exp()"),
+                ]),
+                Way(name="holes_filled", edits=[
+                    Edit(_POWERS,
+                         "torch.nan_to_num(x - x.amax(dim=-1, keepdim=True), neginf=-25.0).exp()"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="one_constant_for_each_matrix",
+            says="You subtract one number for each matrix. Its rows may lie far apart, "
+            "too.",
+            asks="Over which dimension do you look for the largest number?",
+            ways=[Way(edits=[
+                Edit(_POWERS,
+                     "(x - x.flatten(-2).amax(-1)[..., None, None]).exp()"),
+            ])],
+        ),
     ],
     accepted=[
-        Accepted(name="torch", source="""
-            def stable_softmax(x):
-                return torch.softmax(x, dim=-1)
-            """),
         Accepted(name="max_values", edits=[
             Edit(_MAX, "x.max(dim=-1, keepdim=True).values"),
         ]),

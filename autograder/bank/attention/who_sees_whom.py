@@ -47,6 +47,22 @@ def _mixture(length: int, d: int, scale: float) -> Maker:
     return inputs
 
 
+def _below_the_limit(length: int, d: int) -> Maker:
+    """A layer in which some influences are real, and others below the limit of 1e-6."""
+
+    def inputs(draw: Draw) -> Inputs:
+        strong = draw.flags(length, length, chance=0.4)
+        strong[int(draw.ids(0, length))] = False  # an output that hardly moves
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        return {
+            "x": draw.tensor(length, d),
+            "layer": "a mixture of positions",
+            "table": signs * (strong + 2.0**-24),
+        }
+
+    return inputs
+
+
 def _masked_layer(length: int, d: int) -> Maker:
     """Attention with a mask.
 
@@ -95,6 +111,12 @@ EXERCISE = Specification(
             title="a layer with faint influences",
             inputs=_mixture(6, 2, 0.002),
             hint="A small movement is a movement, too: the limit is 1e-6.",
+        ),
+        CaseKind(
+            name="below",
+            title="a layer with movements below the limit",
+            inputs=_below_the_limit(5, 3),
+            hint="Up to 1e-6 a movement counts as none: it may be rounding.",
         ),
         CaseKind(
             name="wide",
@@ -284,6 +306,32 @@ EXERCISE = Specification(
                 ),
             ])],
         ),
+        Mutant(
+            name="no_limit",
+            says="Every movement counts, however small. Up to `1e-6` it may be rounding.",
+            asks="Which limit does the text give?",
+            ways=[
+                Way(edits=[Edit("> 1e-6", "> 0")]),
+                Way(name="exactly_equal", edits=[
+                    Edit(_MOVED, "(layer(changed) != before).any(-1)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="on_x_itself",
+            says="You change `x` itself and take the change back. While the layer runs, "
+            "the caller's `x` is another one.",
+            asks="Where is the copy that the text asks for?",
+            ways=[Way(source="""
+                def who_sees_whom(layer, x):
+                    before, columns = layer(x), []
+                    for j in range(len(x)):
+                        x[j] += 1
+                        columns.append(((layer(x) - before).abs() > 1e-6).any(dim=-1))
+                        x[j] -= 1
+                    return torch.stack(columns, dim=1)
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="noise", edits=[
@@ -311,13 +359,10 @@ EXERCISE = Specification(
             Edit(_MOVED,
                  "(~torch.isclose(layer(changed), before, rtol=0, atol=1e-6)).any(-1)"),
         ]),
-        Accepted(name="exactly_equal", edits=[
-            Edit(_MOVED, "(layer(changed) != before).any(-1)"),
-        ]),
         Accepted(name="jacobian", source="""
             def who_sees_whom(layer, x):
                 jacobian = torch.autograd.functional.jacobian(layer, x)
-                return (jacobian.abs() > 1e-8).any(dim=3).any(dim=1)
+                return (jacobian.abs() > 1e-6).any(dim=3).any(dim=1)
             """),
         Accepted(name="one_hot_rows", source="""
             def who_sees_whom(layer, x):

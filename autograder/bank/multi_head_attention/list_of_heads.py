@@ -8,7 +8,7 @@ from autograder.bank.multi_head_attention._inputs import (
     linear_parameters,
 )
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise, special
+from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -59,7 +59,7 @@ EXERCISE = Specification(
         arguments="x: B L d; mask?: L L | B L L",
         results="output: B L e; weights: B h L L",
         on=("plain", "padding"),
-        ways=OF_MODULES,
+        ways=OF_ATTENTION,
         module=True,
         sizes=special(
             one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask="padding"),
@@ -370,6 +370,16 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("SelfAttention(d_model, d_k, d_v)",
                      "SelfAttention(d_model // num_heads, d_k, d_v)"),
+            ])],
+        ),
+        Mutant(
+            name="heads_start_alike",
+            says="All heads start as copies of one: they get the same gradients and stay "
+            "alike.",
+            asks="In what could two heads differ that began alike?",
+            ways=[Way(edits=[
+                Edit("self.w_o = nn.Linear(num_heads * d_v, d_out)",
+                     "self.w_o = nn.Linear(num_heads * d_v, d_out)\nfor head in self.heads:\n    head.load_state_dict(self.heads[0].state_dict())"),
             ])],
         ),
     ],

@@ -14,8 +14,9 @@ from autograder.bank.multi_head_attention._layer.heads import NUMBER_OF_HEADS, S
 from autograder.bank.multi_head_attention._layer.inputs import INPUTS, PROJECTIONS
 from autograder.bank.multi_head_attention._layer.masks import MASKS, RESULTS
 from autograder.bank.multi_head_attention._layer.scores import DROPOUT, SCALING
+from autograder.bank.multi_head_attention._layer.states import STATES
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise, both, masked, special
+from autograder.oracle.promise import OF_ATTENTION, Promise, both, masked, special
 from autograder.oracle.specification import (
     CaseKind,
     Inputs,
@@ -58,7 +59,7 @@ EXERCISE = Specification(
         "mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B Lq d; weights: B h Lq Lk",
         on=("plain", "padding"),
-        ways=OF_MODULES,
+        ways=OF_ATTENTION,
         module=True,
         dropout=("plain", {"rate": 0.375}),
         sizes=both(
@@ -68,6 +69,9 @@ EXERCISE = Specification(
                 one_key=multi_head_inputs(2, 3, 4, lq=5, lk=1),
                 heads_of_size_one=multi_head_inputs(2, 3, 1, lq=4, lk=5, mask=(4, 5)),
                 equal_sizes=multi_head_inputs(3, 3, 3, lq=3, lk=3, mask=(3, 3, 3)),
+                as_many_sentences_as_queries=multi_head_inputs(
+                    3, 2, 3, lq=3, lk=4, mask=(3, 4)
+                ),
                 equal_sizes_and_four_dimensions=multi_head_inputs(
                     2, 2, 2, lq=2, lk=2, mask=(2, 2, 2, 2)
                 ),
@@ -151,6 +155,7 @@ EXERCISE = Specification(
         *RESULTS,
         *NUMBER_OF_HEADS,
         *DROPOUT,
+        *STATES,
     ],
     accepted=ACCEPTED,
 )

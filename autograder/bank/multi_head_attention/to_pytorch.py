@@ -267,6 +267,18 @@ EXERCISE = Specification(
             asks="Is there a `return` in your function?",
             ways=[Way(edits=[Edit("return theirs", "pass")])],
         ),
+        Mutant(
+            name="frozen",
+            says="PyTorch's layer cannot be trained: its weights ask for no gradient.",
+            asks="What do `requires_grad_(False)` and `detach` do to a parameter?",
+            ways=[Way(edits=[Edit("return theirs", "return theirs.requires_grad_(False)")])],
+        ),
+        Mutant(
+            name="mode_of_mine_changed",
+            says="Your own layer is in another mode afterwards: it was training.",
+            asks="Does a copy need `eval()`, and on whose layer did you call it?",
+            ways=[Way(edits=[Edit("return theirs", "mine.eval()\nreturn theirs")])],
+        ),
     ],
     accepted=[
         Accepted(name="slices", source="""

@@ -48,7 +48,7 @@ EXERCISE = Specification(
         arguments="ids: B N",
         results="output: B N d",
         on=("padding_is_3",),
-        ways=("steady", "alone", "spread", "gradient", "loaded"),
+        ways=("steady", "alone", "spread", "gradient", "loaded", "start"),
         module=True,
         dropout=("padding_is_0", {}),
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any
 
@@ -36,8 +37,32 @@ def scores(function: Any, inputs: Inputs) -> Seen:
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
     x = inputs["x"]
-    seen = {"weights": tensor(function(x), "the weights"), "x afterwards": x}
+    closed = x == -torch.inf
+    with _without_softmax():
+        weights = tensor(function(x), "the weights")
+    seen = {"weights": weights, "x afterwards": x}
+    if closed.any() and weights.shape == closed.shape:
+        seen["weights of -inf that are not 0"] = (weights[closed] != 0).sum()
     return seen | gradients(function, [x], ["x"], inputs)
+
+
+@contextlib.contextmanager
+def _without_softmax() -> Iterator[None]:
+    """Have PyTorch's own softmax refuse: the exercise is to write one."""
+
+    def refuse(*_: object, **__: object) -> torch.Tensor:
+        raise WrongAnswer("expected exp and sum instead of PyTorch's own softmax")
+
+    holders: tuple[Any, ...] = (torch, torch.Tensor, F)
+    names = ("softmax", "log_softmax", "softmin")
+    saved = [(h, n, getattr(h, n)) for h in holders for n in names if hasattr(h, n)]
+    for holder, name, _ in saved:
+        setattr(holder, name, refuse)
+    try:
+        yield
+    finally:
+        for holder, name, own in saved:
+            setattr(holder, name, own)
 
 
 @probe("attention/padding_mask")
@@ -163,7 +188,11 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """What the student's probe finds of a layer that we know, and x afterwards."""
     x = inputs["x"]
     found = tensor(function(_layer(inputs), x), "the matrix")
-    return {"who sees whom": found, "x afterwards": x}
+    return {
+        "who sees whom": found,
+        "x afterwards": x,
+        "times that x was written to": torch.tensor(x._version),
+    }
 
 
 @probe("attention/equivariance_gap")

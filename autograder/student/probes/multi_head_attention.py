@@ -254,6 +254,10 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     seen = {
         "num_heads": torch.tensor(theirs.num_heads),
         "dropout": torch.tensor(float(theirs.dropout)),
+        "yours is in training mode afterwards": torch.tensor(mine.training),
+        "parameters of theirs that train": torch.tensor(
+            sum(p.requires_grad for p in theirs.parameters())
+        ),
     }
     with torch.no_grad():
         output, weights = theirs(*sequences, average_attn_weights=False)

@@ -1,0 +1,33 @@
+"""Whose code runs while something is observed."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import sys
+from collections.abc import Iterator
+from types import CodeType, FrameType
+
+
+def code_of(answer: object) -> set[CodeType]:
+    """The code of a function, or of the functions that a class defines itself."""
+    parts = vars(answer).values() if inspect.isclass(answer) else [answer]
+    plain = [inspect.unwrap(part) for part in parts if callable(part)]
+    return {part.__code__ for part in plain if inspect.isfunction(part)}
+
+
+@contextlib.contextmanager
+def running() -> Iterator[set[CodeType]]:
+    """The code of all Python functions that are called meanwhile."""
+    seen: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            seen.add(frame.f_code)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield seen
+    finally:
+        sys.setprofile(before)

@@ -1,0 +1,119 @@
+"""Which mistake a wrong answer is: what is said was predicted, or seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import IntEnum
+
+import torch
+
+from autograder.student.exercise import (
+    RAISED,
+    Answers,
+    Case,
+    CaseResult,
+    Exercise,
+    Mistake,
+    Value,
+    Verdict,
+)
+from autograder.student.symptoms import SEEN, of_a_property, of_all
+from autograder.student.values import same_values
+
+# In place of a mistake's many answers to a property's case: which of them are wrong.
+PATTERN = "pattern"
+
+
+def blame(verdict: Verdict, failed: Sequence[str]) -> Verdict:
+    """The verdict, explained by an earlier failure where no mistake explains it.
+
+    Args:
+        failed: titles of exercises that fail, and whose code runs in this one.
+    """
+    explained = verdict.mistake and verdict.mistake.name != SEEN
+    if explained or not failed:
+        return verdict
+    says = f"This builds on *{failed[0]}*, which fails its own check."
+    asks = (
+        "What does that check say? Mend it first, then look here again. Grading tries "
+        "this exercise once more with a right version of the other."
+    )
+    # Whether it really follows only shows when the earlier one is right.
+    return replace(verdict, mistake=Mistake("follows", says, asks), sure=False)
+
+
+def diagnose(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> tuple[Mistake | None, bool]:
+    """The named mistake whose answers these are, and whether it explains all of them.
+
+    Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
+    mistake is sure if it, and no other, gives every answer of every case, and fails in
+    the same properties. Where only a general property is wrong, what was seen is said.
+    Otherwise a mistake is likely that gives all answers and fails in the same
+    properties, but not in all their details. What is left may have a symptom.
+    """
+    known = [result for result in results if result.case.mistakes]
+    found = {name: _fit(known, name) for name in exercise.mistakes}
+    whole = [name for name, fit in found.items() if fit is _Fit.WHOLE]
+    if len(whole) == 1:
+        return exercise.mistakes[whole[0]], True
+    if seen := of_a_property(results):
+        return seen, True
+    likely = whole or [name for name, fit in found.items() if fit is _Fit.LIKELY]
+    if likely:
+        return exercise.mistakes[likely[0]], False
+    return of_all(results), True
+
+
+def fits(results: Sequence[CaseResult], mistake: str, whole: bool) -> bool:
+    """Whether a mistake gives all answers, or else those that are not to properties."""
+    fit = _fit([r for r in results if r.case.mistakes], mistake)
+    return fit >= (_Fit.WHOLE if whole else _Fit.LIKELY)
+
+
+def pattern(result: CaseResult) -> Answers:
+    """What is kept of a mistake's answers to a property's case."""
+    wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
+    problems = {finding.problem for finding in result.findings}
+    return {PATTERN: RAISED if RAISED in problems else wrong if any(problems) else ""}
+
+
+class _Fit(IntEnum):
+    """How a mistake's answers compare with those that were given."""
+
+    NO = 0  # another answer
+    LIKELY = 1  # the same answers; in other properties' cases, other details are wrong
+    WHOLE = 2  # all is the same
+
+
+def _fit(results: Sequence[CaseResult], mistake: str) -> _Fit:
+    fit, only_errors = _Fit.WHOLE, True
+    for result in results:
+        predicted = result.case.mistakes.get(mistake, {})
+        if PATTERN in predicted:
+            if result.passed == bool(predicted[PATTERN]):
+                return _Fit.NO
+            if pattern(result) != predicted:
+                fit = _Fit.LIKELY
+            continue
+        for finding in result.findings:
+            key = RAISED if finding.problem == RAISED else finding.name
+            given = result.answers.get(key)
+            if not _same_answer(predicted.get(key), given, result.case):
+                return _Fit.NO
+            only_errors &= key == RAISED or not finding.problem
+    # Unrelated code often fails with the same words.
+    return _Fit.NO if fit is _Fit.LIKELY and only_errors else fit
+
+
+def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
+    if isinstance(predicted, str) and isinstance(actual, str):
+        # Only the first line: the rest of an error points into the student's code.
+        return predicted.split("\n")[0] == actual.split("\n")[0]
+    if not isinstance(predicted, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return predicted == actual
+    if predicted.shape != actual.shape or predicted.dtype != actual.dtype:
+        return False
+    return same_values(predicted, actual, case.atol, case.rtol)

@@ -1,0 +1,148 @@
+"""General properties: one object, called in many ways, whatever exercise it solves.
+
+An exercise's own probe makes the object and calls it; here that first call is caught,
+and made again in ways that a right solution does not mind: twice, after other calls,
+sentence by sentence, in training mode, from its state dict. As all probes, these report
+and never judge: the reference is called in the same ways, and who holds it compares.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers, WrongAnswer, plain
+from autograder.student.probes import Inputs, Report, Seen
+from autograder.student.properties.call import Call, Named, copied
+from autograder.student.properties.ways import BY_HAND, WAYS, ByHand, written_over
+
+KEY = "property"  # the input that says, in JSON, which ways are to be tried
+SEPARATOR = " · "  # between what was reported, what is special, and which inputs
+
+
+class _Caught(BaseException):
+    """Ends a probe at its first call; no handler of ordinary errors sees it."""
+
+    def __init__(self, target: Any, args: tuple[Any, ...], keywords: Named):
+        super().__init__()
+        self.target, self.args_given, self.keywords = target, args, keywords
+
+
+def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
+    """What an object does in the ways that ``inputs["property"]`` asks for."""
+    asked = json.loads(str(inputs[KEY]))
+    seen: dict[str, Any] = {}
+    with contextlib.ExitStack() as afterwards:
+        for part in asked["parts"]:
+            prefix = part["inputs"]
+            own = {
+                n.removeprefix(prefix): v
+                for n, v in inputs.items()
+                if n.startswith(prefix)
+            }
+            for label, find_out in _observed(part, asked, probe, answer, own):
+                endings = [text for text in (label, part["label"]) if text]
+                try:
+                    found = find_out()
+                except ByHand:
+                    return BY_HAND
+                except Exception as error:
+                    error.add_note(SEPARATOR.join(endings))
+                    raise
+                for name, value in found.items():
+                    seen[SEPARATOR.join([name, *endings])] = plain(value)
+                if part["way"] == "probe" and inspect.isroutine(answer):
+                    # A function's results are the caller's, who may write into them.
+                    afterwards.enter_context(written_over(found))
+    return seen
+
+
+def what_was_seen(name: str) -> tuple[str, str]:
+    """From the name of an answer, what was reported and what was special about it."""
+    reported, *endings = name.split(SEPARATOR)
+    return reported, endings[0] if endings else ""
+
+
+def by_hand(inputs: Inputs, answers: Answers) -> bool:
+    """Whether a case asked for dropout's place, and its chance is made by hand.
+
+    Such dropout cannot be replaced by a stand-in; other cases look at its effect.
+    """
+    parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
+    return answers == BY_HAND and [part["way"] for part in parts] == ["dropout"]
+
+
+def _observed(
+    part: Named, asked: Named, probe: Report, answer: Any, inputs: Inputs
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
+        copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
+        yield "", partial(probe, answer, copies)
+    else:
+        yield from WAYS[part["way"]](caught(probe, answer, inputs, asked["call"]))
+
+
+def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
+    """The first call that a probe makes of an object, or of the module it makes.
+
+    Raises:
+        WrongAnswer: the probe never gets that far.
+    """
+    made: list[Callable[[], Any]] = []
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        raise _Caught(answer, args, keywords)
+
+    def module(*args: Any, **keywords: Any) -> Any:
+        made.append(lambda: answer(*args, **keywords))
+        return _watched(made[-1]())
+
+    try:
+        probe(module if form["module"] else function, dict(inputs))
+    except _Caught as call:
+        return _call(call, form, inputs, made[0] if made else None)
+    raise WrongAnswer("expected something that can be called")
+
+
+def _watched(module: object) -> object:
+    """A module whose next call is caught."""
+    if not isinstance(module, nn.Module):
+        return module
+    kind = type(module)
+
+    def caught_call(self: Any, *args: Any, **keywords: Any) -> Any:
+        self.__class__ = kind
+        raise _Caught(self, args, keywords)
+
+    module.__class__ = type(kind.__name__, (kind,), {"__call__": caught_call})
+    return module
+
+
+def _call(
+    call: _Caught, form: Named, inputs: Inputs, make: Callable[[], Any] | None
+) -> Call:
+    names = list(form["arguments"])
+    given = dict(zip(names, call.args_given, strict=False))
+    given |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
+    given = {n: given.get(n) for n in names if n in given or n in form["optional"]}
+    dims = {n: _fitting(form["arguments"][n], v) for n, v in given.items()}
+    return Call(
+        call.target, given, dims, form["results"], tuple(form["optional"]),
+        call.keywords, tuple(n[8:] for n in inputs if n.startswith("weights.")), make,
+        form["drops"],
+    )  # fmt: skip
+
+
+def _fitting(forms: list[list[str]], value: object) -> tuple[str, ...]:
+    """The names of a tensor's dimensions: of several forms, the one of its rank."""
+    if isinstance(value, torch.Tensor):
+        fitting = [form for form in forms if len(form) == value.dim()]
+        return tuple(fitting[0]) if fitting else ()
+    return tuple(forms[-1])

@@ -1,0 +1,109 @@
+"""A call that can be made again with other arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import describe, tensor
+
+Named = dict[str, Any]
+Dims = Mapping[str, tuple[str, ...]]
+Results = dict[str, Any]  # what a call gives, by name: tensors, or a word on them
+
+
+@dataclass
+class Call:
+    """A call that a probe has made, and can be made again with other arguments.
+
+    ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
+    """
+
+    target: Any
+    given: Named
+    dims: Dims
+    results: Mapping[str, tuple[str, ...]]
+    optional: tuple[str, ...] = ()
+    keywords: Named = field(default_factory=dict)
+    weights: tuple[str, ...] = ()
+    make: Callable[[], Any] | None = None
+    drops: bool = False  # whether dropout is promised: then it is held still
+
+    def __call__(self, **changed: object) -> Results:
+        """The results by name; every argument is a copy."""
+        return self._results(self._values(self.given | changed))
+
+    def twice(self, **changed: object) -> Results:
+        """The results of a second call, with the very tensors of the first one."""
+        values = self._values(self.given | changed)
+        self._results(values)
+        return self._results(values)
+
+    def refilled(self, **changed: torch.Tensor) -> Results:
+        """The results with the tensors of an earlier call, which hold new numbers."""
+        values = {n: v.clone() for n, v in self.given.items() if n in changed}
+        values = self.given | values
+        self._results(self._values(values, copies=False))
+        for name, value in changed.items():
+            values[name].copy_(value)
+        return self._results(self._values(values, copies=False))
+
+    def _values(self, given: Named, copies: bool = True) -> list[Any]:
+        given = dict(given)
+        while given and list(given.values())[-1] is None:
+            given.popitem()  # as a person would leave it out
+        return [v.clone() if copies and copied(v) else v for v in given.values()]
+
+    def _results(self, values: list[Any]) -> Results:
+        found = self.target(*values, **self.keywords)
+        if len(self.results) > 1 and (
+            not isinstance(found, tuple | list) or len(found) != len(self.results)
+        ):
+            wanted = ", ".join(self.results)
+            raise WrongAnswer(f"expected a tuple ({wanted}), got {describe(found)}")
+        parts = found if len(self.results) > 1 else (found,)
+        return {
+            name: tensor(part, name)
+            for name, part in zip(self.results, parts, strict=True)
+        }
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The arguments that are tensors."""
+        return {n: v for n, v in self.given.items() if isinstance(v, torch.Tensor)}
+
+    def size(self, dim: str) -> int:
+        """The size of a named dimension, 1 if no argument has it."""
+        sizes = [v.size(i) for n, v in self.tensors().items() for i in self.at(n, dim)]
+        return max(sizes, default=1)
+
+    def at(self, name: str, dim: str) -> list[int]:
+        """The places of a dimension in an argument."""
+        return [i for i, own in enumerate(self.dims.get(name, ())) if own == dim]
+
+    def cut(self, dim: str, part: slice) -> Named:
+        """The arguments with a part of a named dimension; where it is 1, it is kept."""
+        cut: Named = {}
+        for name, value in self.tensors().items():
+            for i in self.at(name, dim):
+                if value.size(i) > 1:
+                    index = [slice(None)] * value.dim()
+                    index[i] = part
+                    value = value[tuple(index)]
+            cut[name] = _opened(value)
+        return cut
+
+
+def copied(value: object) -> bool:
+    """Whether an argument is to be copied: not a view whose strides are the point."""
+    return isinstance(value, torch.Tensor) and value.is_contiguous()
+
+
+def _opened(value: torch.Tensor) -> torch.Tensor:
+    """A mask in which a row that was cut to nothing is open; others as they are."""
+    if value.dtype != torch.bool:
+        return value
+    return value | ~value.any(-1, keepdim=True)
