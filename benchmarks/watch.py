@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,10 +59,10 @@ def watched(
         command = subprocess.Popen(
             program, cwd=folder, env=dict(environment), stdout=log, stderr=log
         )
-        living: dict[str, float] = {}
+        living: dict[int, tuple[str, float]] = {}
         while _still_runs(command, every):
             memory, cpu = _look(command.pid)
-            living = cpu or living
+            living |= cpu  # who has ended since is kept with what was seen last
             for role in ROLES:
                 found.megabytes[role] = max(found.megabytes[role], memory[role])
             found.most = max(found.most, sum(memory.values()))
@@ -75,7 +76,9 @@ def watched(
         getattr(after, name) - getattr(before, name)
         for name in ("children_user", "children_system")
     )
-    found.cpu = {**living, BOXES: whole - sum(living.values())}
+    for role, seconds in living.values():
+        found.cpu[role] += seconds
+    found.cpu[BOXES] = whole - sum(found.cpu.values())
     return found
 
 
@@ -87,26 +90,23 @@ def _still_runs(command: subprocess.Popen[bytes], seconds: float) -> bool:
     return False
 
 
-def _look(command: int) -> tuple[dict[str, float], dict[str, float]]:
-    """Memory by role, and the CPU time of those that live as long as the command.
+def _look(command: int) -> tuple[dict[str, float], dict[int, tuple[str, float]]]:
+    """Memory by role; role and CPU time so far of the processes that stay.
 
     Boxes come and go: theirs is what is left of the whole.
     """
     memory = dict.fromkeys(ROLES, 0.0)
-    cpu = dict.fromkeys((GRADER, WORKERS, JUDGES), 0.0)
-    try:
+    cpu: dict[int, tuple[str, float]] = {}
+    with contextlib.suppress(psutil.Error):  # it has just ended
         for role, process in _by_role(psutil.Process(command), GRADER):
-            try:
+            with contextlib.suppress(psutil.Error):
                 memory[role] += process.memory_full_info().pss / 2**20
                 times = process.cpu_times()
-            except psutil.Error:  # it has just ended
-                continue
-            if role != BOXES:
-                cpu[role] += times.user + times.system
-            if role == JUDGES:  # what decodes models for it has ended
-                cpu[role] += times.children_user + times.children_system
-    except psutil.Error:
-        return memory, {}
+                seconds = times.user + times.system
+                if role == JUDGES:  # what decodes models for it has ended
+                    seconds += times.children_user + times.children_system
+                if role != BOXES:
+                    cpu[process.pid] = role, seconds
     return memory, cpu
 
 
