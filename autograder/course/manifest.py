@@ -2,7 +2,7 @@
 
 Nothing else of the course knows a unit by name. A manifest may say
 
-    long = true                # a class takes a quarter of an hour to grade
+    long = true                # a class takes minutes to grade
 
     [limits]                   # instead of those in nbgrader_config.py, by their names
     timeout = 480              # seconds a cell
