@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 Message = dict[str, Any]
-TOKEN = 16  # random bytes that a task and its reply begin with
 _HEAD = 4  # bytes that hold the length of what follows, big endian
 
 
 class LineError(Exception):
     """The other end is gone, or a message did not pass in time: use it no more."""
+
+
+class SilentError(LineError):
+    """A message did not pass in time; the other end may be there still."""
 
 
 class Line:
@@ -96,7 +99,7 @@ class Line:
 
     def _wait(self, events: int, deadline: float) -> None:
         if not _ready(self._socket, events, deadline - time.monotonic()):
-            raise LineError("the other process does not answer")
+            raise SilentError("the other process does not answer")
 
 
 def _head(text: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 A `Pool` hands tasks to worker processes (see `worker.py`), one at a time each. The
 processes share the one warm server for kernels that the pool's owner has started. What
-passes between them is bytes: see `work.py`.
+passes between them is bytes: see `reply.py`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing.connection import Connection
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import warm_up
-from autograder.grading.line import TOKEN, Line, LineError, Message
+from autograder.grading.line import Line, LineError, Message, SilentError
 from autograder.grading.task import Task
 from autograder.kernel.client import SERVER_VARIABLE
 from autograder.kernel.inside import THREADS
 
 TRIES = 2  # processes that may die over a submission
 SECONDS = 300.0  # for the process that workers are forked from to answer
+# For which a worker may do nothing at all: more than the ten minutes that it waits
+# for a judge.
+SILENCE = 900.0
+HUNG = "the process that graded it did nothing any more"
 
 
 class SetupError(CourseError):
@@ -57,11 +60,11 @@ class Pool:
         self._threads = ThreadPoolExecutor(slots)
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Have a task graded; what comes is for `work.opened`.
+        """Have a task graded; what comes is for `reply.opened`.
 
         Raises:
             SetupError: the processes cannot be started, or given these settings.
-            Undecided: in the future: its worker died, and another one, too.
+            Undecided: in the future: its worker died, and another one, too; or it hung.
         """
         try:
             data = task.to_bytes()
@@ -110,17 +113,23 @@ class Pool:
 
 
 class _Worker:
-    def __init__(self, connection: Connection, pid: int):
-        self.connection, self.pid = connection, pid
+    def __init__(self, line: Line, pid: int):
+        self._line, self.pid = line, pid
 
     def graded(self, data: bytes) -> bytes:
-        """Raises EOFError, OSError or ValueError: use it no more."""
-        token = os.urandom(TOKEN)
-        self.connection.send_bytes(token + data)
-        reply = self.connection.recv_bytes()
-        if reply[:TOKEN] != token:
-            raise ValueError("a reply to another task")
-        return reply[TOKEN:]
+        """Raises LineError: use it no more."""
+        names = {"id": secrets.token_hex(8)}
+        task = {"task": data.decode(), "every": SILENCE / 100}
+        self._line.put({**names, **task}, SILENCE)
+        while True:
+            message, _ = self._line.get(SILENCE)
+            if message["id"] != names["id"]:
+                raise LineError("a reply to another task")
+            if "graded" in message:
+                return str(message["graded"]).encode()
+
+    def close(self) -> None:
+        self._line.close()
 
 
 class _Nursery:
@@ -164,11 +173,19 @@ class _Nursery:
         self._ready = True
 
     def graded(self, data: bytes) -> bytes:
-        """Have a worker grade; what comes of it. Raises Died, which says how."""
+        """Have a worker grade; what comes of it.
+
+        Raises:
+            Died: it says how.
+            Undecided: it hangs, and so it might in another try.
+        """
         worker = self._worker()
         try:
             reply = worker.graded(data)
-        except (EOFError, OSError, ValueError):
+        except SilentError:
+            self._end(worker)
+            raise Undecided(HUNG) from None
+        except LineError:
             raise Died(self._end(worker)) from None
         self._idle.append(worker)
         return reply
@@ -180,11 +197,11 @@ class _Nursery:
         ours, theirs = socket.socketpair()
         with theirs:
             pid = self._ask({"start": shared}, [theirs.fileno()])["pid"]
-        return _Worker(Connection(ours.detach()), pid)
+        return _Worker(Line(ours), pid)
 
     def _end(self, worker: _Worker) -> str:
         """See that it has ended; how it did."""
-        worker.connection.close()
+        worker.close()
         status = self._ask({"end": worker.pid})["status"]
         if status >= 0:
             return f"exit status {status}"
@@ -218,7 +235,7 @@ class _Nursery:
         self._process.wait()
         self._control.close()
         for worker in self._idle:
-            worker.connection.close()
+            worker.close()
 
 
 def _environment() -> dict[str, str]:

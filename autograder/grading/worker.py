@@ -6,8 +6,9 @@ and a few megabytes each. It has one thread, for a fork copies no others; a proc
 threads, like a Jupyter server, cannot fork by itself. The end of the socket is its end
 and that of all workers.
 
-A worker grades one task after the other: bytes in, bytes out. A fork of it is its
-judge: the judge decodes what comes from boxes, and would cost two seconds to import.
+A worker grades one task after the other: bytes in, bytes out, and meanwhile signs of
+life, as long as it uses CPU. A fork of it is its judge: the judge decodes what comes
+from boxes, and would cost two seconds to import.
 """
 
 from __future__ import annotations
@@ -20,18 +21,21 @@ import os
 import signal
 import socket
 import sys
-from multiprocessing.connection import Connection
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.grading import feedback, scores  # noqa: F401  (imported before forks)
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Judge
 from autograder.grading.judging import serve
-from autograder.grading.line import TOKEN, Line, LineError, Message
+from autograder.grading.line import Line, LineError, Message
 from autograder.grading.reply import answer
 from autograder.kernel.confine import adopt_orphans
 from autograder.kernel.processes import end_all_children
 
+_NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
 _REPLY_SECONDS = 600.0
 _PR_SET_PDEATHSIG = 1
 
@@ -83,13 +87,39 @@ def _work(descriptor: int) -> None:
     try:
         _die_with_parent()
         JudgedExecute.adopt(_judge())
-        tasks = Connection(descriptor)
-        with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        tasks = Line(socket.socket(fileno=descriptor))
+        with contextlib.suppress(LineError):
             while True:
-                data = tasks.recv_bytes()
-                tasks.send_bytes(data[:TOKEN] + answer(data[TOKEN:]))
+                request, _ = tasks.get(math.inf)
+                names = {"id": request["id"]}
+                with _signs_of_life(tasks, names, request["every"]):
+                    graded = answer(request["task"].encode()).decode()
+                tasks.put({**names, "graded": graded}, _REPLY_SECONDS)
     finally:
         os._exit(0)
+
+
+@contextlib.contextmanager
+def _signs_of_life(tasks: Line, names: Message, every: float) -> Iterator[None]:
+    """Say meanwhile, every so many seconds, that something is being done, if it is."""
+    over = threading.Event()
+    thread = threading.Thread(target=_tell, args=(tasks, names, every, over))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _tell(tasks: Line, names: Message, every: float, over: threading.Event) -> None:
+    done = 0.0
+    with contextlib.suppress(LineError):  # who waits for us is gone
+        while not over.wait(every):
+            others = time.process_time() - time.thread_time()
+            if others > done + _NOTHING:
+                done = others
+                tasks.put({**names, "alive": True}, _REPLY_SECONDS)
 
 
 def _die_with_parent() -> None:

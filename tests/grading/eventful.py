@@ -37,6 +37,16 @@ class Eventful(RunHere):
         if "die once" in wishes and not (mark := Path(wishes["die once"])).exists():
             mark.touch()
             os._exit(3)
+        if "look for" in wishes:
+            end = time.monotonic() + float(wishes["look for"])
+            while time.monotonic() < end:
+                sum(range(100_000))
+                time.sleep(0.1)
+        if "stop" in wishes:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if "stop once" in wishes and not (mark := Path(wishes["stop once"])).exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
         if "end nursery" in wishes and not Path(wishes["end nursery"]).exists():
             Path(wishes["end nursery"]).touch()
             os.kill(os.getppid(), signal.SIGKILL)

@@ -23,6 +23,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.course.errors import CourseError
+from autograder.grading import parallel
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import grade
 from autograder.grading.parallel import Pool, SetupError
@@ -115,6 +116,29 @@ def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
     )
     left = course / ".autograder" / f"work-{os.getuid()}"
     assert list(left.iterdir()) == []
+
+
+def test_a_worker_that_hangs_costs_its_submission_a_try_and_the_class_goes_on(
+    course, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(parallel, "SILENCE", 3.0)
+    wish(course, "ada", stop_once=tmp_path / "mark")
+    wish(course, "bob", stop="")
+    for student in ("cyd", "dan"):
+        wish(course, student)
+    result = autograde(course)
+    assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL, "dan": FULL}
+    assert f"ada: not decided ({parallel.HUNG}" in result["log"]
+    assert f"Needs a person: bob: undecided: {parallel.HUNG}" in result["log"]
+
+
+def test_a_worker_that_waits_for_long_but_looks_around_is_not_given_up(
+    course, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(parallel, "SILENCE", 2.0)
+    wish(course, "ada", look_for=6.0)
+    result = autograde(course)
+    assert result["success"] and "not decided" not in result["log"]
 
 
 def test_faults_and_refusals_cross_from_the_worker_to_the_log(course):
