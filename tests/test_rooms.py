@@ -7,6 +7,7 @@ when it runs (a unit's probes, a measure) does not.
 import ast
 import fnmatch
 import graphlib
+import re
 import sys
 from pathlib import Path
 
@@ -152,6 +153,7 @@ ELSEWHERE = {
     "grading/faults": "grading/test_disturbed.py",
     "grading/grade": "grading/test_parallel.py",
     "grading/judging": "grading/test_judge.py",
+    "grading/keeping": "grading/test_converter.py",
     "grading/outcome": "grading/test_parallel.py",
     "grading/naming": "grading/test_judge.py",
     "grading/outputs": "grading/test_disturbed.py",
@@ -160,7 +162,9 @@ ELSEWHERE = {
     "grading/questioning": "grading/test_judge.py",
     "grading/record": "classroom/test_report.py",
     "grading/recording": "grading/test_converter.py",
+    "grading/referee": "grading/test_disturbed.py",
     "grading/reply": "grading/test_parallel.py",
+    "grading/running": "grading/test_converter.py",
     "grading/scores": "grading/test_converter.py",
     "grading/secret": "grading/test_converter.py",
     "grading/settings": "grading/test_parallel.py",
@@ -227,3 +231,12 @@ def test_no_test_imports_from_a_test_file(path):
         for name in names:
             parts = name.split(".")
             assert not any(part.startswith("test_") for part in parts[:-1]), name
+
+
+def test_the_way_through_grading_that_maintainers_read_names_files_that_are_there():
+    text = (PACKAGE.parent / "docs" / "maintainer.md").read_text(encoding="utf-8")
+    way = text.partition("## A submission's way through grading")[2].partition("## ")[0]
+    named = re.findall(r"\b(\w+)\.py\b", way)
+    assert len(named) > 10
+    for name in named:
+        assert (PACKAGE / "grading" / f"{name}.py").is_file(), name

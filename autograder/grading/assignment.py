@@ -31,6 +31,7 @@ from autograder.grading.intake import (
     take,
 )
 from autograder.grading.secret import course_secret
+from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 
 KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
@@ -61,7 +62,7 @@ class Assignment:
     root: Path
     notebooks: Mapping[str, tuple[str, str]]
     beside: Mapping[str, bytes]
-    stages: tuple[type, ...]
+    stages: Stages
     config: Config
     limits: Limits
     secret: bytes
@@ -75,7 +76,8 @@ class Assignment:
             final: whether there is no second try.
         """
         files: Mapping[str, File] = {}
-        stamp, repairs, reason = None, (), ""
+        repairs: tuple[Repair, ...] = ()
+        stamp, reason = None, ""
         try:
             taken = take(folder, self.limits, self.ignored)
             files, repairs = taken.files, taken.repairs
@@ -148,7 +150,7 @@ class Assignment:
 
 def load(
     name: str, root: Path, source: Path, release: Path, pattern: str,
-    exempt: Iterable[str], stages: tuple[type, ...], config: Config, limits: Limits,
+    exempt: Iterable[str], stages: Stages, config: Config, limits: Limits,
     ignored: Iterable[str],
 ) -> Assignment:  # fmt: skip
     """Read an assignment from its folders of sources and releases.
@@ -165,9 +167,9 @@ def load(
         raise CourseError(f"there is no notebook {source}/*.ipynb")
     notebooks = {p.stem: (text_of(p), text_of(release / p.name)) for p in paths}
     for pair in notebooks.values():
-        both = (nbformat.reads(text, as_version=4) for text in pair)
+        made, released = (nbformat.reads(text, as_version=4) for text in pair)
         # Here once: what is rebuilt later has the same metadata.
-        CheckCellMetadata(config=config)(rebuild(*both, None)[0], {})
+        CheckCellMetadata(config=config)(rebuild(made, released, None)[0], {})
     beside = {
         str(path.relative_to(source)): path.read_bytes()
         for path in sorted(source.rglob("*"))

@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nbgrader import api
 from sqlalchemy.exc import OperationalError, SAWarning
@@ -36,8 +36,10 @@ class Session(SqlSession):
         super().commit()
 
 
-class Gradebook(api.Gradebook):
+class Gradebook(api.Gradebook):  # type: ignore[misc]
     """A gradebook in which nothing is written before ``finish``, and then all of it."""
+
+    db: scoped_session[Session]
 
     def __init__(self, db_url: str, course_id: str):
         super().__init__(db_url, course_id)
@@ -57,7 +59,7 @@ class Gradebook(api.Gradebook):
     def scores(self, assignment: str) -> dict[tuple[str, str], Scores]:
         """The automatic scores: (student, notebook) -> grade id -> score."""
         rows = grades_of(self, assignment, api.Grade.auto_score)
-        found: dict = {}
+        found: dict[tuple[str, str], Scores] = {}
         for student, notebook, cell, score in rows:
             found.setdefault((student, notebook), {})[cell] = score
         self.db.rollback()
@@ -154,15 +156,15 @@ class PatientBook:
 def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[None]:
     """Let preprocessors, which open ``Gradebook`` by themselves, use this one."""
     names = {base.__module__ for kind in preprocessors for base in kind.__mro__}
-    modules = [sys.modules[name] for name in names if name in sys.modules]
-    users = [m for m in modules if vars(m).get("Gradebook") is api.Gradebook]
+    modules = [vars(sys.modules[name]) for name in names if name in sys.modules]
+    users = [m for m in modules if m.get("Gradebook") is api.Gradebook]
     for module in users:
-        module.Gradebook = lambda *_, **__: gradebook
+        module["Gradebook"] = lambda *_, **__: gradebook
     try:
         yield
     finally:
         for module in users:
-            module.Gradebook = api.Gradebook
+            module["Gradebook"] = api.Gradebook
 
 
 def _passes(error: OperationalError) -> bool:
@@ -174,7 +176,7 @@ def _passes(error: OperationalError) -> bool:
     return not any(word in str(error.orig).lower() for word in lasting)
 
 
-def grades_of(book: api.Gradebook, assignment: str, *columns) -> Query:
+def grades_of(book: api.Gradebook, assignment: str, *columns: Any) -> Query[Any]:
     """Rows (student, notebook, grade id, *columns) of an assignment's grades."""
     names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
     rows = (
@@ -186,7 +188,7 @@ def grades_of(book: api.Gradebook, assignment: str, *columns) -> Query:
     return of_assignment(rows, assignment)
 
 
-def of_assignment(rows: Query, assignment: str) -> Query:
+def of_assignment(rows: Query[Any], assignment: str) -> Query[Any]:
     """Those rows, of submitted notebooks, that belong to an assignment."""
     return (
         rows.join(

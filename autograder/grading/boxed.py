@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from typing import Any
 
 import zmq
 from jupyter_client.manager import AsyncKernelManager
@@ -69,18 +70,23 @@ class BoxedExecute(CappedOutputs):
     final = True  # whether there is no second try
     _stopped = ""  # why the notebook has ended as a whole
     _used_up = False  # whether the box is one that nothing may be run in any more
+    _gone: dict[int, str]  # index of a cell -> why it was ended for good
+    _boxes: list[Any]  # their provisioners; the last one is in use
+    _meter: Meter  # of that one
 
     def begin(self) -> None:
         """Forget the notebook before."""
         self._spent, self._gone = {}, {}
         self._stopped, self._used_up, self._deaf = "", False, False
-        self._meter, self._boxes = None, []
+        self._meter, self._boxes = Meter(None), []
         self._cpu_before = self._clock_before = 0.0
 
     @property
-    def usage(self) -> dict:
+    def usage(self) -> dict[str, Any]:
         """What the boxes used together, and how the last one ended."""
-        found = [box.usage for box in self._boxes if getattr(box, "usage", None)]
+        found: list[dict[str, Any]] = [
+            box.usage for box in self._boxes if getattr(box, "usage", None)
+        ]
         if not found:
             return {}
         times = {k: sum(one[k] for one in found) for k in ("utime", "stime")}
@@ -89,7 +95,7 @@ class BoxedExecute(CappedOutputs):
     @property
     def box_level(self) -> str:
         """The isolation that the cells ran in."""
-        return getattr(self._boxes[-1], "level", "none") if self._boxes else "none"
+        return str(getattr(self._boxes[-1], "level", "none")) if self._boxes else "none"
 
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
@@ -177,14 +183,16 @@ class BoxedExecute(CappedOutputs):
     ) -> str:
         """Execute a cell; why it was interrupted, or ""."""
         watch = asyncio.ensure_future(self._watch(span, look))
-        run = asyncio.ensure_future(
+        run: asyncio.Future[NotebookNode] = asyncio.ensure_future(
             self.async_execute_cell(cell, index, store_history=True)
         )
+        both: set[asyncio.Future[Any]] = {run, watch}
         try:
-            await asyncio.wait({run, watch}, return_when=asyncio.FIRST_COMPLETED)
-            if not run.done() and watch.exception():
-                raise watch.exception()
-            await self._interrupted(run, span) if not run.done() else None
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not run.done() and (fault := watch.exception()):
+                raise fault
+            if not run.done():
+                await self._interrupted(run)
             await run
         finally:
             await _cancelled(run)
@@ -197,7 +205,7 @@ class BoxedExecute(CappedOutputs):
             await asyncio.sleep(LOOK_SECONDS)
         return reason
 
-    async def _interrupted(self, run: Awaitable, span: Span) -> None:
+    async def _interrupted(self, run: asyncio.Future[NotebookNode]) -> None:
         """Interrupt the cell; if it goes on, end its box."""
         await self.km.interrupt_kernel()
         patience = Span(self._meter, _TO_END)
@@ -230,11 +238,11 @@ class BoxedExecute(CappedOutputs):
 
     def create_kernel_manager(self) -> AsyncKernelManager:
         """nbclient's, for a kernel in a box, whose messages it does not queue up."""
-        manager = super().create_kernel_manager()
+        manager: AsyncKernelManager = super().create_kernel_manager()
         # Not by the environment: a Jupyter server's other kernels are not for a box.
-        manager.kernel_spec.metadata["kernel_provisioner"] = {
-            "provisioner_name": "autograder-box"
-        }
+        spec = manager.kernel_spec
+        assert spec  # nbgrader has looked for it
+        spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-box"}
         manager.client_class = f"{PromptClient.__module__}.{PromptClient.__name__}"
         manager.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
         manager.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
@@ -249,7 +257,7 @@ class BoxedExecute(CappedOutputs):
         """None: nbclient's own clock does not know how busy the machine is."""
 
 
-async def _cancelled(task: asyncio.Future) -> None:
+async def _cancelled(task: asyncio.Future[Any]) -> None:
     """See that a task has ended, and do not care how."""
     task.cancel()
     await asyncio.wait({task})
@@ -258,4 +266,7 @@ async def _cancelled(task: asyncio.Future) -> None:
 
 
 def _error(name: str, says: str) -> NotebookNode:
-    return new_output("error", ename=name, evalue=says, traceback=[says])
+    output: NotebookNode = new_output(
+        "error", ename=name, evalue=says, traceback=[says]
+    )
+    return output

@@ -76,7 +76,7 @@ class Cluster:
         sent.add_done_callback(functools.partial(self._settle, found))
         return found
 
-    def _settle(self, found: Future[bytes], sent: Future) -> None:
+    def _settle(self, found: Future[bytes], sent: Future[bytes]) -> None:
         self.busy.pop(id(found), None)
         if sent.cancelled():
             found.set_exception(CourseError("it was called off"))
@@ -101,9 +101,10 @@ class Cluster:
 
     def _everywhere(self, question: Callable[[], str]) -> dict[str, str]:
         try:
-            return self._client.run(question)
+            found: dict[str, str] = self._client.run(question)
         except ImportError as error:
             raise SetupError(f"a worker does not have the course: {error}") from error
+        return found
 
 
 def _connected(address: str) -> Any:

@@ -39,7 +39,7 @@ class HandedIn:
     time: datetime.datetime
 
 
-class CourseCollect(ExchangeCollect):
+class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     """nbgrader's ``collect`` for a class that is not trusted.
 
     - A folder that says it is from a student, but belongs to another account, is left
@@ -71,9 +71,11 @@ class CourseCollect(ExchangeCollect):
     def _due(self) -> datetime.datetime | None:
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
             try:
-                return book.find_assignment(self.coursedir.assignment_id).duedate
+                known = book.find_assignment(self.coursedir.assignment_id)
             except MissingEntry:
                 return None
+            due: datetime.datetime | None = known.duedate
+            return due
 
     def _handed_in(self, path: Path) -> HandedIn | None:
         """What a folder of the exchange is, None if it is not for this run."""
@@ -82,10 +84,12 @@ class CourseCollect(ExchangeCollect):
         if not found or not fnmatch.fnmatchcase(student, wanted):
             return None
         if not student.isprintable() or student[:1] in ("", "."):
-            return self._leave_out(path, "its name is not one that nbgrader gives")
+            self._leave_out(path, "its name is not one that nbgrader gives")
+            return None
         owner = _name(path.lstat().st_uid)
         if self.check_owner and owner != student:
-            return self._leave_out(path, f"it belongs to {owner}, not to {student}")
+            self._leave_out(path, f"it belongs to {owner}, not to {student}")
+            return None
         said, changed = rest.partition("+")[0], _last_change(path)
         claimed = parse_stamp(said)
         if claimed and claimed <= changed <= claimed + _COPYING:

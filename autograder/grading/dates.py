@@ -7,6 +7,9 @@ a hundred seconds, and reads a date without a zone as UTC; all three without a w
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from autograder.course.errors import CourseError
 from autograder.grading.intake import parse_stamp
@@ -43,25 +46,25 @@ def install() -> None:
     from nbgrader import utils
     from nbgrader.apps.dbapp import DbAssignmentAddApp
 
-    if getattr(utils.parse_utc, "replaces", None):
+    if isinstance(utils.parse_utc, _ReadingZones):
         return
-    utils.parse_utc = _reading_zones(utils.parse_utc)
+    utils.parse_utc = _ReadingZones(utils.parse_utc)
     DbAssignmentAddApp.start = _refusing(DbAssignmentAddApp.start)
 
 
-def _reading_zones(plain):
+@dataclass(frozen=True)
+class _ReadingZones:
     """nbgrader's reader of times, given only what this module does not understand."""
 
-    def parse_utc(time):
+    plain: Callable[[object], Any]
+
+    def __call__(self, time: object) -> Any:
         moment = parse_stamp(time.strip()) if isinstance(time, str) else None
-        return plain(time) if moment is None else moment
-
-    parse_utc.replaces = plain
-    return parse_utc
+        return self.plain(time) if moment is None else moment
 
 
-def _refusing(start):
-    def checked_start(app) -> None:
+def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    def checked_start(app: Any) -> None:
         if app.duedate:
             try:
                 moment = due_date(app.duedate)

@@ -7,6 +7,7 @@ the release is there already (a clone of the course has it), only the second is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -61,7 +62,7 @@ def enter(
     return True
 
 
-def _graded(notebook: NotebookNode) -> list[tuple[str, Mapping]]:
+def _graded(notebook: NotebookNode) -> list[tuple[str, Mapping[str, Any]]]:
     """The cells that nbgrader knows: their text, and what it noted of them."""
     return [
         (cell.source, cell.metadata["nbgrader"])

@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import secrets
-import select
-import socket
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from jupyter_client.manager import AsyncKernelManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from traitlets import Bool, Dict, Float
 from traitlets.config import Config
 
-from autograder.course import ROOT, manifest, units
 from autograder.course.errors import CourseError
 from autograder.grading import carrying
+from autograder.grading.beside import (
+    earlier_solutions,
+    refuse_large,
+    shipped,
+    submission_key,
+)
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import environment
-from autograder.grading.intake import Refused
 from autograder.grading.judge import Decision, Exchange, Judge, Question
 from autograder.grading.judging import fingerprint
 from autograder.grading.record import Record
+from autograder.grading.referee import Referee
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
 from autograder.kernel.client import run_directory
 from autograder.kernel.confine import ConfinementError
-from autograder.kernel.meter import Budget, Span
+from autograder.kernel.meter import Span
 from autograder.student.check import NOT_SOLVED
 from autograder.student.demo import LEFT_OUT
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
 
 VERDICT = "autograder"  # output metadata that marks what the trusted side put there
-_AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
 _NO_BOX = (
     "this machine gives no box to run submissions in ({}); use another machine, or "
     "accept it with --JudgedExecute.allow_unconfined=True"
@@ -72,7 +74,12 @@ class JudgedExecute(BoxedExecute):
     _judge: Judge | None = None
     _secret = b""
 
-    def preprocess(self, nb: NotebookNode, resources: dict, km=None):
+    def preprocess(
+        self,
+        nb: NotebookNode,
+        resources: dict[str, Any],
+        km: AsyncKernelManager | None = None,
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run all cells; verdicts go to ``nb.metadata.autograder`` and the cells.
 
         Raises:
@@ -85,7 +92,7 @@ class JudgedExecute(BoxedExecute):
         self.final = ours.get("final", True)
         self._submission = identity(resources)
         folder = Path(resources["metadata"]["path"])
-        self._refuse_large(folder)
+        refuse_large(folder, self.disk_mb)
         self._key = submission_key(nb, folder)
         self.begin()
         self.judge.start()
@@ -110,7 +117,7 @@ class JudgedExecute(BoxedExecute):
         limits = self.unit_limits.get(assignment, {})
         self.update_config(Config({type(self).__name__: dict(limits)}))
 
-    def _policy(self, resources: dict) -> dict:
+    def _policy(self, resources: dict[str, Any]) -> dict[str, Any]:
         names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
                  "notebook_seconds", "allow_unconfined", "level")  # fmt: skip
         assignment = resources["nbgrader"]["assignment"]
@@ -120,20 +127,9 @@ class JudgedExecute(BoxedExecute):
             ]
         }  # fmt: skip
 
-    def _refuse_large(self, folder: Path) -> None:
-        """Half of a box's disk is for what the submission writes.
-
-        Raises:
-            Refused: its files take more than the other half.
-        """
-        size = sum(path.stat().st_size for path in _files(folder)) / (1 << 20)
-        if size > self.disk_mb / 2:
-            raise Refused(
-                f"its files take {size:.0f} MB, and at most {self.disk_mb // 2} MB "
-                "can lie beside a notebook"
-            )
-
-    def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int):
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run one cell; a judged check is replaced by our question, then restored."""
         if check := cell.cell_type == "code" and check_cell(cell):
             self._run_check(cell, check, index)
@@ -214,7 +210,7 @@ class JudgedExecute(BoxedExecute):
     ) -> None:
         """Have the box answer the judge, until the cell has ended."""
         ticket, source = secrets.token_hex(8), cell.source
-        box = self.km.provisioner
+        box = self._boxes[-1]
         supervisor = getattr(box, "supervisor", None)
         exchange.ask(box.judge_socket, supervisor, ticket)
         cell.source = (
@@ -222,7 +218,7 @@ class JudgedExecute(BoxedExecute):
             f".serve({check.exercise!r}, {ticket!r}, lambda: ({check.expression}))"
         )
         try:
-            referee = _Referee(exchange, box.judge_socket, self.judge_seconds)
+            referee = Referee(exchange, box.judge_socket, self.judge_seconds)
             self.run(cell, index, referee.look)
         finally:
             cell.source = source
@@ -286,78 +282,3 @@ class JudgedExecute(BoxedExecute):
                 run_directory(cls(config=config).level)
             except ConfinementError as error:
                 raise CourseError(_NO_BOX.format(error)) from error
-
-
-class _Referee:
-    """Looks at a check while its cell runs: whose turn it is, and for how long.
-
-    Before the box begins to answer and once all is decided, the cell's own clock runs.
-    In between the judge measures each answer, and the box may have to wait for it; so
-    it has while it has said something that the judge has not read.
-
-    Args:
-        patience: seconds for which neither side may do anything.
-    """
-
-    def __init__(self, exchange: Exchange, channel: socket.socket, patience: float):
-        self._exchange, self._patience = exchange, patience
-        self._channel = select.poll()
-        self._channel.register(channel, select.POLLIN)
-        self._afterwards: Span | None = None
-        self._cpu, self._since = 0.0, time.monotonic()
-
-    def look(self, span: Span) -> str:
-        """Why the cell is to be ended, or "".
-
-        Raises:
-            Undecided: the judge was lost.
-        """
-        self._exchange.look()
-        if decision := self._exchange.decision:
-            return self._late(span) if decision.complete else "its check is decided"
-        if self._exchange.ready or self._channel.poll(0):
-            span.pause()
-            self._refuse_silence(span)
-        return span.over()
-
-    def _late(self, span: Span) -> str:
-        self._afterwards = self._afterwards or span.next(_AFTERWARDS)
-        return self._afterwards.over()
-
-    def _refuse_silence(self, span: Span) -> None:
-        if span.cpu > self._cpu + 0.01:
-            self._cpu, self._since = span.cpu, time.monotonic()
-        if time.monotonic() > self._since + self._patience:
-            raise Undecided("the judge was lost: it does not answer")
-
-
-def submission_key(nb: NotebookNode, folder: Path) -> str:
-    """A digest of a submission's code and of the files beside it.
-
-    Its fresh inputs depend on this and the secret: who has seen those of one submission
-    cannot use them in another.
-    """
-    text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
-    digest = hashlib.sha256(text.encode())
-    for path in _files(folder):
-        name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
-        for part in (name, path.read_bytes()):
-            digest.update(hashlib.sha256(part).digest())
-    return digest.hexdigest()
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def earlier_solutions(assignment: str) -> list[str]:
-    """The reference modules that a notebook may import: those of units before."""
-    folder = ROOT / "autograder" / "solutions"
-    names = ["__init__", *(u.name for u in units() if u.label < assignment)]
-    return [str(folder / f"{name}.py") for name in names]
-
-
-def shipped(assignment: str) -> list[str]:
-    """What students get with a unit beside the package: a trained model, say."""
-    found = [unit for unit in units() if unit.label == assignment]
-    return [str(path) for unit in found for path in manifest.read(unit).ships]

@@ -8,13 +8,14 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.grading.intake import Refused, rebuild
-from autograder.grading.settings import loaded
+from autograder.grading.settings import Preprocessor, loaded
 from autograder.grading.task import KEY, Graded, Task, resources_of
 
 
@@ -49,7 +50,10 @@ def _grade(task: Task) -> Graded:
 
 
 def run_all(
-    preprocessors: Iterable, notebook: NotebookNode, resources: dict, config: Config
+    preprocessors: Iterable[Preprocessor],
+    notebook: NotebookNode,
+    resources: dict[str, Any],
+    config: Config,
 ) -> NotebookNode:
     """The notebook, as these preprocessors leave it one after the other."""
     for kind in map(loaded, preprocessors):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 from traitlets import Integer
+
+Message = dict[str, Any]  # of a kernel's
 
 _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"
@@ -14,7 +18,7 @@ _SHOWING = (
 _CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
 
 
-class CappedOutputs(Execute):
+class CappedOutputs(Execute):  # type: ignore[misc]
     """nbgrader's Execute, which keeps of the outputs only what has a place."""
 
     output_kb = Integer(
@@ -25,7 +29,7 @@ class CappedOutputs(Execute):
     _spent: dict[int, int]  # index of a cell -> bytes that it has shown
 
     def process_message(
-        self, msg: dict, cell: NotebookNode, cell_index: int
+        self, msg: Message, cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
         """Take an output message, unless its cell has printed its share already.
 
@@ -38,13 +42,14 @@ class CappedOutputs(Execute):
                 return None
             if not isinstance(msg["content"].get("execution_count", 0), int):
                 return None
-            return super().process_message(msg, cell, cell_index)
+            shown: NotebookNode | None = super().process_message(msg, cell, cell_index)
+            return shown
         except CellExecutionComplete:
             raise
         except Exception:  # nbclient and nbformat have many for a message's faults
             return None
 
-    def _is_too_much(self, msg: dict, cell: NotebookNode, index: int) -> bool:
+    def _is_too_much(self, msg: Message, cell: NotebookNode, index: int) -> bool:
         most = self.output_kb * 1024
         before = self._spent.get(index, 0)
         self._spent[index] = before + _size(msg["content"])
@@ -55,7 +60,7 @@ class CappedOutputs(Execute):
             cell.outputs.append(new_output("stream", name="stdout", text=text))
         return self._spent[index] > most
 
-    def handle_comm_msg(self, outs: list, msg: dict, cell_index: int) -> None:
+    def handle_comm_msg(self, outs: list[Any], msg: Message, cell_index: int) -> None:
         """Nothing: widgets have no state here, and none can take outputs for itself."""
 
 

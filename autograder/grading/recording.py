@@ -9,12 +9,13 @@ from traitlets.config import Config
 from autograder.grading import extensions
 from autograder.grading.book import Gradebook, Scores, sharing
 from autograder.grading.grade import run_all
+from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task, resources_of
 
 
 def record(
     book: Gradebook, task: Task, graded: Graded, stamp: datetime.datetime | None,
-    extra: datetime.timedelta | None, create: bool, stages: tuple[type, ...],
+    extra: datetime.timedelta | None, create: bool, stages: Stages,
     config: Config, db_url: str,
 ) -> Scores:  # fmt: skip
     """Record a graded notebook in one transaction; the scores as they are then.

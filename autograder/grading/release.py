@@ -23,7 +23,7 @@ from autograder.grading.enter import Notebooks, enter
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
 
-class CourseGenerate(GenerateAssignment):
+class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     """nbgrader's converter, working beside ``release/`` until all is made.
 
     A release that is there already is entered in the gradebook, if it is not yet.
@@ -54,7 +54,7 @@ class CourseGenerate(GenerateAssignment):
         shutil.rmtree(part, ignore_errors=True)
         if there.is_dir():
             shutil.copytree(there, part)
-        begins = super().init_destination(assignment_id, student_id)
+        begins = bool(super().init_destination(assignment_id, student_id))
         if not begins and not self.no_database:
             self._enter(assignment_id, there)
         return begins
@@ -85,8 +85,10 @@ class CourseGenerate(GenerateAssignment):
         return {p.stem: (p.read_text(), (release / p.name).read_text()) for p in paths}
 
 
-class CourseRelease(ExchangeReleaseAssignment):
+class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
     """nbgrader's release into the exchange, whose old one stays until all is copied."""
+
+    dest_path: str
 
     def copy_files(self) -> None:
         place = Path(self.dest_path)

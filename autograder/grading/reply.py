@@ -61,14 +61,23 @@ def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
 @contextlib.contextmanager
 def _kept_log() -> Iterator[list[tuple[int, str]]]:
     """Collect the warnings that traitlets' classes log meanwhile."""
-    lines: list[tuple[int, str]] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda r: lines.append((r.levelno, r.getMessage()))
-    log = get_logger()
+    handler, found = _Kept(logging.WARNING), get_logger()
+    log = found.logger if isinstance(found, logging.LoggerAdapter) else found
     before, log.propagate = log.propagate, False
     log.addHandler(handler)
     try:
-        yield lines
+        yield handler.lines
     finally:
         log.removeHandler(handler)
         log.propagate = before
+
+
+class _Kept(logging.Handler):
+    """Keeps what is logged, as level and text."""
+
+    def __init__(self, level: int):
+        super().__init__(level)
+        self.lines: list[tuple[int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append((record.levelno, record.getMessage()))

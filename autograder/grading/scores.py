@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
@@ -18,15 +19,18 @@ from autograder.student import references
 _ROUNDING = 0.01  # points
 
 
-class SaveVerdicts(SaveAutoGrades):
+class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's SaveAutoGrades, which believes no output of a judged check."""
 
-    def preprocess(self, nb: NotebookNode, resources: dict):
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         self._records = nb.metadata[VERDICT]["checks"]
         self._submission = identity(resources)
-        return super().preprocess(nb, resources)
+        nb, resources = super().preprocess(nb, resources)
+        return nb, resources
 
-    def _add_score(self, cell: NotebookNode, resources: dict) -> None:
+    def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         grade_id = cell.metadata.nbgrader.grade_id
         grade = self.gradebook.find_grade(
             grade_id, self.notebook_id, self.assignment_id, self.student_id
@@ -83,7 +87,8 @@ def inside_score(cell: NotebookNode) -> float | None:
     large or negative earns nothing, where nbgrader gives full points or stops.
     """
     if cell.cell_type != "code" or is_solution(cell):
-        return determine_grade(cell, None)[0]
+        score: float | None = determine_grade(cell, None)[0]
+        return score
     if any(output.output_type == "error" for output in cell.outputs):
         return 0.0
     points = float(cell.metadata.nbgrader.points)

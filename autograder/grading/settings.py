@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from traitlets.config import Config
 from traitlets.config.loader import DeferredConfigList, DeferredConfigString
@@ -12,26 +13,30 @@ from traitlets.utils.importstring import import_item
 from autograder.course.errors import CourseError
 
 Preprocessor = type | str  # a class, or the name that it is found by
+Stages = tuple[type, ...]  # preprocessors, run one after the other
 
 # Marks what the command line gave: text, until a trait says what it should be.
 _FLAG = "given on the command line"
 
 
-def loaded(kind: type | str) -> type:
+def loaded(kind: object) -> type:
     """A preprocessor's class, which settings may give by its name.
 
     Raises:
         CourseError: there is no such class.
     """
-    if not isinstance(kind, str):
+    if isinstance(kind, type):
         return kind
+    if not isinstance(kind, str):
+        raise CourseError(f"a setting names {kind!r}, which is no preprocessor's class")
     try:
-        return import_item(kind)
+        found: type = import_item(kind)
     except ImportError as error:
         raise CourseError(f"a setting names {kind}, not known here: {error}") from None
+    return found
 
 
-def told(preprocessors: tuple, config: Config) -> dict:
+def told(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
     """The sections of a configuration as plain values.
 
     Sections of others than these preprocessors are left out if they are not plain.
@@ -65,7 +70,7 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(map(_plain, value))
+        return sorted(map(_plain, value), key=str)
     if isinstance(value, type):
         return class_name(value)
     if isinstance(value, Path):
@@ -88,7 +93,7 @@ def understood(plain: object) -> object:
     return {name: understood(item) for name, item in plain.items()}
 
 
-def class_name(kind: type | str) -> str:
+def class_name(kind: Preprocessor) -> str:
     """The name that `loaded` finds a class by, wherever it runs.
 
     Raises:

@@ -18,6 +18,7 @@ from autograder.grading.cluster import Cluster
 from autograder.grading.parallel import SetupError
 from tests.grading.eventful import (
     FULL,
+    NONE,
     Eventful,
     await_file,
     published,
@@ -28,6 +29,7 @@ from tests.grading.eventful import autograde as autograde_here
 from tests.tiny_course import UNIT, good, gradebook, hand_in, points, run_nbgrader
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
+dask = pytest.importorskip("dask")
 pytestmark = pytest.mark.slow
 
 
@@ -40,6 +42,11 @@ class Destructive(Eventful):
             for process in reversed(psutil.Process().parents()[:2]):
                 process.kill()  # Dask's worker, then the one that we were forked from
             signal.pause()
+        if (here / "freeze once").exists():
+            mark = Path((here / "freeze once").read_text())
+            if not mark.exists():
+                mark.touch()
+                psutil.Process().parents()[1].suspend()  # Dask's worker
         return super().preprocess(nb, resources)
 
 
@@ -74,11 +81,8 @@ def test_a_cluster_gives_the_same_gradebook_and_notebooks(course, tmp_path, work
     result = autograde(course, workers.scheduler_address)
     assert "Needs a person: dan" in result["log"], result["error"]
     expected = dict.fromkeys(("ada", "bob", "cyd", "eve"), FULL)
-    zero = [0.0, 0.0, 0.0]
-    assert points(course) == expected | {"bad": zero, "dan": zero}
-    assert (
-        "dan: failed: the process that graded it died: SIGKILL, then" in (result["log"])
-    )
+    assert points(course) == expected | {"bad": [0.0, 0.0, 0.0], "dan": NONE}
+    assert "dan: undecided: the process that graded it died: SIGKILL" in result["log"]
     there = {
         name: (gradebook(course)[name], published(course, name)) for name in expected
     }
@@ -116,11 +120,30 @@ def test_a_submission_that_loses_every_machine_fails_alone(course, workers):
     for student in ("bob", "cyd", "dan"):
         wish(course, student)
     result = autograde(course, workers.scheduler_address)
-    zero = [0.0, 0.0, 0.0]
-    assert points(course).pop("ada") == zero
-    assert "ada: failed: each machine that graded it was lost" in result["log"]
+    assert points(course).pop("ada") == NONE
+    assert "ada: undecided: each machine that graded it was lost" in result["log"]
     others = {name: found for name, found in points(course).items() if name != "ada"}
     assert others == dict.fromkeys(("bob", "cyd", "dan"), FULL)
+
+
+def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
+    for student in ("bob", "cyd"):
+        wish(course, student)
+    wish(course, "ada", freeze_once=tmp_path / "mark")
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "5s"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(tmp_path),
+            silence_logs=50,
+        ) as two,
+    ):
+        result = autograde(course, two.scheduler_address)
+    assert result["success"], result["log"]
+    assert points(course) == dict.fromkeys(("ada", "bob", "cyd"), FULL)
 
 
 @pytest.fixture

@@ -39,10 +39,10 @@ class FeedbackExporter(HTMLExporter):
         config = copy.deepcopy(config) if config else Config()
         config.merge({"FeedbackExporter": ours})
         self._page = Page()
-        super().__init__(config=config, **options)
+        super().__init__(config=config, **options)  # type: ignore[no-untyped-call]
 
     def default_filters(self) -> Iterator[tuple[str, Any]]:
-        yield from super().default_filters()
+        yield from super().default_filters()  # type: ignore[no-untyped-call]
         yield "draw_text", self._text
         yield "draw_code", self._code
         yield "draw_terminal", lambda text: self._page.terminal(text)
@@ -53,18 +53,16 @@ class FeedbackExporter(HTMLExporter):
 
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
-    ) -> tuple[str, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """The page of a notebook.
 
         HTMLExporter would parse what comes out once more, with a parser that deep or
         long content holds for minutes.
         """
         self._page = Page()
-        resources = self._init_resources(resources)
-        page, resources = TemplateExporter.from_notebook_node(
-            self, nb, resources, **options
+        return TemplateExporter.from_notebook_node(
+            self, nb, self._init_resources(resources), **options
         )
-        return page, resources
 
     def _text(self, cell: NotebookNode) -> str:
         self._page.next_cell()
@@ -79,10 +77,11 @@ class FeedbackExporter(HTMLExporter):
         self._page.next_cell()
         return self._page.markdown(comment)
 
-    def _init_resources(self, resources: dict[str, Any]) -> dict[str, Any]:
-        resources = super()._init_resources(resources)
-        resources["code_styles"] = {
+    def _init_resources(self, resources: dict[str, Any] | None) -> dict[str, Any]:
+        made: dict[str, Any]
+        made = super()._init_resources(resources)  # type: ignore[no-untyped-call]
+        made["code_styles"] = {
             "light": HtmlFormatter(style="default").get_style_defs(".highlight"),
             "dark": HtmlFormatter(style="github-dark").get_style_defs(".highlight"),
         }
-        return resources
+        return made

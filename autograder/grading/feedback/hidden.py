@@ -10,7 +10,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests
 from nbgrader.utils import is_grade, is_solution
-from traitlets import List
+from traitlets import List, Unicode
 
 from autograder.grading.feedback.outputs import is_verdict
 from autograder.grading.rendering import Page
@@ -22,7 +22,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
     """Remove hidden tests from grade cells, and their lines from what was printed."""
 
     # nbgrader's class takes this option away, and nbconvert warns of it then.
-    display_data_priority = List().tag(config=True)
+    display_data_priority = List(Unicode()).tag(config=True)
 
     def preprocess(
         self, nb: NotebookNode, resources: Resources

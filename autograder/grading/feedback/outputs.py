@@ -46,7 +46,8 @@ class CleanOutputs(Preprocessor):
 
 def _is_outside(cell: NotebookNode, checks: Mapping[str, Any]) -> bool:
     grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-    return is_grade(cell) and checks.get(grade_id, {}).get("decided") == "outside"
+    decided = checks.get(grade_id, {}).get("decided")
+    return bool(is_grade(cell)) and decided == "outside"
 
 
 def is_verdict(output: NotebookNode) -> bool:

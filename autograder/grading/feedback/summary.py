@@ -90,7 +90,8 @@ def _is_full(cell: NotebookNode) -> bool:
 
 def nbgrader_of(cell: NotebookNode) -> Mapping[str, Any]:
     """What nbgrader noted of a cell."""
-    return cell.metadata.get("nbgrader", {})
+    mark: Mapping[str, Any] = cell.metadata.get("nbgrader", {})
+    return mark
 
 
 def _duration(seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -48,7 +49,7 @@ def rebuild(
     return notebook, tuple(repairs)
 
 
-def _course_metadata(source: NotebookNode) -> dict:
+def _course_metadata(source: NotebookNode) -> dict[str, Any]:
     kept = ("kernelspec", "language_info")
     return {key: source.metadata[key] for key in kept if key in source.metadata}
 
@@ -90,7 +91,8 @@ class _Builder:
         filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
         targets = self.match.slots[n].targets
         fitting = [c for c in filled if defined(self._text(c)) & targets]
-        return ((fitting or filled or cells)[-1:] or [None])[0]
+        chosen = fitting or filled or cells
+        return chosen[-1] if chosen else None
 
     def _text(self, cell: int) -> str:
         return self.match.cells[cell].source
@@ -99,7 +101,7 @@ class _Builder:
         return len(self._text(cell)) > self.limits.cell_characters
 
     def _course_cell(self, slot: Slot, answer: int | None) -> NotebookNode:
-        cell = nbformat.from_dict(slot.source)
+        cell: NotebookNode = nbformat.from_dict(slot.source)
         cell.metadata.pop("autograder", None)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -130,7 +132,7 @@ class _Builder:
         extras: dict[int, list[int]] = {}
         for number in range(len(self.match.cells)):
             slot = self.match.slot_of.get(number)
-            if number in in_place:
+            if slot is not None and number in in_place:
                 anchor = slot
             if number not in answers and self._is_kept(number, slot):
                 extras.setdefault(anchor, []).append(number)
@@ -177,7 +179,7 @@ class _Builder:
         self.own += 1
         if cell.kind == "code":
             text = self._without_installs(cell.source, "a cell of yours")
-            built = nbformat.v4.new_code_cell(text)
+            built: NotebookNode = nbformat.v4.new_code_cell(text)
         else:
             # Raw cells would reach HTML pages unescaped: they become plain text.
             raw = cell.kind == "raw"
@@ -266,7 +268,7 @@ def without_installs(code: str) -> tuple[str, list[str]]:
         if not (open_brackets or continued or found):
             kept.append(line)
             continue
-        if not (open_brackets or continued):
+        if found and not (open_brackets or continued):
             indent = found["indent"]
         kept.append(f"{indent}pass  # not run while grading: {line.strip()}")
         removed.append(line.strip())

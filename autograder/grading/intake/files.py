@@ -111,13 +111,13 @@ def _walk(
                 yield path
 
 
-def _entries(folder: Path, most: int) -> list[os.DirEntry]:
+def _entries(folder: Path, most: int) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as scan:
         found = [entry for entry, _ in zip(scan, range(most), strict=False)]
     return sorted(found, key=lambda entry: entry.name)
 
 
-def _objection(entry: os.DirEntry, path: str, limits: Limits) -> str:
+def _objection(entry: os.DirEntry[str], path: str, limits: Limits) -> str:
     if not entry.name.isprintable() or len(path) > 1000:
         return "has a name that is not plain text"
     if entry.is_symlink():

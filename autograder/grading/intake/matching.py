@@ -31,7 +31,7 @@ class Slot:
 
     @property
     def grade_id(self) -> str:
-        return self.source.metadata.get("nbgrader", {}).get("grade_id", "")
+        return str(self.source.metadata.get("nbgrader", {}).get("grade_id", ""))
 
     @property
     def name(self) -> str:
@@ -182,10 +182,11 @@ class Match:
             before[cell] = last[length - 1] if length else None
             ends[length : length + 1] = [slot]
             last[length : length + 1] = [cell]
-        run, cell = set(), last[-1] if last else None
-        while cell is not None:
-            run.add(cell)
-            cell = before[cell]
+        run: set[int] = set()
+        end = last[-1] if last else None
+        while end is not None:
+            run.add(end)
+            end = before[end]
         return run
 
     def recognised(self) -> int:

@@ -6,8 +6,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from autograder.grading.intake.terms import DEFAULTS, Limits, Refused
+
+Json = dict[str, Any]  # an object of a file that may hold anything
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
@@ -55,7 +58,7 @@ def read(data: bytes, limits: Limits = DEFAULTS) -> Submission:
     return Submission(tuple(cells), language.lower(), _is_personal(raw))
 
 
-def _json(data: bytes, limits: Limits) -> dict:
+def _json(data: bytes, limits: Limits) -> Json:
     if len(data) > limits.notebook:
         raise Refused(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():
@@ -74,7 +77,7 @@ def _json(data: bytes, limits: Limits) -> dict:
 def without_outputs(data: bytes) -> bytes:
     """A notebook without its outputs; what cannot be read stays as it is."""
 
-    def slim(found: dict) -> dict:
+    def slim(found: Json) -> Json:
         found.pop("outputs", None)
         return found
 
@@ -88,7 +91,7 @@ def without_outputs(data: bytes) -> bytes:
         return data
 
 
-def _raw_cells(document: dict) -> list | None:
+def _raw_cells(document: Json) -> list[Any] | None:
     cells = document.get("cells")
     if not isinstance(cells, list) and isinstance(document.get("worksheets"), list):
         sheets = [_dict(sheet).get("cells") for sheet in document["worksheets"]]
@@ -116,7 +119,7 @@ def _cell(raw: object) -> Cell | None:
     )
 
 
-def _dict(value: object) -> dict:
+def _dict(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
@@ -140,6 +143,6 @@ def _attachments(value: object) -> dict[str, dict[str, str]]:
     return kept
 
 
-def _is_personal(raw: list) -> bool:
+def _is_personal(raw: list[Any]) -> bool:
     metadata = (_dict(_dict(cell).get("metadata")) for cell in raw)
     return any(_dict(data.get("executionInfo")).get("user") for data in metadata)
