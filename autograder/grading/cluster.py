@@ -104,6 +104,8 @@ class Cluster:
             found: dict[str, str] = self._client.run(question)
         except ImportError as error:
             raise SetupError(f"a worker does not have the course: {error}") from error
+        except OSError as error:
+            raise SetupError(f"a worker was lost: {error}; try again") from error
         return found
 
 

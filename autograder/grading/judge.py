@@ -2,7 +2,7 @@
 
 The judge is a process that knows the answers (`judging.py`). An exchange goes
 
-    prepare    exercise, submission, seed    ->  prepared   its cases are drawn
+    prepare    exercise, submission, seed    ->  prepared   it knows the exercise
     ask        the box's channel             ->  ready      the box has begun to answer
                                              ->  decided    the verdict, for good
     over       (the cell has ended)          ->  named      the mistake, if looked for
@@ -91,7 +91,7 @@ class Exchange:
         return not self._asked or bool(self.decision and not self.decision.more)
 
     def prepare(self, **request: object) -> None:
-        """Have the cases drawn and computed, before the box is asked anything."""
+        """See that the judge is there, before the box is asked anything."""
         self._asked = True
         self._put({"prepare": request})
         self._take("prepared")

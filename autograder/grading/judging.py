@@ -1,9 +1,9 @@
 """The judge process: it knows the answers, and takes the student's by value.
 
 ``python -m autograder.grading.judging FD`` serves the grading process (`judge.py`) at
-the other end of the socket FD. It draws the cases of an exercise and computes what is
-right; then it is handed the trusted end of a kernel's channel, questions the box, and
-sends back a verdict. What the box sends is decoded here, away from the gradebook; what
+the other end of the socket FD. It is handed the trusted end of a kernel's channel,
+questions the box, on cases that it draws and whose right answers it computes, and sends
+back a verdict. What the box sends is decoded here, away from the gradebook; what
 is right never enters the box.
 """
 
@@ -33,8 +33,9 @@ from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.check import without_stub
 from autograder.student.compare import judge
-from autograder.student.exercise import Case, Verdict
+from autograder.student.exercise import RAISED, Case, Verdict
 from autograder.student.exercise import Exercise as Visible
+from autograder.student.observe import UNSOLVED
 from autograder.student.otherside import OtherSide
 from autograder.student.panel import as_html
 
@@ -127,13 +128,26 @@ def for_a_person(check: Prepared, submission: str) -> Told:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A check with its cases, and what is right in each."""
+    """A check that is ready to be asked for."""
 
     exercise: Visible
     task: Specification
-    cases: tuple[Case, ...]
     seconds: float
     seed: str
+
+    @functools.cached_property
+    def fresh(self) -> tuple[Case, ...]:
+        """Cases that nobody has seen; they take a while to draw.
+
+        The stored hidden cases stay here: whatever enters the box could be printed by
+        the student's code, and fresh inputs are of no use to anybody afterwards.
+        """
+        return tuple(fresh_cases(self.task, self.seed))
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The visible cases, then the fresh ones."""
+        return (*self.exercise.cases, *self.fresh)
 
     def side(self, case: Case) -> OtherSide:
         """What we play of a case; what is drawn for it, nobody can know before."""
@@ -142,25 +156,29 @@ class Prepared:
 
 
 def prepared(name: str, seed: str, seconds: float) -> Prepared:
-    """Draw the fresh cases of an exercise, beside the visible ones.
-
-    The stored hidden cases stay here: whatever enters the box could be printed by the
-    student's code, and fresh inputs are of no use to anybody afterwards.
+    """Have all that a check takes at hand.
 
     Args:
+        seed: the fresh cases are drawn from it.
         seconds: CPU time that one answer may take.
     """
     unit = name.split("/")[0]
-    exercise = _visible(unit)[name]
-    task = specification(name)
-    cases = (*exercise.cases, *fresh_cases(task, seed))
-    return Prepared(exercise, task, cases, seconds, seed)
+    return Prepared(_visible(unit)[name], specification(name), seconds, seed)
 
 
 def decide(check: Prepared, box: Box) -> Verdict:
-    """Question the box on one exercise."""
-    verdict = judge(check.exercise, check.cases, lambda case: box.ask(check.side(case)))
+    """Question the box on one exercise: on the visible cases first.
+
+    A stub says there what it is, and nothing is drawn for it.
+    """
+    cases = check.exercise.cases
+    answers = [box.ask(check.side(case)) for case in cases]
+    if not any(answer.get(RAISED) == UNSOLVED for answer in answers):
+        cases = check.cases
+        answers += [box.ask(check.side(case)) for case in check.fresh]
     box.done()
+    given = iter(answers)
+    verdict = judge(check.exercise, cases, lambda case: next(given))
     if not box.heard:
         return replace(verdict, results=(), note="The check did not run.", points=0.0)
     return verdict

@@ -131,7 +131,7 @@ def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
         wish(course, student)
     wish(course, "ada", freeze_once=tmp_path / "mark")
     with (
-        dask.config.set({"distributed.scheduler.worker-ttl": "5s"}),
+        dask.config.set({"distributed.scheduler.worker-ttl": "20s"}),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,

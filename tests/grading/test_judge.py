@@ -10,7 +10,7 @@ import time
 import pytest
 import torch
 
-from autograder.grading import naming
+from autograder.grading import judging, naming
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import Judge, Question
 from autograder.grading.judging import decide, prepared, shown
@@ -21,6 +21,7 @@ from autograder.kernel.meter import Meter
 from autograder.oracle import answers
 from autograder.solutions import attention
 from autograder.student import agent, references
+from autograder.student.check import NOT_SOLVED
 from autograder.student.exercise import Other
 from autograder.student.panel import as_text
 from autograder.student.wire import WireError, receive, send, within
@@ -114,6 +115,15 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(box):
         for key in ("q", "k")
         if key in case.inputs and key in other.inputs
     )
+
+
+def test_nothing_is_drawn_for_a_stub(box, monkeypatch):
+    def stub(q, k):
+        raise NotImplementedError
+
+    monkeypatch.setattr(judging, "fresh_cases", None)
+    verdict = judged(box(lambda: stub))
+    assert verdict.note.startswith(NOT_SOLVED) and verdict.points == 0
 
 
 def test_what_the_box_is_asked_differs_by_submission():
