@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import zmq
@@ -120,12 +121,27 @@ class BoxedExecute(CappedOutputs):
         self._note_box()
         while self._used_up and not self._stopped:
             self._start_anew()
-            self._deaf = True
-            try:
+            with self.unheard():
                 self._run_again(index)
-            finally:
-                self._deaf = False
         return not self._stopped
+
+    @property
+    def box(self) -> Any:
+        """The provisioner of the box that is in use."""
+        return self._boxes[-1]
+
+    @contextlib.contextmanager
+    def unheard(self) -> Iterator[None]:
+        """Run cells meanwhile whose outputs are there already."""
+        self._deaf = True
+        try:
+            yield
+        finally:
+            self._deaf = False
+
+    def run_beside(self, cell: NotebookNode, index: int) -> None:
+        """Execute a cell that is not of the notebook, in the box and limits of one."""
+        self._run(cell, index, Span.over)
 
     def leave_box(self) -> None:
         """Use this box no more: an exchange with it was interrupted."""

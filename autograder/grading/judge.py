@@ -172,6 +172,7 @@ class Judge:
         self.secret, self.patience = secret, patience
         self._process: Process | None = None
         self._line: Line | None = None
+        self._greeted = False
 
     @contextlib.contextmanager
     def exchange(self, question: Question) -> Iterator[Exchange]:
@@ -223,15 +224,11 @@ class Judge:
                 serve(theirs)
             finally:
                 os._exit(0)
-        self._process, self._line = _Fork(pid), Line(ours)
+        self._process, self._line, self._greeted = _Fork(pid), Line(ours), True
         theirs.close()
 
-    def start(self) -> None:
-        """Have the process running, and its imports done: a cell's clock is not ours.
-
-        Raises:
-            CourseError: it does not start.
-        """
+    def begin(self) -> None:
+        """Have the process running; its imports take a while."""
         if self._process:
             return
         ours, theirs = socket.socketpair()
@@ -242,13 +239,24 @@ class Judge:
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
                 stdin=subprocess.DEVNULL,
             )
-        self._line = Line(ours)
+        self._line, self._greeted = Line(ours), False
         atexit.register(self.close)
+
+    def start(self) -> None:
+        """Have the process running, and its imports done: a cell's clock is not ours.
+
+        Raises:
+            CourseError: it does not start.
+        """
+        self.begin()
+        if self._greeted or self._line is None:
+            return
         try:
             self._line.get(START_SECONDS)
         except LineError as error:
             self.close()
             raise CourseError(f"the judge process does not start: {error}") from None
+        self._greeted = True
 
 
 class _Fork:

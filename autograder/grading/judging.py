@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import math
 import random
 import socket
@@ -19,14 +18,12 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from autograder.bank import specification
-from autograder.course import units
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.naming import named
 from autograder.grading.questioning import Box
-from autograder.grading.record import Record, of_verdict
+from autograder.grading.told import Told, for_a_person, told
 from autograder.kernel.meter import Meter
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
@@ -37,9 +34,7 @@ from autograder.student.exercise import RAISED, Case, Verdict
 from autograder.student.exercise import Exercise as Visible
 from autograder.student.observe import UNSOLVED
 from autograder.student.otherside import OtherSide
-from autograder.student.panel import as_html
 
-FOR_A_PERSON = "This check could not be decided: a person looks at it."
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
 
 
@@ -76,13 +71,16 @@ def _answer(message: Message, line: Line) -> None:
         box = Box(channel, message["ask"]["ticket"], meter, check.seconds, line)
         if box.await_ready():
             say("ready")
+        verdict, more = None, False
         try:
             verdict = decide(check, box)
-            final = told(check, verdict, names["submission"])
+            seen = shown(check, verdict)
+            final = told(seen, names["submission"])
+            more = box.heard and not (seen.passed or seen.note)
         except Exception:  # a fault of ours, over whatever the box has answered
             traceback.print_exc()
             box.done()
-            verdict, final = None, for_a_person(check, names["submission"])
+            final = for_a_person(check.exercise, names["submission"])
     seconds = round(time.monotonic() - started, 3)
 
     def tell(state: str, final: Told, more: bool) -> None:
@@ -90,40 +88,15 @@ def _answer(message: Message, line: Line) -> None:
         say(state, record=record.to_json(), panel=final.panel,
             complete=box.complete, hindered=box.hindered, more=more)  # fmt: skip
 
-    if verdict is None or verdict.passed or not box.heard:
-        tell("decided", final, False)
+    tell("decided", final, more)
+    if not (verdict and more):
         return
-    tell("decided", final, True)
     try:
         verdict = named(check.exercise, check.task, verdict)
-        final = told(check, verdict, names["submission"])
+        final = told(shown(check, verdict), names["submission"])
     except Exception:  # the verdict stands without the mistake's name
         traceback.print_exc()
     tell("named", final, False)
-
-
-@dataclass(frozen=True)
-class Told:
-    """What is told of a verdict: a record, and the verdict as HTML."""
-
-    record: Record
-    panel: str
-
-
-def told(check: Prepared, verdict: Verdict, submission: str) -> Told:
-    """A verdict as it is kept and shown."""
-    final = shown(check, verdict)
-    return Told(of_verdict(final, submission), as_html(final))
-
-
-def for_a_person(check: Prepared, submission: str) -> Told:
-    """What is told of a check that nobody has decided: no points yet, and no zero."""
-    exercise = check.exercise
-    verdict = Verdict(
-        exercise.name, exercise.title, 0.0, exercise.points, note=FOR_A_PERSON
-    )
-    record = replace(of_verdict(verdict, submission), decided="person")
-    return Told(record, as_html(verdict))
 
 
 @dataclass(frozen=True)
@@ -190,19 +163,6 @@ def shown(check: Prepared, verdict: Verdict) -> Verdict:
 
 
 _visible = functools.cache(references.load)
-
-
-def fingerprint(unit: str) -> str:
-    """A digest of what a unit's verdicts depend on: all but other units' own files."""
-    package = Path(references.__file__).parents[1]
-    others = {other.name for other in units()} - {unit}
-    digest = hashlib.sha256()
-    for room in ("bank", "oracle", "references/public", "solutions", "student"):
-        for path in sorted((package / room).rglob("*.*")):
-            its = {path.stem, *path.relative_to(package / room).parts}
-            if others.isdisjoint(its) and path.suffix != ".pyc":
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from autograder.student.exercise import RAISED, Verdict
-from autograder.student.measures import details
-from autograder.student.panel import as_text, by_aspect
+from autograder.student.aspects import by_aspect
+
+VERDICT = "autograder"  # output metadata that marks what the trusted side put there
 
 
 @dataclass(frozen=True)
@@ -64,43 +63,3 @@ class Record:
         cases = tuple(CaseRecord(**case) for case in data["cases"])
         given = tuple(data.get("given", ()))
         return cls(**{**data, "cases": cases, "given": given})
-
-
-def of_verdict(verdict: Verdict, submission: str = "", seconds: float = 0.0) -> Record:
-    """The record of a verdict on a submission, without any of its tensors."""
-    cases: dict[str, CaseRecord] = {}
-    scores: dict[str, float] = {}
-    for result in verdict.results:
-        case = result.case
-        if case.measure and case.hidden:
-            scores |= details(case.measure, case.expected, result.answers)
-        wrong = [finding.problem for finding in result.findings if finding.problem]
-        if case.name not in cases or (wrong and not cases[case.name].problem):
-            cases[case.name] = CaseRecord(
-                case.name, case.title, wrong[0] if wrong else "", case.hidden
-            )
-    return Record(
-        verdict.exercise, verdict.points, verdict.max_points,
-        verdict.mistake.name if verdict.mistake else "",
-        verdict.mistake.says if verdict.mistake else "",
-        verdict.note or _error(verdict), seconds=seconds, scores=scores,
-        cases=tuple(cases.values()), submission=submission,
-        aspects={name: list(points) for name, points in verdict.aspects.items()},
-        panel=_panel(verdict),
-    )  # fmt: skip
-
-
-def _panel(verdict: Verdict) -> str:
-    """The panel as text, without its title; "" for a check that tried no case."""
-    text = as_text(verdict) if verdict.results else ""
-    return textwrap.dedent(text.partition("\n")[2])
-
-
-def _error(verdict: Verdict) -> str:
-    """The first line of the error that all cases ended in, if they did."""
-    messages = {
-        finding.message.split("\n")[0] if finding.problem == RAISED else ""
-        for result in verdict.results
-        for finding in result.findings
-    }
-    return messages.pop() if len(messages) == 1 else ""

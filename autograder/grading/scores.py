@@ -9,12 +9,11 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_solution
 
+from autograder.grading import index
 from autograder.grading.check_cell import check_cell
-from autograder.grading.execute import VERDICT
 from autograder.grading.faults import Undecided
-from autograder.grading.record import Record
+from autograder.grading.record import VERDICT, Record
 from autograder.grading.task import identity
-from autograder.student import references
 
 _ROUNDING = 0.01  # points
 
@@ -75,9 +74,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
     """What a check can give at most, a bonus included."""
-    found = references.load(exercise.split("/")[0], only=exercise)[exercise]
-    shares = [share for case in found.cases for _, share in case.scale]
-    return float(cell.metadata.nbgrader.points) * max(shares, default=1.0)
+    return float(cell.metadata.nbgrader.points) * index.most(exercise)
 
 
 def inside_score(cell: NotebookNode) -> float | None:

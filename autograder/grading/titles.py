@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.student import references
+from autograder.grading import index
 
 
 def title(assignment: str, grade_id: str) -> str:
@@ -11,7 +11,7 @@ def title(assignment: str, grade_id: str) -> str:
     An assignment that is none of the course's units keeps its ids.
     """
     unit = assignment.partition("_")[2]
-    known = references.titles(unit)
+    known = index.titles(unit)
     if not known:
         return grade_id
     named = {name.replace("/", "-"): text for name, text in known.items()}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
+from autograder.student.aspects import by_aspect
 from autograder.student.exercise import CaseResult, Finding, Verdict
 from autograder.student.pictures import picture
 
@@ -90,17 +91,6 @@ def _aspects(verdict: Verdict) -> list[str]:
     """Where points were lost, by aspect; nothing if none was, or there is only one."""
     line = "" if verdict.passed else by_aspect(verdict.aspects)
     return [line] if line else []
-
-
-def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
-    """Aspects with the points earned, and those possible, in a line; "" for one.
-
-    Those that are worth most come first.
-    """
-    if len(aspects) < 2:
-        return ""
-    ordered = sorted(aspects.items(), key=lambda item: (-item[1][1], item[0]))
-    return " · ".join(f"{name} {a:.3g} of {b:.3g}" for name, (a, b) in ordered)
 
 
 def _mistake_lines(verdict: Verdict) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from autograder.student.aspects import by_aspect
 from autograder.student.exercise import Exercise, Verdict
-from autograder.student.panel import BLUE, boxed, by_aspect, inline, mark
+from autograder.student.panel import BLUE, boxed, inline, mark
 
 _HIDDEN = (
     "Grading tries each exercise on other inputs, too, and on cases that are not shown "

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from autograder.bank import specification
-from autograder.grading.judging import Prepared, for_a_person, shown
-from autograder.grading.record import Record, of_verdict
+from autograder.grading.judging import Prepared, shown
+from autograder.grading.record import Record
+from autograder.grading.told import for_a_person, of_verdict
 from autograder.student import references
 from autograder.student.compare import judge
 from autograder.student.exercise import RAISED, Answers, Case, Other
@@ -190,6 +191,6 @@ def test_the_longest_errors_are_shown_in_time(piece):
 
 def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
     check = prepared("attention/scaled_dot_product")
-    shown = for_a_person(check, "me")
+    shown = for_a_person(check.exercise, "me")
     assert shown.record.decided == "person" and shown.record.exercise in NAMES
     assert "a person looks at it" in shown.panel

@@ -17,7 +17,6 @@ from traitlets.config import Config
 
 from autograder.grading.feedback.summary import nbgrader_of
 from autograder.grading.rendering import Page
-from autograder.student.panel import inline
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -42,6 +41,8 @@ class FeedbackExporter(HTMLExporter):
         super().__init__(config=config, **options)  # type: ignore[no-untyped-call]
 
     def default_filters(self) -> Iterator[tuple[str, Any]]:
+        from autograder.student.panel import inline  # imports PyTorch: not for graders
+
         yield from super().default_filters()  # type: ignore[no-untyped-call]
         yield "draw_text", self._text
         yield "draw_code", self._code

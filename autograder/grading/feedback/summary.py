@@ -11,7 +11,7 @@ from nbgrader.preprocessors import GetGrades
 
 from autograder.grading.feedback.outputs import KEY
 from autograder.grading.titles import title
-from autograder.student.panel import by_aspect
+from autograder.student.aspects import by_aspect
 
 
 class Scores(GetGrades):  # type: ignore[misc]

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Enum
 
 from autograder.grading.feedback.outputs import KEY
-from autograder.student.panel import by_aspect
+from autograder.student.aspects import by_aspect
 
 
 class Tell(Preprocessor):

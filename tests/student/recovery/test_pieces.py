@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
 from autograder.cli import main
-from autograder.grading.record import Record, of_verdict
+from autograder.grading.record import Record
+from autograder.grading.told import of_verdict
 from autograder.solutions import encoder_decoder
 from autograder.solutions.text_recovery import (
     beam_search,

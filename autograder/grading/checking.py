@@ -1,0 +1,147 @@
+"""A check cell becomes an exchange with the judge, while its box answers."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+
+from autograder.grading import carrying
+from autograder.grading.boxed import BoxedExecute
+from autograder.grading.check_cell import CheckCell, check_cell
+from autograder.grading.faults import Undecided
+from autograder.grading.judge import Decision, Exchange, Judge, Question
+from autograder.grading.record import VERDICT, Record
+from autograder.grading.referee import Referee
+from autograder.grading.told import without_box
+from autograder.student.check import NOT_SOLVED
+
+
+class Checks:
+    """The judged checks of one notebook.
+
+    Args:
+        boxes: runs the cells of the notebook.
+        submission: whose it is; ``key``: what its fresh inputs are drawn from.
+        answer_seconds: CPU time that one answer may take.
+    """
+
+    def __init__(
+        self,
+        boxes: BoxedExecute,
+        judge: Judge,
+        submission: str,
+        key: str,
+        answer_seconds: float,
+    ):
+        self._boxes, self._judge = boxes, judge
+        self._submission, self._key, self._seconds = submission, key, answer_seconds
+        self._records: dict[str, Record] = {}  # by grade id
+        self._panels: dict[int, NotebookNode] = {}
+
+    def place(self, notebook: NotebookNode) -> None:
+        """Put the verdicts into the notebook.
+
+        Only when all has run: a display update can reach any output before it.
+        """
+        checks = {name: record.to_json() for name, record in self._records.items()}
+        notebook.metadata.setdefault(VERDICT, {})["checks"] = checks
+        for index, output in self._panels.items():
+            notebook.cells[index].outputs = [output]
+
+    def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
+        """Have a check decided."""
+        if not self._boxes.has_box(index):
+            points = float(cell.metadata.nbgrader.points)
+            says = self._boxes.ended(index)
+            told = without_box(check.exercise, points, says, self._submission)
+            self._keep(cell, index, Decision(told.record, told.panel))
+            return
+        question = Question(check.exercise, self._submission, self._key, self._seconds)
+        with self._judge.exchange(question) as exchange:
+            self._ask(exchange, cell, check, index)
+            decision = exchange.settle()
+            if not decision.complete:
+                self._boxes.leave_box()
+            self._refuse_hindered(decision)
+            decision = exchange.named()
+        if says := self._boxes.ended(index):  # why the box has not answered
+            decision = replace(decision, record=replace(decision.record, note=says))
+        self._keep(cell, index, decision)
+
+    def carry(self, notebook: NotebookNode) -> None:
+        """Try what follows from other failures again, in a fresh box (see carrying)."""
+        failed = self._failed()
+        for index, cell in enumerate(notebook.cells):
+            check = check_cell(cell)
+            note = failed.get(check.exercise) if check else None
+            if check is None or note is None or note.startswith(NOT_SOLVED):
+                continue
+            if names := carrying.missing(check.exercise, failed):
+                self._try_again(index, copy.deepcopy(cell), check, names)
+
+    def _failed(self) -> Mapping[str, str]:
+        """The exercises that have failed, and the notes on them."""
+        return {
+            record.exercise: record.note
+            for record in self._records.values()
+            if record.points < record.max_points
+        }
+
+    def _try_again(
+        self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
+    ) -> None:
+        """Run a check again with the course's version of some exercises before it.
+
+        The better of the two verdicts counts; nothing else leaves this box.
+        """
+        self._boxes.leave_box()
+        if not self._boxes.has_box(index):
+            return
+        with self._boxes.unheard():  # an update of a display would reach the notebook
+            self._boxes.run_beside(new_code_cell(carrying.course_version(names)), index)
+            question = Question(
+                check.exercise, self._submission, f"{self._key} again", self._seconds
+            )
+            with self._judge.exchange(question) as exchange:
+                self._ask(exchange, cell, check, index)
+                self._refuse_hindered(exchange.settle())
+                decision = exchange.named()
+        before = self._records[cell.metadata.nbgrader.grade_id]
+        if decision.record.points > before.points:
+            self._keep(cell, index, carrying.given(decision, names))
+
+    def _ask(
+        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int
+    ) -> None:
+        """Have the box answer the judge, until the cell has ended."""
+        ticket, source = secrets.token_hex(8), cell.source
+        box = self._boxes.box
+        supervisor = getattr(box, "supervisor", None)
+        exchange.ask(box.judge_socket, supervisor, ticket)
+        cell.source = (
+            "__import__('autograder.student.agent', fromlist=['serve'])"
+            f".serve({check.exercise!r}, {ticket!r}, lambda: ({check.expression}))"
+        )
+        try:
+            referee = Referee(exchange, box.judge_socket, self._judge.patience)
+            self._boxes.run(cell, index, referee.look)
+        finally:
+            cell.source = source
+
+    def _refuse_hindered(self, decision: Decision) -> None:
+        if decision.hindered and not self._boxes.final:
+            raise Undecided("an answer came late on a busy machine")
+
+    def _keep(self, cell: NotebookNode, index: int, decision: Decision) -> None:
+        """Keep a verdict, to stand in place of what the box printed under the check."""
+        points = min(decision.record.points, float(cell.metadata.nbgrader.points))
+        data = {"text/plain": repr(points), "text/html": decision.panel}
+        self._panels[index] = new_output(
+            "execute_result", data, metadata={VERDICT: "verdict"}
+        )
+        self._records[cell.metadata.nbgrader.grade_id] = decision.record
