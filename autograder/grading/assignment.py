@@ -21,9 +21,9 @@ from autograder.course.errors import CourseError
 from autograder.grading.book import Gradebook
 from autograder.grading.intake import (
     File,
-    Limits,
     Refused,
     Repair,
+    SizeLimits,
     find_notebook,
     handed_in,
     rebuild,
@@ -38,7 +38,7 @@ KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
 
 
 @dataclass(frozen=True)
-class Submission:
+class Delivery:
     """What a student has handed in, as tasks; ``kept`` is published with the result."""
 
     stamp: datetime.datetime | None = None
@@ -64,12 +64,12 @@ class Assignment:
     beside: Mapping[str, bytes]
     stages: Stages
     config: Config
-    limits: Limits
+    limits: SizeLimits
     secret: bytes
     depends: tuple[str, ...]
     ignored: tuple[str, ...]
 
-    def submission(self, student: str, folder: Path, final: bool) -> Submission:
+    def submission(self, student: str, folder: Path, final: bool) -> Delivery:
         """What lies in a student's folder, whatever that is.
 
         Args:
@@ -90,7 +90,7 @@ class Assignment:
             self._task(student, name, files, repairs, reason, final)
             for name in self.notebooks
         ]
-        return Submission(stamp, kept, tuple(tasks))
+        return Delivery(stamp, kept, tuple(tasks))
 
     def _task(
         self, student: str, name: str, files: Mapping[str, File],
@@ -150,7 +150,7 @@ class Assignment:
 
 def load(
     name: str, root: Path, source: Path, release: Path, pattern: str,
-    exempt: Iterable[str], stages: Stages, config: Config, limits: Limits,
+    exempt: Iterable[str], stages: Stages, config: Config, limits: SizeLimits,
     ignored: Iterable[str],
 ) -> Assignment:  # fmt: skip
     """Read an assignment from its folders of sources and releases.

@@ -22,7 +22,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
-from autograder.grading.intake import Limits, parse_stamp
+from autograder.grading.intake import SizeLimits, parse_stamp
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -185,7 +185,7 @@ def _last_change(folder: Path) -> datetime.datetime:
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _opened(folder, _FOLDER) as descriptor:
-        for _, parent, name in islice(_entries(descriptor), Limits.files):
+        for _, parent, name in islice(_entries(descriptor), SizeLimits.files):
             with contextlib.suppress(FileNotFoundError):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
                 latest = max(latest, status.st_ctime)
@@ -196,7 +196,7 @@ def _copy(
     source: Path, target: Path, ignore: Sequence[str], owner: int | None
 ) -> list[tuple[str, str]]:
     """Copy the regular files of one owner; what was left out, and why."""
-    limits, left_out = Limits(), []
+    limits, left_out = SizeLimits(), []
     room = limits.total
     with _opened(source, _FOLDER) as descriptor:
         entries = _entries(descriptor, [*ignore, "timestamp.txt"])
@@ -215,7 +215,12 @@ class _Unwanted(Exception):
 
 
 def _copy_file(
-    parent: int, name: str, target: Path, owner: int | None, limits: Limits, room: int
+    parent: int,
+    name: str,
+    target: Path,
+    owner: int | None,
+    limits: SizeLimits,
+    room: int,
 ) -> int:
     """Copy one file; its size in bytes. Folders count nothing and are not made here."""
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -246,13 +251,13 @@ def _entries(
     No deeper than a submission may be.
     """
     with os.scandir(folder) as scan:
-        names = [entry.name for entry in islice(scan, Limits.files)]
+        names = [entry.name for entry in islice(scan, SizeLimits.files)]
     for name in sorted(names, key=lambda n: (not n.endswith(".ipynb"), n)):
         if any(fnmatch.fnmatch(name, pattern) for pattern in ignore):
             continue
         here = f"{path}{name}"
         yield here, folder, name
-        if here.count("/") < Limits.folders_deep:
+        if here.count("/") < SizeLimits.folders_deep:
             try:
                 inner = os.open(name, _FOLDER, dir_fd=folder)
             except OSError:  # not a folder, or a closed one

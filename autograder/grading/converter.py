@@ -26,7 +26,7 @@ from autograder.grading import assignment, extensions
 from autograder.grading.book import PatientBook
 from autograder.grading.cluster import Cluster
 from autograder.grading.enter import enter
-from autograder.grading.intake import Limits
+from autograder.grading.intake import SizeLimits
 from autograder.grading.keeping import Keeper
 from autograder.grading.outcome import Outcome, above_bar, changes, summary
 from autograder.grading.parallel import Pool, usable_cores
@@ -51,15 +51,15 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         60.0, help="How long a locked or unavailable gradebook is waited for (seconds)."
     ).tag(config=True)
     largest_notebook = Integer(
-        Limits.notebook, help="Larger notebooks are refused (bytes)."
+        SizeLimits.notebook, help="Larger notebooks are refused (bytes)."
     ).tag(config=True)
     largest_file = Integer(
-        Limits.file, help="Larger files beside the notebook are left out (bytes)."
+        SizeLimits.file, help="Larger files beside the notebook are left out (bytes)."
     ).tag(config=True)
     largest_total = Integer(
-        Limits.total, help="Files beyond this sum are left out (bytes)."
+        SizeLimits.total, help="Files beyond this sum are left out (bytes)."
     ).tag(config=True)
-    most_files = Integer(Limits.files, help="Further files are left out.").tag(
+    most_files = Integer(SizeLimits.files, help="Further files are left out.").tag(
         config=True
     )
 
@@ -171,7 +171,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         Raises:
             CourseError: build, release or gradebook lack something.
         """
-        limits = Limits(
+        limits = SizeLimits(
             self.largest_file, self.largest_total, self.most_files,
             notebook=self.largest_notebook,
         )  # fmt: skip

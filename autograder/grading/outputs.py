@@ -10,7 +10,7 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 from traitlets import Integer
 
-Message = dict[str, Any]  # of a kernel's
+KernelMessage = dict[str, Any]  # of a kernel's
 
 _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"
@@ -29,7 +29,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     _spent: dict[int, int]  # index of a cell -> bytes that it has shown
 
     def process_message(
-        self, msg: Message, cell: NotebookNode, cell_index: int
+        self, msg: KernelMessage, cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
         """Take an output message, unless its cell has printed its share already.
 
@@ -49,7 +49,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         except Exception:  # nbclient and nbformat have many for a message's faults
             return None
 
-    def _is_too_much(self, msg: Message, cell: NotebookNode, index: int) -> bool:
+    def _is_too_much(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
         most = self.output_kb * 1024
         before = self._spent.get(index, 0)
         self._spent[index] = before + _size(msg["content"])
@@ -60,7 +60,9 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             cell.outputs.append(new_output("stream", name="stdout", text=text))
         return self._spent[index] > most
 
-    def handle_comm_msg(self, outs: list[Any], msg: Message, cell_index: int) -> None:
+    def handle_comm_msg(
+        self, outs: list[Any], msg: KernelMessage, cell_index: int
+    ) -> None:
         """Nothing: widgets have no state here, and none can take outputs for itself."""
 
 

@@ -36,7 +36,7 @@ def loaded(kind: object) -> type:
     return found
 
 
-def told(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
+def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
     """The sections of a configuration as plain values.
 
     Sections of others than these preprocessors are left out if they are not plain.
@@ -80,8 +80,8 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not plain")
 
 
-def understood(plain: object) -> object:
-    """The configuration that `_plain` has told."""
+def from_plain(plain: object) -> object:
+    """The configuration that `as_plain` has told."""
     if not isinstance(plain, dict):
         return plain
     if _FLAG in plain:
@@ -90,7 +90,7 @@ def understood(plain: object) -> object:
             DeferredConfigString if isinstance(given, str) else DeferredConfigList
         )
         return deferred(given)
-    return {name: understood(item) for name, item in plain.items()}
+    return {name: from_plain(item) for name, item in plain.items()}
 
 
 def class_name(kind: Preprocessor) -> str:

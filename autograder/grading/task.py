@@ -16,13 +16,13 @@ from typing import Any
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder.grading.intake import Limits, Repair, said, say
+from autograder.grading.intake import Repair, SizeLimits, said, say
 from autograder.grading.settings import (
     Preprocessor,
+    as_plain,
     class_name,
+    from_plain,
     loaded,
-    told,
-    understood,
 )
 
 KEY = "autograder"  # of the notebook's metadata: what is known about its grading
@@ -60,7 +60,7 @@ class Task:
     refused: str = ""
     preprocessors: tuple[Preprocessor, ...] = ()
     config: Config = field(default_factory=Config)
-    limits: Limits = field(default_factory=Limits)
+    limits: SizeLimits = field(default_factory=SizeLimits)
     secret: bytes = b""
     id: str = ""
     final: bool = True
@@ -78,7 +78,7 @@ class Task:
             "limits": asdict(self.limits),
             "secret": _text(self.secret),
             "preprocessors": [class_name(kind) for kind in self.preprocessors],
-            "config": told(self.preprocessors, self.config),
+            "config": as_plain(self.preprocessors, self.config),
         }
         return json.dumps(plain).encode()
 
@@ -91,10 +91,10 @@ class Task:
             "submission": None if submission is None else _bytes(submission),
             "files": {path: _bytes(text) for path, text in given["files"].items()},
             "repairs": said(given["repairs"]),
-            "limits": Limits(**given["limits"]),
+            "limits": SizeLimits(**given["limits"]),
             "secret": _bytes(given["secret"]),
             "preprocessors": tuple(map(loaded, given["preprocessors"])),
-            "config": Config(understood(given["config"])),
+            "config": Config(from_plain(given["config"])),
         })  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from nbgrader.preprocessors import SaveAutoGrades
 from traitlets.config import Config
 
-from autograder.grading.intake import Limits, Refused, Repair
+from autograder.grading.intake import Refused, Repair, SizeLimits
 from autograder.grading.task import Task
 from tests import tiny_course as tiny
 from tests.tiny_course import UNIT, RunHere, good, hand_in, run_nbgrader
@@ -105,7 +105,7 @@ def task(**changes) -> Task:
         "files": {"data/\udc80.bin": bytes(range(256))},
         "repairs": (Repair("file", "A file was left out."),),
         "preprocessors": (Eventful,),
-        "limits": Limits(file=7),
+        "limits": SizeLimits(file=7),
         "secret": b"\xff",
     }
     return Task(**given | changes)

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from autograder.course.errors import CourseError
 from autograder.grading import intake
-from autograder.grading.intake import File, Limits, Refused, rebuild
+from autograder.grading.intake import File, Refused, SizeLimits, rebuild
 from tests.tiny_course import (
     DOUBLE,
     STUB,
@@ -334,7 +334,7 @@ def test_what_cannot_be_read_is_refused_with_a_plain_reason(content, reason):
 
 def test_a_notebook_above_the_size_limit_is_refused_unread():
     with pytest.raises(Refused, match="larger than 0 MB"):
-        rebuild(SOURCE, RELEASE, b"{" * 100, Limits(notebook=99))
+        rebuild(SOURCE, RELEASE, b"{" * 100, SizeLimits(notebook=99))
 
 
 def test_outputs_of_a_notebook_do_not_count(tmp_path):
@@ -342,19 +342,19 @@ def test_outputs_of_a_notebook_do_not_count(tmp_path):
     output = nbformat.v4.new_output("stream", text="x" * 30_000)
     next(c for c in submission.cells if c.cell_type == "code").outputs = [output]
     (tmp_path / "n.ipynb").write_bytes(data(submission))
-    limits = Limits(file=20_000, total=20_000, notebook=20_000, saved=50_000)
+    limits = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=50_000)
     kept = intake.take(tmp_path, limits)
     assert not kept.repairs and b"xxx" not in kept.files["n.ipynb"].data
     rebuilt, _ = rebuild(SOURCE, RELEASE, kept.files["n.ipynb"].data, limits)
     assert cell(rebuilt, "numbers-double-answer").source
-    small = Limits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
+    small = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
     assert not intake.take(tmp_path, small).files
 
 
 @pytest.mark.parametrize("content", [b"{" * 60_000, b"[" * 60_000, b"\xff" * 60_000])
 def test_a_large_file_that_is_no_notebook_is_left_out(tmp_path, content):
     (tmp_path / "n.ipynb").write_bytes(content)
-    limits = Limits(file=20_000, total=20_000, notebook=20_000, saved=99_000)
+    limits = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=99_000)
     assert not intake.take(tmp_path, limits).files
 
 
@@ -475,7 +475,7 @@ def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
     (tmp_path / "aaa.bin").write_bytes(b"x" * 90)
     (tmp_path / "z.ipynb").write_bytes(b"x" * 50)
     os.truncate(os.open(tmp_path / "huge", os.O_CREAT | os.O_WRONLY), 1 << 40)
-    taken = intake.take(tmp_path, Limits(file=100, total=120))
+    taken = intake.take(tmp_path, SizeLimits(file=100, total=120))
     assert list(taken.files) == ["z.ipynb"]
     assert [r.kind for r in taken.repairs] == ["file left out"]
     assert "aaa.bin, huge (is too large)" in taken.repairs[0].says
@@ -484,7 +484,7 @@ def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
 def test_too_many_files_end_the_reading_but_not_the_grading(tmp_path):
     for number in range(30):
         (tmp_path / f"{number:02}").touch()
-    taken = intake.take(tmp_path, Limits(files=10))
+    taken = intake.take(tmp_path, SizeLimits(files=10))
     assert len(taken.files) == 10
     assert "too many files" in taken.repairs[0].says
 

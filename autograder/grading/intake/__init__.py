@@ -12,14 +12,26 @@ from autograder.grading.intake.matching import find_notebook
 from autograder.grading.intake.stamp import handed_in, parse_stamp
 from autograder.grading.intake.terms import (
     DEFAULTS,
-    Limits,
     Refused,
     Repair,
+    SizeLimits,
     said,
     say,
 )
 
 __all__ = [
-    "DEFAULTS", "File", "Limits", "Refused", "Repair", "Taken", "find_notebook",
-    "handed_in", "parse_stamp", "rebuild", "said", "say", "take", "without_installs",
+    "DEFAULTS",
+    "File",
+    "Refused",
+    "Repair",
+    "SizeLimits",
+    "Taken",
+    "find_notebook",
+    "handed_in",
+    "parse_stamp",
+    "rebuild",
+    "said",
+    "say",
+    "take",
+    "without_installs",
 ]  # fmt: skip

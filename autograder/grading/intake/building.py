@@ -11,15 +11,15 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
-from autograder.grading.intake.reading import Cell, Submission, read
-from autograder.grading.intake.terms import DEFAULTS, Limits, Repair, listed
+from autograder.grading.intake.reading import Cell, StudentNotebook, read
+from autograder.grading.intake.terms import DEFAULTS, Repair, SizeLimits, listed
 
 
 def rebuild(
     source: NotebookNode,
     release: NotebookNode,
     submission: bytes | None,
-    limits: Limits = DEFAULTS,
+    limits: SizeLimits = DEFAULTS,
 ) -> tuple[NotebookNode, tuple[Repair, ...]]:
     """The notebook that is graded: the course's, with the student's answers.
 
@@ -38,7 +38,7 @@ def rebuild(
         CourseError: source and release do not belong together.
     """
     slots = slots_of(source, release)
-    given = Submission(()) if submission is None else read(submission, limits)
+    given = StudentNotebook(()) if submission is None else read(submission, limits)
     match = Match(slots, given.cells)
     builder = _Builder(match, limits)
     notebook = nbformat.v4.new_notebook(
@@ -54,7 +54,7 @@ def _course_metadata(source: NotebookNode) -> dict[str, Any]:
     return {key: source.metadata[key] for key in kept if key in source.metadata}
 
 
-def _about_whole(given: Submission) -> Iterator[Repair]:
+def _about_whole(given: StudentNotebook) -> Iterator[Repair]:
     if given.language and "python" not in given.language:
         yield Repair("kernel", "The notebook's kernel was set back to Python.")
     if given.personal:
@@ -64,7 +64,7 @@ def _about_whole(given: Submission) -> Iterator[Repair]:
 class _Builder:
     """Puts the cells of one notebook together, and notes what it had to put right."""
 
-    def __init__(self, match: Match, limits: Limits):
+    def __init__(self, match: Match, limits: SizeLimits):
         self.match, self.limits = match, limits
         self.repairs: list[Repair] = []
         self.own = 0

@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.grading.intake.reading import without_outputs
-from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, listed
+from autograder.grading.intake.terms import (
+    DEFAULTS,
+    Refused,
+    Repair,
+    SizeLimits,
+    listed,
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,9 @@ class Taken:
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def take(folder: Path, limits: Limits = DEFAULTS, ignore: Sequence[str] = ()) -> Taken:
+def take(
+    folder: Path, limits: SizeLimits = DEFAULTS, ignore: Sequence[str] = ()
+) -> Taken:
     """Read the regular files of a submission's folder.
 
     Links, FIFOs, sockets, devices, unreadable or too large files and names that are
@@ -61,7 +69,7 @@ def take(folder: Path, limits: Limits = DEFAULTS, ignore: Sequence[str] = ()) ->
     return Taken(files, tuple(_left_out(left_out)))
 
 
-def _read(path: Path, limits: Limits, room: int, spare: int) -> tuple[File, int]:
+def _read(path: Path, limits: SizeLimits, room: int, spare: int) -> tuple[File, int]:
     """A file within the limits, and what it took of the bytes spared for outputs.
 
     A large notebook comes without its outputs.
@@ -79,7 +87,10 @@ def _read(path: Path, limits: Limits, room: int, spare: int) -> tuple[File, int]
 
 
 def _walk(
-    folder: Path, limits: Limits, ignore: Sequence[str], left_out: dict[str, list[str]]
+    folder: Path,
+    limits: SizeLimits,
+    ignore: Sequence[str],
+    left_out: dict[str, list[str]],
 ) -> Iterator[str]:
     """Relative paths of what look like regular files; reasons go to ``left_out``."""
     if folder.is_symlink() or not folder.is_dir():
@@ -117,7 +128,7 @@ def _entries(folder: Path, most: int) -> list[os.DirEntry[str]]:
     return sorted(found, key=lambda entry: entry.name)
 
 
-def _objection(entry: os.DirEntry[str], path: str, limits: Limits) -> str:
+def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:
     if not entry.name.isprintable() or len(path) > 1000:
         return "has a name that is not plain text"
     if entry.is_symlink():

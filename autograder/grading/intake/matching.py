@@ -13,7 +13,13 @@ from nbgrader.utils import is_grade, is_solution
 from autograder.course.errors import CourseError
 from autograder.grading.intake.files import File
 from autograder.grading.intake.reading import Cell, read
-from autograder.grading.intake.terms import DEFAULTS, Limits, Refused, Repair, listed
+from autograder.grading.intake.terms import (
+    DEFAULTS,
+    Refused,
+    Repair,
+    SizeLimits,
+    listed,
+)
 
 _DEFINITION = re.compile(
     r"^(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)"
@@ -204,7 +210,7 @@ def find_notebook(
     files: Mapping[str, File],
     name: str,
     release: NotebookNode,
-    limits: Limits = DEFAULTS,
+    limits: SizeLimits = DEFAULTS,
 ) -> tuple[str, tuple[Repair, ...]]:
     """The path of the file that is the unit's notebook, told by its content.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.grading.intake.terms import DEFAULTS, Limits, Refused
+from autograder.grading.intake.terms import DEFAULTS, Refused, SizeLimits
 
 Json = dict[str, Any]  # an object of a file that may hold anything
 
@@ -28,7 +28,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Submission:
+class StudentNotebook:
     """A student's notebook; ``personal`` says that Colab put a name into it."""
 
     cells: tuple[Cell, ...]
@@ -36,7 +36,7 @@ class Submission:
     personal: bool = False
 
 
-def read(data: bytes, limits: Limits = DEFAULTS) -> Submission:
+def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
     """The cells of a notebook of any version, from whoever wrote it.
 
     Raises:
@@ -55,10 +55,10 @@ def read(data: bytes, limits: Limits = DEFAULTS) -> Submission:
     kernel = _dict(metadata.get("kernelspec"))
     language = _text(_dict(metadata.get("language_info")).get("name"))
     language = language or _text(kernel.get("language"))
-    return Submission(tuple(cells), language.lower(), _is_personal(raw))
+    return StudentNotebook(tuple(cells), language.lower(), _is_personal(raw))
 
 
-def _json(data: bytes, limits: Limits) -> Json:
+def _json(data: bytes, limits: SizeLimits) -> Json:
     if len(data) > limits.notebook:
         raise Refused(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():

@@ -20,7 +20,7 @@ class Repair:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SizeLimits:
     """How much of a submission is taken; sizes in bytes unless they say otherwise.
 
     ``saved`` is for a notebook with the outputs that it was saved with; they are
@@ -38,7 +38,7 @@ class Limits:
     text_characters: int = 2_000_000
 
 
-DEFAULTS = Limits()
+DEFAULTS = SizeLimits()
 
 
 def listed(names: Sequence[object], most: int = 3) -> str:
