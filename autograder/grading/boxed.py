@@ -266,7 +266,7 @@ class BoxedExecute(CappedOutputs):
 
     async def _async_check_alive(self) -> None:
         """nbclient's, without a word in the log: what it means is said later."""
-        if not await self.kc.is_alive():
+        if self.kc is None or not await self.kc.is_alive():
             raise DeadKernelError("Kernel died")
 
     def _get_timeout(self, cell: NotebookNode | None) -> None:
