@@ -1947,7 +1947,7 @@ def architecture():
 # ## 15. Your model's grade
 #
 # Grading recovers 1,000 sentences that nobody has seen, of the embedded corpus at level 2. It takes
-# the weights from your file, decodes greedily, and never trains. It calls your function with 60 of
+# the weights from your file, decodes greedily, and never trains. It calls your function with 100 of
 # the sentences, too: if your texts are not what your weights give, there are no points. Your
 # points grow with BLEU, without steps:
 #

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,16 @@ from safetensors.torch import load_file, save_file
 
 from autograder.bank import specification
 from autograder.bank.text_recovery import _handed_in
-from autograder.bank.text_recovery.model import shipped_outputs
+from autograder.bank.text_recovery._shipped import shipped_outputs
 from autograder.oracle.cases import fresh_cases
+from autograder.solutions import encoder_decoder, text_recovery
 from autograder.student.exercise import RAISED, plain
 from autograder.student.otherside import asking, concluded
 from autograder.student.probes import find
 from autograder.student.recovery import checkpoint
+from autograder.student.recovery.decoding import recover
 
+TASK = specification("text_recovery/model")
 OWN = Path(checkpoint.__file__).parents[2] / "bank" / checkpoint.SHIPPED
 SOURCES = [
     "simon feed cow next saturday",
@@ -75,7 +79,7 @@ def test_texts_of_ones_own_weights_count(texts):
 
 
 def test_the_box_is_given_a_sample_and_the_weights_are_measured_on_all():
-    sources = [f"{source} {n}" for n in range(40) for source in SOURCES]
+    sources = [f"{source} {n}" for n in range(60) for source in SOURCES]
     sample = json.loads(str(side_of(sources).shown()["sample"]))
     assert len(set(sample)) == _handed_in.SAMPLE and set(sample) < set(sources)
     assert "sources" not in side_of(sources).shown()
@@ -86,6 +90,26 @@ def test_the_box_is_given_a_sample_and_the_weights_are_measured_on_all():
     assert json.loads(str(found["bleu"])) == own
 
 
+def test_answers_of_the_shipped_checkpoint_are_not_those_of_ones_own():
+    sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))
+    shown = json.loads(str(side_of(sources).shown()["sample"]))
+    answers = {"bleu": json.dumps(shipped_outputs(shown)), "checkpoint": bytes_of(OWN)}
+    found = concluded(side_of(sources), answers)
+    assert "ships with the course" in str(found[RAISED])
+
+
+def test_beams_of_ones_own_weights_are_ones_own():
+    sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))
+    shown = json.loads(str(side_of(sources).shown()["sample"]))
+    model, tokenizer = checkpoint.load(OWN, encoder_decoder, text_recovery.segment)
+    beams = partial(text_recovery.beam_search, beam_size=3)
+    with torch.no_grad():
+        texts = recover(model, tokenizer, shown, beams)
+    answers = {"bleu": json.dumps(texts), "checkpoint": bytes_of(OWN)}
+    found = concluded(side_of(sources), answers)
+    assert json.loads(str(found["bleu"])) != texts and RAISED not in found
+
+
 def test_a_drawing_decodes_nothing_until_somebody_asks(monkeypatch):
     asked = []
 
@@ -94,7 +118,7 @@ def test_a_drawing_decodes_nothing_until_somebody_asks(monkeypatch):
         return sources
 
     monkeypatch.setattr("autograder.bank.text_recovery.model.shipped_outputs", outputs)
-    (case,) = fresh_cases(specification("text_recovery/model"), "seed")
+    (case,) = fresh_cases(TASK, "seed")
     assert set(case.expected) == {"bleu", "copied"} and not asked
     assert case.expected["copied"] and case.expected["copied"] and asked == [600]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import functools
 import json
 
-import torch
-
 from autograder.bank.text_recovery._handed_in import HandedIn
 from autograder.bank.text_recovery._inputs import closed_class, normal_text
+from autograder.bank.text_recovery._shipped import shipped_outputs
 from autograder.oracle.answers import Late
-from autograder.oracle.decoding import recovered
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -20,13 +18,8 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
-from autograder.oracle.tokenizing import Segmenter
-from autograder.solutions import encoder_decoder
 from autograder.student.exercise import Answers
 from autograder.student.recovery import corpora
-from autograder.student.recovery.checkpoint import load, shipped
-from autograder.student.recovery.model import Restorer
-from autograder.student.recovery.text import SubwordTokenizer
 
 _GRADED = 1000
 _COMPARED = 600  # sentences on which the shipped checkpoint is recognised
@@ -64,22 +57,6 @@ def _known(draw: Draw) -> Answers:
         {"bleu": json.dumps(originals)},
         copied=lambda: json.dumps(shipped_outputs(_left(originals[:_COMPARED]))),
     )
-
-
-def shipped_outputs(sources: list[str]) -> list[str]:
-    """What the checkpoint in assets/ answers; in float64, alike on all processors."""
-    before = torch.get_default_dtype()
-    try:
-        torch.set_default_dtype(torch.float64)
-        model, tokenizer = _shipped()
-        return recovered(model.transformer, tokenizer, sources)
-    finally:
-        torch.set_default_dtype(before)
-
-
-@functools.cache
-def _shipped() -> tuple[Restorer, SubwordTokenizer]:
-    return load(shipped(), encoder_decoder, Segmenter())
 
 
 EXERCISE = Specification(
