@@ -1,4 +1,8 @@
-"""A course of one notebook, two exercises and a question; and ways to hand it in."""
+"""The tests' one small course: exercises and a question; ways to hand it in.
+
+``make_course`` lays it out as the build leaves it, ``as_text`` one of its units as an
+author writes it, ``source_of`` any unit of a test's own cells.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import contextlib
 import copy
 import io
 import json
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -18,6 +23,8 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 from traitlets.config import Config
+
+from autograder.course import ROOT, Unit
 
 UNIT = "01_numbers"
 STUB = "raise NotImplementedError  # your code here"
@@ -66,6 +73,11 @@ def source_notebook() -> nbformat.NotebookNode:
         ),
         graded(new_markdown_cell("Why is `x + x` double?"), "numbers-why", 4.0, True),
     ]
+    return source_of(cells)
+
+
+def source_of(cells: list) -> nbformat.NotebookNode:
+    """A notebook of these cells, as the build writes one."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
@@ -85,12 +97,14 @@ def run_nbgrader(root: Path, method: str, *arguments, **options) -> dict:
         return getattr(NbGraderAPI(config=config), method)(*arguments, **options)
 
 
-def make_course(root: Path) -> None:
-    """Source, release and gradebook of the tiny course."""
-    path = root / "source" / UNIT / f"{UNIT}.ipynb"
+def make_course(
+    root: Path, unit: str = UNIT, notebook: nbformat.NotebookNode | None = None
+) -> None:
+    """Source, release and gradebook of the tiny course, or of another notebook."""
+    path = root / "source" / unit / f"{unit}.ipynb"
     path.parent.mkdir(parents=True)
-    nbformat.write(source_notebook(), path)
-    result = run_nbgrader(root, "generate_assignment", UNIT)
+    nbformat.write(notebook or source_notebook(), path)
+    result = run_nbgrader(root, "generate_assignment", unit)
     assert result["success"], result
 
 
@@ -207,3 +221,40 @@ def points(root) -> dict[str, list[float | None]]:
         student: [score for score, *_ in grades.values()]
         for student, (_, grades, *_) in gradebook(root).items()
     }
+
+
+# --- as an author writes it ----------------------------------------------------------
+
+TEXT = '''\
+# %% [markdown]
+# # 9 · Tiny
+
+# %%
+import math
+import matplotlib.pyplot as plt
+from autograder import check
+
+# %% exercise="tiny/double"
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    doubled_number = math.fsum([x, x])
+    return doubled_number
+    ### END SOLUTION
+
+# %% check="tiny/double" points=95
+check("tiny/double", double)
+
+# %% [markdown] written="tiny/why" points=5
+# *Your answer here*
+'''
+
+
+def as_text(root: Path, text: str = TEXT) -> Unit:
+    """A unit of one exercise and one question, with all that a build of it needs."""
+    shutil.copy(ROOT / "pyproject.toml", root)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    (root / "notebooks").mkdir(exist_ok=True)
+    unit = Unit("99", "tiny", root)
+    unit.text.write_text(text, encoding="utf-8")
+    return unit

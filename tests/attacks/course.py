@@ -35,11 +35,13 @@ from pathlib import Path
 from typing import Protocol
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course import ROOT
-from autograder.grading.converter import KEY
+from autograder.grading.task import KEY
 from autograder.student import references
+from tests.tiny_course import answer_cell, graded, source_of, test_cell
+from tests.tiny_course import data as as_file
 
 UNIT = "02_attention"  # its own solutions are not among those that a box may read
 NOTEBOOK = f"{UNIT}.ipynb"
@@ -92,42 +94,19 @@ def source_notebook() -> Notebook:
             id="imports",
         ),
         *(judged[name] for name in wanted),
-        _marked(
-            "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n"
-            "    ### END SOLUTION",
-            f"{INSIDE}-answer",
-            solution=True,
-        ),
-        _marked(
-            "assert double(2) == 4\n### BEGIN HIDDEN TESTS\n"
-            f"assert double(-3) == -6  # {CANARY}-assert\n### END HIDDEN TESTS",
+        answer_cell(SOLUTIONS[INSIDE], f"{INSIDE}-answer"),
+        test_cell(
+            "assert double(2) == 4",
+            f"assert double(-3) == -6  # {CANARY}-assert",
             INSIDE,
-            points=POINTS[INSIDE],
+            POINTS[INSIDE],
         ),
-        _marked(
-            "# How would you look at a head?", READ, points=POINTS[READ], solution=True
+        graded(
+            new_code_cell("# How would you look at a head?"), READ, POINTS[READ], True
         ),
         new_markdown_cell("The end.", id="end"),
     ]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
-
-
-def _marked(
-    source: str, name: str, *, points: float | None = None, solution: bool = False
-) -> Notebook:
-    cell = new_code_cell(source, id=name)
-    cell.metadata["nbgrader"] = {
-        "grade": points is not None,
-        "grade_id": name,
-        "schema_version": 3,
-        "locked": not solution,
-        "solution": solution,
-        "task": False,
-    }
-    if points is not None:
-        cell.metadata["nbgrader"]["points"] = points
-    return cell
+    return source_of(cells)
 
 
 def grade_id(cell: Mapping) -> str:
@@ -144,10 +123,6 @@ def answered(release: Notebook, answers: Answers) -> Notebook:
         ):
             cell.source = answers[name.removesuffix("-answer")]
     return notebook
-
-
-def as_file(notebook: Mapping) -> bytes:
-    return json.dumps(notebook).encode()
 
 
 class Submission(Protocol):

@@ -12,7 +12,7 @@ from autograder.authoring import adopt, course, notebook
 from autograder.course import ROOT, find_unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from tests.authoring.tiny import tiny
+from tests.tiny_course import as_text
 
 
 def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:
@@ -42,7 +42,7 @@ def test_a_text_saved_in_jupyterlab_is_the_same_to_the_byte(unit, tmp_path):
 
 
 def test_an_edit_in_jupyterlab_is_all_that_changes(tmp_path):
-    unit = tiny(tmp_path)
+    unit = as_text(tmp_path)
     before = unit.text.read_text()
 
     def edit(cells):
@@ -56,7 +56,7 @@ def test_an_edit_in_jupyterlab_is_all_that_changes(tmp_path):
 @pytest.fixture
 def built(tmp_path):
     """A tiny unit whose source notebook was built, and the fingerprint recorded."""
-    unit = tiny(tmp_path)
+    unit = as_text(tmp_path)
     built_now(unit)
     return unit
 
@@ -229,7 +229,7 @@ def test_what_the_text_cannot_hold_is_refused_and_nothing_written(built, change,
 
 def test_an_edit_of_a_real_unit_changes_one_line(tmp_path):
     real = find_unit("attention")
-    unit = tiny(tmp_path)
+    unit = as_text(tmp_path)
     unit = type(unit)(real.number, real.name, tmp_path)
     shutil.copy(real.text, unit.text)
     (tmp_path / "assets").symlink_to(real.root / "assets")

@@ -5,18 +5,18 @@ import pytest
 
 from autograder.authoring import notebook
 from autograder.course.errors import CourseError
-from tests.authoring.tiny import GOOD, tiny
+from tests.tiny_course import TEXT, as_text
 
 
 def refused(tmp_path, old: str, new: str) -> str:
-    assert GOOD.count(old) >= 1
+    assert TEXT.count(old) >= 1
     with pytest.raises(CourseError) as caught:
-        notebook.read(tiny(tmp_path, GOOD.replace(old, new)))
+        notebook.read(as_text(tmp_path, TEXT.replace(old, new)))
     return str(caught.value)
 
 
 def test_a_good_notebook_becomes_a_valid_source(tmp_path):
-    unit = tiny(tmp_path)
+    unit = as_text(tmp_path)
     cells = notebook.read(unit)
     source = nbformat.reads(notebook.to_source(unit, cells), as_version=4)
     graded = [c.metadata.nbgrader for c in source.cells if "nbgrader" in c.metadata]
@@ -67,6 +67,6 @@ def test_faults_are_refused_with_file_and_line(tmp_path, old, new, says):
 
 def test_an_exercise_without_check_is_refused(tmp_path):
     with pytest.raises(CourseError, match="lacks its other half"):
-        text = GOOD.replace("double", "lone")
+        text = TEXT.replace("double", "lone")
         body = text[text.index("# %% exercise") : text.index("# %% check")]
-        notebook.read(tiny(tmp_path, GOOD + body))
+        notebook.read(as_text(tmp_path, TEXT + body))

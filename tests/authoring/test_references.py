@@ -8,11 +8,11 @@ from autograder.authoring import notebook, references
 from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.student import references as store
-from tests.authoring.tiny import tiny
+from tests.tiny_course import as_text
 
 
 def test_an_exercise_without_cases_is_refused(tmp_path, monkeypatch):
-    unit = tiny(tmp_path)
+    unit = as_text(tmp_path)
     monkeypatch.setattr(references, "specifications", lambda name: ())
     with pytest.raises(CourseError, match=r"99_tiny.py:17: tiny/double has no cases"):
         references.build(unit, notebook.read(unit))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell
 from traitlets.config import Config
 
-from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
+from tests import tiny_course as tiny
+from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
 
 UNIT = "02_judged"
 SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
@@ -38,16 +39,11 @@ def source_notebook() -> nbformat.NotebookNode:
             new_code_cell('check("attention/causal_mask", causal_mask)'), "causal", 6.0
         ),
     ]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return source_of(cells)
 
 
 def make_course(root: Path) -> None:
-    path = root / "source" / UNIT / f"{UNIT}.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(source_notebook(), path)
-    result = run_nbgrader(root, "generate_assignment", UNIT)
-    assert result["success"], result
+    tiny.make_course(root, UNIT, source_notebook())
 
 
 def hand_in(
