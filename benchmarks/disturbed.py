@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -49,6 +50,8 @@ Scores = dict[tuple[str, str], float | None]
 
 
 def main() -> int:
+    """Compare; whoever ends this early (`timeout`, say) ends what it has started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()
     return sum(compare(find_unit(name), options) for name in options.unit) > 0
 
