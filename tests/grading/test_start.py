@@ -16,7 +16,7 @@ for name in config.Autograde.autograde_preprocessors:
     kind = loaded(name)
     if hasattr(kind, "depends_on"):
         assert len(kind.depends_on("02_attention")) == 64
-print(sorted({"torch", "pandas", "matplotlib"} & set(sys.modules)))
+print(sorted({"torch", "pandas", "matplotlib", "lark"} & set(sys.modules)))
 """
 
 
