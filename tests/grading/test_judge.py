@@ -247,12 +247,11 @@ def test_no_reply_but_the_right_tensors_earns_points(ends, reply):
 
 
 def test_a_silent_box_costs_its_own_time_once(ends):
-    hostile(ends[1], answering(lambda channel, kind: time.sleep(30)))
+    asks = []
+    hostile(ends[1], answering(lambda channel, kind: asks.append(kind)))
     check, found = prepared(NAME, "abc", 0.3), asked(ends[0], 0.3)
-    started = time.monotonic()
     assert decide(check, found).points == 0
-    assert time.monotonic() - started < 5
-    assert not found.complete
+    assert len(asks) <= 1 and not found.complete
 
 
 def flood(channel):
