@@ -8,14 +8,17 @@ import socket
 from collections.abc import Callable
 from typing import TypeVar
 
+import torch
+
 from autograder.grading.line import Line
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 from autograder.student.exercise import RAISED, Answers
 from autograder.student.otherside import OtherSide, concluded, reply
-from autograder.student.wire import Wait, WireError, receive, send
+from autograder.student.wire import Limits, Wait, WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
 TOO_MANY = "the check was asked more than it answers"
+MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept
 MOST_QUESTIONS = 50_000  # that a box may ask during one check
 TOO_SLOW = "an answer took longer than {:.0f} seconds of {}"
 _STRAYS = 4  # messages of an interrupted call that are passed over
@@ -39,6 +42,7 @@ class Box:
         self._channel, self._ticket, self._stop = channel, ticket, stop
         self._meter, self._budget = meter, usual_budget(seconds)
         self._number, self._questions, self._lost = 0, 0, ""
+        self._room = MOST_ANSWERED
         self.heard = self.complete = self.hindered = False
 
     def await_ready(self) -> bool:
@@ -59,6 +63,7 @@ class Box:
         while asked and (found := self._until(kinds, span)):
             if found[0] == kinds[0]:
                 self._number += 1
+                self._room -= _size(found[1])
                 return concluded(side, found[1])
             self._questions += 1
             if self._questions > MOST_QUESTIONS:
@@ -80,13 +85,18 @@ class Box:
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
         """A message of these kinds, past some of an interrupted call; None: lost."""
         for _ in range(_STRAYS):
-            found = self._try(lambda: receive(self._channel, wait=self._waiting(span)))
+            found = self._try(lambda: self._receive(span))
             if found is None:
                 return None
             if found[0] in kinds:
                 return found
         self._lost = NO_ANSWER
         return None
+
+    def _receive(self, span: Span) -> tuple[str, Answers]:
+        """A message within what there is still room for."""
+        limits = Limits(data=min(Limits.data, self._room))
+        return receive(self._channel, limits, self._waiting(span))
 
     def _try(self, action: Callable[[], Result]) -> Result | None:
         """What an action on the channel gives; None if the box is lost."""
@@ -117,3 +127,8 @@ class Box:
             self._lost = TOO_SLOW.format(self._budget.cpu, over)
             self.hindered = over == "time" and span.busy
             raise WireError("too slow")
+
+
+def _size(answers: Answers) -> int:
+    """Bytes of tensors."""
+    return sum(v.nbytes for v in answers.values() if isinstance(v, torch.Tensor))

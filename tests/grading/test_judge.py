@@ -10,7 +10,7 @@ import time
 import pytest
 import torch
 
-from autograder.grading import judging, naming
+from autograder.grading import judging, naming, questioning
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import Judge, Question
 from autograder.grading.judging import decide, prepared, shown
@@ -94,6 +94,15 @@ def answering(reply):
 
 
 # --- verdicts -------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_all_answers_together_have_a_size_that_is_counted(box, monkeypatch):
+    monkeypatch.setattr(questioning, "MOST_ANSWERED", 10_000)
+    channel = box(lambda: lambda q, k: torch.zeros(40, 40))  # 6400 bytes
+    findings = [f for r in judged(channel).results for f in r.findings]
+    assert "no readable answer" not in findings[0].message
+    assert any(questioning.NO_ANSWER in f.message for f in findings[1:])
 
 
 def test_the_solution_is_worth_all_points(box):
