@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from tests.attacks.attack import Attack
 from tests.attacks.course import (
@@ -40,28 +41,45 @@ def attacked(pristine: Course, root, attacks: Sequence[Attack]) -> tuple:
     return course, course.grade()
 
 
+SCORED, READ, CHANGED, DELAYED = "scored", "read", "changed", "delayed"
+EFFECTS = (SCORED, READ, CHANGED, DELAYED)
+_OF_TRACES = {"calls": READ, "files": CHANGED, "rows": CHANGED}  # else it is left over
+
+
+class Objection(NamedTuple):
+    """Something that went wrong: what it did, what, and by which attack, if known."""
+
+    effect: str
+    says: str
+    attack: str = ""
+
+
 def objections(
     course: Course, traces: Traces, attacks: Sequence[Attack], peace: str = ""
-) -> list[str]:
+) -> list[Objection]:
     """All that went wrong in a batch, and whom it concerns.
 
     ``peace`` is the feedback of a companion when nobody attacks, if that is known.
     """
-    found = traces.told()
+    found = [
+        Objection(_OF_TRACES.get(told.split(":")[0], DELAYED), told)
+        for told in traces.told()
+    ]
     if course.peak_mb > MOST_MB:
-        found.append(f"a process of {course.peak_mb} MB")
+        found.append(Objection(DELAYED, f"a process of {course.peak_mb} MB"))
     scores = course.scores()
     for student in COMPANIONS:
-        if any(scores.get(student, {}).get(n) != POINTS[n] for n in (*JUDGED, INSIDE)):
-            found.append(f"{student} has {scores.get(student)}")
+        earned = scores.get(student, {})
+        if any(earned.get(n) != POINTS[n] for n in (*JUDGED, INSIDE)):
+            found.append(Objection(CHANGED, f"{student} has {earned}"))
         # Equal submissions of equal code are asked equal questions.
         wanted = peace or course.nameless_feedback(COMPANIONS[-1])
         if course.nameless_feedback(student) != wanted:
-            found.append(f"{student} reads other feedback")
+            found.append(Objection(CHANGED, f"{student} reads other feedback"))
     for attack in attacks:
-        problems = objections_to_one(course, attack, scores.get(attack.student, {}))
-        found += [f"{attack.name}: {problem}" for problem in problems]
-    return found + faults(course)
+        for effect, says in _objections_to(course, attack, scores):
+            found.append(Objection(effect, says, attack.name))
+    return found + [Objection(DELAYED, fault) for fault in faults(course)]
 
 
 def faults(course: Course) -> list[str]:
@@ -73,27 +91,30 @@ def faults(course: Course) -> list[str]:
     return [f"a fault of ours: {text}" for text in told]
 
 
-def objections_to_one(course: Course, attack: Attack, scores: dict) -> list[str]:
-    student, found = attack.student, []
-    earned = {name: scores.get(name, "no score") for name in (SCORES, MASK)}
+def _objections_to(
+    course: Course, attack: Attack, scores: Mapping[str, Mapping[str, float | None]]
+) -> Iterator[tuple[str, str]]:
+    student = attack.student
+    own = scores.get(student, {})
+    earned = {name: own.get(name, "no score") for name in (SCORES, MASK)}
     if set(earned.values()) != {0.0}:
-        found.append(f"earned {earned}")
-    inside = scores.get(INSIDE) or 0.0
+        yield SCORED, f"earned {earned}"
+    inside = own.get(INSIDE) or 0.0
     if not 0 <= inside <= POINTS[INSIDE]:
-        found.append(f"{inside} points inside")
-    if scores.get("essay") not in (None, 0.0):
-        found.append(f"{scores['essay']} points for what a person should read")
-    found += [f"leak: {leak}" for leak in leaks(course, student)]
+        yield SCORED, f"{inside} points inside"
+    if own.get("essay") not in (None, 0.0):
+        yield SCORED, f"{own['essay']} points for what a person should read"
+    yield from ((READ, f"leak: {leak}") for leak in leaks(course, student))
     page = course.feedback(student)
     if not page:
-        found.append("no feedback")
-    found += [f"in the page: {script}" for script in scripts(page)[:3]]
-    found += [f"in the notebook: {out}" for out in active_outputs(course, student)[:3]]
+        yield DELAYED, "no feedback"
+    yield from ((CHANGED, f"in the page: {found}") for found in scripts(page)[:3])
+    active = active_outputs(course, student)[:3]
+    yield from ((CHANGED, f"in the notebook: {found}") for found in active)
     if len(course.graded(student)) > LARGEST:
-        found.append(f"a notebook of {len(course.graded(student)) >> 20} MB")
+        yield DELAYED, f"a notebook of {len(course.graded(student)) >> 20} MB"
     if not isinstance(json.loads(course.graded(student)).get("cells"), list):
-        found.append("no readable notebook")
-    return found
+        yield DELAYED, "no readable notebook"
 
 
 def names(attacks: Sequence[Attack]) -> str:
