@@ -16,7 +16,7 @@ from autograder.grading.judging import decide, prepared, shown
 from autograder.grading.questioning import Box
 from autograder.kernel.meter import Meter
 from autograder.oracle.variants import build_object
-from autograder.student import agent
+from autograder.student import agent, references
 from autograder.student.exercise import RAISED, WrongAnswer
 from autograder.student.otherside import OtherSide, asking, concluded, given, reply
 from autograder.student.probes import find
@@ -24,6 +24,7 @@ from autograder.student.probes import find
 TICKET = "t1"
 TABLES = "positional_encoding/bug_clinic"
 LAYERS = "encoder_decoder/bug_clinic"
+DECODERS = "since_2017/bug_clinic"
 GREEDY = "sequence_reversal/greedy_decode"
 RANDOM = "sequence_reversal/random_sequences"
 MODEL = "sequence_reversal/trained_model"
@@ -103,7 +104,33 @@ def test_no_frame_of_the_box_knows_the_illness_of_a_layer(monkeypatch):
         assert not any(word in text for text in heard), word
 
 
-@pytest.mark.parametrize("name", [TABLES, LAYERS])
+def test_no_frame_of_the_box_knows_the_illness_of_a_decoder(monkeypatch):
+    heard = []
+
+    def test(decoder):
+        heard.append(overheard() + repr(vars(decoder)))
+        raise AssertionError
+
+    assert judged(DECODERS, test, monkeypatch).points == 0
+    for word in ("offset", "does not cut", "group", "half", "chunk", "with the old"):
+        assert heard and not any(word in text for text in heard), word
+
+
+def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
+    exercise = references.load("encoder_decoder", "public", LAYERS)[LAYERS]
+    told = set()
+    for case in exercise.cases:
+        shown = find(LAYERS).other(case.inputs, random.Random(1)).shown()
+        first, second = (
+            [v for n, v in shown.items() if n.startswith(f"{number}.")]
+            for number in (0, 1)
+        )
+        if len(first) != len(second) or not all(map(torch.equal, first, second)):
+            told.add(case.name)
+    assert told == {"two_crosses"}  # it has a part too many, which anybody may count
+
+
+@pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])
 def test_who_guesses_a_clinic_by_order_or_number_is_caught(name, monkeypatch):
     for accepted in ({0}, {1}, {0, 2}):
         count = iter(range(10_000))
