@@ -10,6 +10,7 @@ from pathlib import Path
 from autograder.kernel.confine import HOME, MB, ConfinementError, Policy, Room
 
 HERE = Path(__file__).resolve().parent
+_INSIDE = ("__init__.py", "confine", "bwrap.py", "kit.py", "without.py")
 
 
 def command(policy: Policy, room: Room, module: str) -> list[str]:
@@ -26,7 +27,7 @@ def command(policy: Policy, room: Room, module: str) -> list[str]:
     for place in ("/dev/shm", "/tmp", HOME):
         arguments += ["--size", str(policy.disk_mb * MB), "--tmpfs", place]
     arguments += _view(room)
-    for name in ("__init__.py", "confine", "without.py", f"{module}.py"):
+    for name in (*_INSIDE, f"{module}.py"):
         arguments += ["--ro-bind", str(HERE / name), str(HERE / name)]
     if room.submission is not None:
         arguments += ["--ro-bind", str(room.submission), "/submission"]
