@@ -26,7 +26,7 @@ import sacrebleu
 import torch
 from torch import Tensor, nn
 
-from autograder.solutions import encoder_decoder, text_recovery
+from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
 from autograder.student.recovery import baselines, corpora
 from autograder.student.recovery.checkpoint import save
 from autograder.student.recovery.decoding import bucketed, recover
@@ -118,8 +118,12 @@ def batches(examples: list, batch_size: int, seed: int) -> Iterator[tuple[Tensor
             examples, batch_size, 1000 * seed + epoch, lambda pair: len(pair[1])
         )
         for batch in shuffled:
-            parts = text_recovery.collate(batch, max_len=80)
+            cut = ([ids[:80] for ids in side] for side in zip(*batch, strict=True))
+            parts = sequence_reversal.make_batch(*cut)
             yield tuple(part.to(device()) for part in parts)
+
+
+GREEDY = partial(sequence_reversal.greedy_decode, max_len=60)
 
 
 def bleu(texts: list[str], pairs: list[corpora.Pair]) -> float:
@@ -135,26 +139,23 @@ def train(
     optimizer = torch.optim.AdamW(
         model.parameters(), options.peak, betas=(0.9, 0.98), fused=True
     )
-    scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda done: text_recovery.learning_rate(
-            done + 1, options.steps // 10, options.steps, 1.0
-        ),
-    )
     stream = batches(examples, options.batch, options.seed)
     seconds, done, curve = 0.0, 0, []
     pairs = corpus.dev[: options.dev]
     for look in range(1, options.looks + 1):
         part = options.steps * look // options.looks - done
         started = clock()
-        text_recovery.train_epoch(
-            model, islice(stream, part), text_recovery.smoothed_loss, optimizer,
-            scheduler,
-        )  # fmt: skip
+        for step in range(done, done + part):
+            factor = sequence_reversal.rate_factor(
+                step, options.steps // 10, options.steps
+            )
+            optimizer.param_groups[0]["lr"] = options.peak * factor
+            sequence_reversal.training_step(
+                model, optimizer, *next(stream),
+                loss_function=text_recovery.smoothed_loss,
+            )  # fmt: skip
         seconds, done = seconds + clock() - started, done + part
-        texts = recover(
-            model, tokenizer, [s for s, _ in pairs], text_recovery.greedy_decode
-        )
+        texts = recover(model, tokenizer, [s for s, _ in pairs], GREEDY)
         curve.append((round(seconds, 1), done, round(bleu(texts, pairs), 2)))
         print(f"  {seconds / 60:5.2f} min  step {done:5d}  BLEU {curve[-1][2]:.2f}",
               flush=True)  # fmt: skip
@@ -173,7 +174,8 @@ def step_ratio(sizes: Sizes, tokenizer, corpus, batch: int, rounds: int = 40) ->
         for n, m in models.items()
     }
     times: dict[str, list[float]] = {name: [] for name in models}
-    for source, target_in, target_out in stream:
+    for source, target in stream:
+        target_in, target_out = sequence_reversal.shift(target)
         for name, model in models.items():
             started = clock()
             steps[name].zero_grad()
@@ -194,7 +196,7 @@ def decoding(model: nn.Module, tokenizer, corpus, options) -> None:
     pairs = corpus.test[: options.dev]
     sources = [source for source, _ in pairs]
     for size in map(int, options.beams.split(",")):
-        decode = text_recovery.greedy_decode
+        decode = GREEDY
         if size:
             decode = partial(text_recovery.beam_search, beam_size=size)
         started = clock()

@@ -161,8 +161,10 @@ check("sequence_reversal/random_sequences", random_sequences)
 # - **PAD** fills up short rows, at the end, so that a batch is a rectangle. It means nothing.
 #
 # **What to do.** Turn a list of sequences into two int64 tensors. A source row is the
-# sequence and EOS. A target row is BOS, the sequence *backwards*, and EOS. Both are
-# filled with PAD at the end, up to the longest row. Leave the sequences as they were.
+# sequence and EOS. A target row is BOS, the sequence *backwards*, and EOS. If `targets`
+# are given (unit 6 has sentences to write), target row `i` is BOS, `targets[i]` as it is,
+# and EOS; some of them may be empty. Each of the two tensors is filled with PAD at the
+# end, up to its own longest row. Leave the sequences as they were.
 #
 # ```text
 # sequences   [[7, 5, 9], [6]]
@@ -180,17 +182,19 @@ check("sequence_reversal/random_sequences", random_sequences)
 #
 # ```text
 # longest sequence      n
+# longest target        m             the same as n, if nobody gives targets
 # source                (B, n + 1)    int64
-# target                (B, n + 2)    int64
+# target                (B, m + 2)    int64
 # ```
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# for each sequence:
+# targets, if there are none: each sequence in reverse order (a new list!)
+# for each sequence and its target:
 #     source row = its ids, then EOS
-#     target row = BOS, its ids in reverse order (a new list!), then EOS
+#     target row = BOS, the ids of the target, then EOS
 # fill all source rows with PAD to the length of the longest; the same for target rows
 # make a tensor of each list of rows
 # ```
@@ -199,24 +203,28 @@ check("sequence_reversal/random_sequences", random_sequences)
 
 
 # %% exercise="sequence_reversal/make_batch"
-def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+def make_batch(
+    sequences: Sequence[list[int]], targets: Sequence[list[int]] | None = None
+) -> tuple[Tensor, Tensor]:
     """Source and target rows of a batch, with special tokens and padding.
 
     Args:
         sequences: B lists of ids, none of them empty.
+        targets: what is to be written for each, B lists; None: the sequences backwards.
 
     Returns:
-        The source `(B, n + 1)` and the target `(B, n + 2)`, int64, in this order, where n is
-        the length of the longest sequence.
+        The source `(B, n + 1)` and the target `(B, m + 2)`, int64, in this order, where
+        n is the length of the longest sequence and m that of the longest target.
     """
     ### BEGIN SOLUTION
+    targets = [ids[::-1] for ids in sequences] if targets is None else targets
     source = [[*ids, EOS] for ids in sequences]
-    target = [[BOS, *ids[::-1], EOS] for ids in sequences]
-    longest = max(map(len, source))
+    target = [[BOS, *ids, EOS] for ids in targets]
+    longest, widest = max(map(len, source)), max(map(len, target))
     return (
         torch.tensor([row + [PAD] * (longest - len(row)) for row in source]),
-        torch.tensor([row + [PAD] * (longest + 1 - len(row)) for row in target]),
-    )  # (B, n + 1), (B, n + 2)
+        torch.tensor([row + [PAD] * (widest - len(row)) for row in target]),
+    )  # (B, n + 1), (B, m + 2)
     ### END SOLUTION
 
 
@@ -518,6 +526,8 @@ def the_schedule():
 # **What to do.** Put the model into training mode. Compute the loss with teacher forcing.
 # Replace old gradients by new ones, shorten their common norm to at most `max_norm`, let the
 # optimizer take one step. Return the loss as a Python float: the loss *before* the step.
+# The loss comes from `loss_function(logits, labels)`, which is your `masked_loss` unless
+# somebody gives another one (unit 6 will).
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -540,7 +550,7 @@ def the_schedule():
 # ```text
 # training mode
 # decoder input, labels = the shifted target
-# loss = masked loss of the model's logits and the labels
+# loss = loss function of the model's logits and the labels
 # clear the gradients, compute new ones, clip their norm
 # one step of the optimizer
 # the loss as a plain number
@@ -558,6 +568,7 @@ def training_step(
     source: Tensor,
     target: Tensor,
     max_norm: float = 1.0,
+    loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> float:
     """One step of training with teacher forcing.
 
@@ -567,6 +578,8 @@ def training_step(
         source: source rows, shape `(B, Ls)`.
         target: target rows with BOS and EOS, shape `(B, L)`.
         max_norm: the largest norm that the gradient of all parameters may have.
+        loss_function: from logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
+            None: masked_loss.
 
     Returns:
         The loss on this batch, before the step.
@@ -574,7 +587,7 @@ def training_step(
     ### BEGIN SOLUTION
     model.train()
     decoder_input, labels = shift(target)
-    loss = masked_loss(model(source, decoder_input), labels)
+    loss = (loss_function or masked_loss)(model(source, decoder_input), labels)
     optimizer.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), max_norm)
@@ -596,9 +609,9 @@ check("sequence_reversal/training_step", training_step)
 #
 # **What to do.** Take `steps` training steps. For each of them, draw a **fresh** batch by
 # calling `next_batch()`, and set the learning rate to `peak × rate_factor(step, warmup,
-# steps)`. The peak is the rate that the optimizer came with. Return the losses, one
-# float per step. Show progress with `tqdm`; `watched(steps)` below says whether
-# anybody looks.
+# steps)`. The peak is the rate that the optimizer came with. Hand `loss_function` on to
+# each step. Return the losses, one float per step. Show progress with `tqdm`;
+# `watched(steps)` below says whether anybody looks.
 #
 # A learning rate stands in `optimizer.param_groups`, a list of dictionaries, under the key
 # `"lr"`. You may also use `torch.optim.lr_scheduler.LambdaLR`.
@@ -644,6 +657,7 @@ def fit(
     next_batch: Callable[[], tuple[Tensor, Tensor]],
     steps: int,
     warmup: int,
+    loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> list[float]:
     """Train a model with warm-up and cosine decay.
 
@@ -653,6 +667,7 @@ def fit(
         next_batch: gives another source and target with each call.
         steps: number of training steps.
         warmup: how many of them are warm-up.
+        loss_function: see training_step.
 
     Returns:
         The loss of each step.
@@ -663,7 +678,11 @@ def fit(
     for step in tqdm(range(steps), disable=not watched(steps), leave=False):
         for group in optimizer.param_groups:
             group["lr"] = peak * rate_factor(step, warmup, steps)
-        losses.append(training_step(model, optimizer, *next_batch()))
+        source, target = next_batch()
+        loss = training_step(
+            model, optimizer, source, target, loss_function=loss_function
+        )
+        losses.append(loss)
     return losses
     ### END SOLUTION
 
@@ -753,8 +772,8 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
     ### BEGIN SOLUTION
     was_training = model.training
     model.eval()
-    tokens = torch.full((source.size(0), 1), BOS)  # (B, 1)
-    done = torch.zeros(source.size(0), dtype=torch.bool)  # (B,)
+    tokens = source.new_full((source.size(0), 1), BOS)  # (B, 1)
+    done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (B,)
     with torch.no_grad():
         for _ in range(max_len):
             chosen = model(source, tokens)[:, -1].argmax(dim=-1)  # (B,)

@@ -36,23 +36,27 @@ def random_sequences(
     return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
 
 
-def make_batch(sequences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+def make_batch(
+    sequences: Sequence[list[int]], targets: Sequence[list[int]] | None = None
+) -> tuple[Tensor, Tensor]:
     """Source and target rows of a batch, with special tokens and padding.
 
     Args:
         sequences: B lists of ids, none of them empty.
+        targets: what is to be written for each, B lists; None: the sequences backwards.
 
     Returns:
-        The source `(B, n + 1)` and the target `(B, n + 2)`, int64, in this order, where n is
-        the length of the longest sequence.
+        The source `(B, n + 1)` and the target `(B, m + 2)`, int64, in this order, where
+        n is the length of the longest sequence and m that of the longest target.
     """
+    targets = [ids[::-1] for ids in sequences] if targets is None else targets
     source = [[*ids, EOS] for ids in sequences]
-    target = [[BOS, *ids[::-1], EOS] for ids in sequences]
-    longest = max(map(len, source))
+    target = [[BOS, *ids, EOS] for ids in targets]
+    longest, widest = max(map(len, source)), max(map(len, target))
     return (
         torch.tensor([row + [PAD] * (longest - len(row)) for row in source]),
-        torch.tensor([row + [PAD] * (longest + 1 - len(row)) for row in target]),
-    )  # (B, n + 1), (B, n + 2)
+        torch.tensor([row + [PAD] * (widest - len(row)) for row in target]),
+    )  # (B, n + 1), (B, m + 2)
 
 
 def shift(target: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,6 +108,7 @@ def training_step(
     source: Tensor,
     target: Tensor,
     max_norm: float = 1.0,
+    loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> float:
     """One step of training with teacher forcing.
 
@@ -113,13 +118,15 @@ def training_step(
         source: source rows, shape `(B, Ls)`.
         target: target rows with BOS and EOS, shape `(B, L)`.
         max_norm: the largest norm that the gradient of all parameters may have.
+        loss_function: from logits `(B, L - 1, V)` and labels `(B, L - 1)` to the loss;
+            None: masked_loss.
 
     Returns:
         The loss on this batch, before the step.
     """
     model.train()
     decoder_input, labels = shift(target)
-    loss = masked_loss(model(source, decoder_input), labels)
+    loss = (loss_function or masked_loss)(model(source, decoder_input), labels)
     optimizer.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), max_norm)
@@ -139,6 +146,7 @@ def fit(
     next_batch: Callable[[], tuple[Tensor, Tensor]],
     steps: int,
     warmup: int,
+    loss_function: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> list[float]:
     """Train a model with warm-up and cosine decay.
 
@@ -148,6 +156,7 @@ def fit(
         next_batch: gives another source and target with each call.
         steps: number of training steps.
         warmup: how many of them are warm-up.
+        loss_function: see training_step.
 
     Returns:
         The loss of each step.
@@ -157,7 +166,11 @@ def fit(
     for step in tqdm(range(steps), disable=not watched(steps), leave=False):
         for group in optimizer.param_groups:
             group["lr"] = peak * rate_factor(step, warmup, steps)
-        losses.append(training_step(model, optimizer, *next_batch()))
+        source, target = next_batch()
+        loss = training_step(
+            model, optimizer, source, target, loss_function=loss_function
+        )
+        losses.append(loss)
     return losses
 
 
@@ -175,8 +188,8 @@ def greedy_decode(model: nn.Module, source: Tensor, max_len: int) -> Tensor:
     """
     was_training = model.training
     model.eval()
-    tokens = torch.full((source.size(0), 1), BOS)  # (B, 1)
-    done = torch.zeros(source.size(0), dtype=torch.bool)  # (B,)
+    tokens = source.new_full((source.size(0), 1), BOS)  # (B, 1)
+    done = torch.zeros_like(tokens[:, 0], dtype=torch.bool)  # (B,)
     with torch.no_grad():
         for _ in range(max_len):
             chosen = model(source, tokens)[:, -1].argmax(dim=-1)  # (B,)

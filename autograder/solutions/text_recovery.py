@@ -1,13 +1,16 @@
 """Built from notebooks/06_text_recovery.py by `make build`; do not edit."""
 
 from autograder.solutions import encoder_decoder as encoder_decoder
+from autograder.solutions import sequence_reversal as reversal
 from autograder.student.recovery.checkpoint import handed_in, load, notes, save, shipped
 from autograder.student.recovery.decoding import bucketed, padded, recover
 from autograder.student.recovery.text import BOS, EOS, PAD, SPECIALS, UNK, SubwordTokenizer, glue, lemma, pieces, tokenize_13a
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count, islice
+from functools import partial
+from itertools import count
 from torch import Tensor, nn
+from tqdm.auto import tqdm
 import hashlib
 import math
 import re
@@ -128,9 +131,10 @@ def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str
 
     for word in counts:
         register(word, +1)
-    while len(merges) < num_merges and pairs:
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        if pairs[best] < 2:
+    bar = tqdm(range(num_merges), "merges", disable=not reversal.watched(num_merges))
+    for _ in bar:
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
+        if best is None or pairs[best] < 2:
             break
         merges.append(best)
         for word in homes.pop(best):
@@ -155,28 +159,6 @@ def segment(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
     return symbols
 
 
-def collate(
-    examples: list[tuple[list[int], list[int]]], max_len: int | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch for teacher forcing.
-
-    Args:
-        examples: pairs (source ids, target ids) without special tokens.
-        max_len: how many ids of a source or target are kept, at most.
-
-    Returns:
-        `source` (B, Ls), `target_in` (B, Lt) and `target_out` (B, Lt), int64, padded
-        with PAD at the right.
-    """
-    sources = [source[:max_len] for source, _ in examples]
-    targets = [target[:max_len] for _, target in examples]
-    return (
-        padded([[*source, EOS] for source in sources]),  # (B, Ls)
-        padded([[BOS, *target] for target in targets]),  # (B, Lt)
-        padded([[*target, EOS] for target in targets]),  # (B, Lt)
-    )
-
-
 def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Tensor:
     """Cross-entropy with label smoothing, averaged over the real tokens.
 
@@ -194,61 +176,27 @@ def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Ten
     return loss[target != PAD].mean()
 
 
-def learning_rate(step: int, warmup: int, total: int, peak: float) -> float:
-    """The learning rate of a step (from 1): linear warm-up, then cosine decay to 0."""
-    if step <= warmup:
-        return peak * step / warmup
-    progress = min(1.0, (step - warmup) / (total - warmup))
-    return peak * 0.5 * (1 + math.cos(math.pi * progress))
-
-
-def train_epoch(
-    model: nn.Module,
-    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
-    loss_function: Callable[[Tensor, Tensor], Tensor],
-    optimizer: torch.optim.Optimizer,
-    scheduler: torch.optim.lr_scheduler.LRScheduler,
-    clip: float = 1.0,
-) -> float:
-    """One pass over the batches, with one step of optimizer and scheduler each.
-
-    Args:
-        model: `model(source, target_in)` gives logits `(B, Lt, V)`.
-        batches: `source` (B, Ls), `target_in` (B, Lt), `target_out` (B, Lt).
-        loss_function: from logits and target_out to the mean loss over real tokens.
-        clip: the largest norm that the gradient of all parameters may have.
-
-    Returns:
-        The mean loss per real target token.
-    """
-    model.train()
-    total, count = 0.0, 0
-    for source, target_in, target_out in batches:
-        optimizer.zero_grad()
-        loss = loss_function(model(source, target_in), target_out)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        scheduler.step()
-        tokens = int((target_out != PAD).sum())
-        total, count = total + loss.item() * tokens, count + tokens
-    return total / count
-
-
 def evaluate(
     model: nn.Module,
-    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
+    batches: Iterable[tuple[Tensor, Tensor]],
     loss_function: Callable[[Tensor, Tensor], Tensor],
 ) -> float:
     """The mean loss per real target token; the model is left as it came.
 
-    Args and returns are those of `train_epoch`.
+    Args:
+        model: `model(source, target_in)` gives logits `(B, Lt - 1, V)`.
+        batches: `source` (B, Ls) and `target` (B, Lt), with BOS and EOS.
+        loss_function: from logits and target_out to the mean loss over real tokens.
+
+    Returns:
+        The mean loss per real target token.
     """
     before = model.training
     model.eval()
     total, count = 0.0, 0
     with torch.no_grad():
-        for source, target_in, target_out in batches:
+        for source, target in batches:
+            target_in, target_out = reversal.shift(target)
             loss = loss_function(model(source, target_in), target_out)
             tokens = int((target_out != PAD).sum())
             total, count = total + loss.item() * tokens, count + tokens
@@ -314,32 +262,6 @@ def corpus_bleu(
 
 
 @torch.no_grad()
-def greedy_decode(model: nn.Module, source: Tensor, max_len: int = 60) -> Tensor:
-    """The most probable token, again and again.
-
-    Args:
-        model: with `encode` and `decode`, see above.
-        source: source ids, shape `(B, Ls)`.
-        max_len: tokens to produce, at most.
-
-    Returns:
-        Ids, shape `(B, L)` with `L <= max_len`: no BOS; after EOS only PAD.
-    """
-    model.eval()
-    memory = model.encode(source)  # (B, Ls, d_model)
-    ids = torch.full_like(source[:, :1], BOS)  # (B, 1)
-    finished = torch.zeros_like(source[:, 0], dtype=torch.bool)  # (B,)
-    for _ in range(max_len):
-        token = model.decode(ids, memory, source)[:, -1].argmax(dim=-1)  # (B,)
-        token = token.masked_fill(finished, PAD)
-        ids = torch.cat([ids, token[:, None]], dim=1)
-        finished |= token == EOS
-        if finished.all():
-            break
-    return ids[:, 1:]
-
-
-@torch.no_grad()
 def beam_search(
     model: nn.Module,
     source: Tensor,
@@ -389,9 +311,93 @@ def beam_search(
         rows, prefixes, scores = rows[going], prefixes[going], scores[going]
         if len(rows) == 0:
             break
-    for i, row in enumerate(rows.tolist()):
-        answers[row] = answers[row] or prefixes[i, 0, 1:].tolist()
     return padded(answers).to(source.device)
+
+
+def consensus(texts: Sequence[str], similarity: Callable[[str, str], float]) -> str:
+    """The text that agrees best with the others (minimum Bayes risk).
+
+    Args:
+        texts: one or more texts; some may be equal.
+        similarity: how well a text (first) agrees with another one (second).
+
+    Returns:
+        The text with the largest mean similarity to all texts at other places; of equal
+        ones the first.
+    """
+
+    def agreement(i: int) -> float:
+        others = [*texts[:i], *texts[i + 1 :]]
+        return sum(similarity(texts[i], other) for other in others)
+
+    return texts[max(range(len(texts)), key=agreement)]
+
+
+def align(
+    output: Sequence[str], original: Sequence[str]
+) -> list[tuple[str | None, str | None]]:
+    """A cheapest alignment of two lists of tokens (Levenshtein 1966).
+
+    Args:
+        output: tokens of what was written.
+        original: tokens of what is right.
+
+    Returns:
+        Pairs (token of the output or None, token of the original or None) in order; as
+        few as possible differ.
+    """
+    cost = [[i + j for j in range(len(original) + 1)] for i in range(len(output) + 1)]
+    for i, own in enumerate(output, 1):
+        for j, right in enumerate(original, 1):
+            cost[i][j] = min(
+                cost[i - 1][j - 1] + (own != right),
+                cost[i - 1][j] + 1,
+                cost[i][j - 1] + 1,
+            )
+    pairs, i, j = [], len(output), len(original)
+    while i or j:
+        if i and j and cost[i][j] == cost[i - 1][j - 1] + (output[i - 1] != original[j - 1]):
+            i, j = i - 1, j - 1
+            pairs.append((output[i], original[j]))
+        elif i and cost[i][j] == cost[i - 1][j] + 1:
+            i -= 1
+            pairs.append((output[i], None))
+        else:
+            j -= 1
+            pairs.append((None, original[j]))
+    return pairs[::-1]
+
+
+def error_kinds(
+    pairs: Iterable[tuple[str | None, str | None]],
+    function_words: frozenset[str],
+    lemma: Callable[[str], str],
+) -> dict[str, int]:
+    """How many mistakes of each kind an alignment holds.
+
+    Args:
+        pairs: of output and original, as `align` gives them; gone through once.
+        function_words: in lower case.
+        lemma: gives the dictionary form of a lower-case word.
+
+    Returns:
+        Numbers by kind: "case", "sign", "function word", "form", "word".
+    """
+
+    def kind(pair: tuple[str | None, str | None]) -> str:
+        there = [side.lower() for side in pair if side is not None]
+        both = len(there) == 2
+        if both and there[0] == there[1]:
+            return "case"
+        if not any(c.isalnum() for side in there for c in side):
+            return "sign"
+        if all(side in function_words for side in there):
+            return "function word"
+        if both and lemma(there[0]) == lemma(there[1]):
+            return "form"
+        return "word"
+
+    return Counter(kind(pair) for pair in pairs if pair[0] != pair[1])
 
 
 def restore(sources: list[str]) -> list[str]:
@@ -404,4 +410,5 @@ def restore(sources: list[str]) -> list[str]:
         One text for each source, in the same order.
     """
     model, tokenizer = load(handed_in(), encoder_decoder, segment)
-    return recover(model, tokenizer, sources, greedy_decode)
+    decode = partial(reversal.greedy_decode, max_len=60)
+    return recover(model, tokenizer, sources, decode)

@@ -5,7 +5,7 @@ import torch
 
 from autograder.oracle import decoding
 from autograder.solutions import encoder_decoder
-from autograder.solutions.text_recovery import greedy_decode
+from autograder.solutions.sequence_reversal import greedy_decode
 from autograder.student.recovery.model import Restorer, Sizes
 from autograder.student.recovery.text import EOS, PAD
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.oracle.decoding import greedy
-from autograder.student.probes.sequence_reversal import Reverser
+from autograder.student.probes.sequence_reversal.trained import Reverser
 
 
 class Judged(Reverser):

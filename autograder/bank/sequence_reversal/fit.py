@@ -18,16 +18,22 @@ from autograder.oracle.specification import (
 )
 
 
-def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...]) -> Maker:
+def _training(
+    steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **more: float
+) -> Maker:
+    """Tables and batches; ``weight`` is that of EOS in a loss function of its own."""
+
     def inputs(draw: Draw) -> Inputs:
         made = random_tables(draw, 9, 1.0) | random_batches(draw, steps + 3, lengths, 9)
-        numbers = {"steps": steps, "warmup": warmup, "rate": rate}
+        numbers = {"steps": steps, "warmup": warmup, "rate": rate, **more}
         return made | {name: torch.tensor(number) for name, number in numbers.items()}
 
     return inputs
 
 
-_TAKE = "losses.append(training_step(model, optimizer, *next_batch()))"
+_TAKE = """
+losses.append(loss)
+"""
 _SET = """
 for group in optimizer.param_groups:
     group["lr"] = peak * rate_factor(step, warmup, steps)
@@ -53,6 +59,13 @@ EXERCISE = Specification(
             picture="curves",
         ),
         CaseKind(
+            name="other_loss",
+            title="5 steps with another loss function",
+            inputs=_training(5, 2, 0.5, (2, 3), weight=3.0),
+            hint="Each step uses the loss function that was given.",
+            picture="curves",
+        ),
+        CaseKind(
             name="more",
             title="15 steps, one of them warm-up",
             inputs=_training(15, 1, 0.75, (1, 5, 2, 3)),
@@ -75,7 +88,7 @@ EXERCISE = Specification(
                     batch = next_batch()
                     """,
                 ),
-                Edit("*next_batch()", "*batch"),
+                Edit("source, target = next_batch()", "source, target = batch"),
             ])],
         ),
         Mutant(
@@ -84,7 +97,8 @@ EXERCISE = Specification(
             "from different batches.",
             asks="What do two calls of `next_batch` have in common?",
             ways=[Way(edits=[
-                Edit("*next_batch()", "next_batch()[0], next_batch()[1]"),
+                Edit("source, target = next_batch()",
+                     "source, target = next_batch()[0], next_batch()[1]"),
             ])],
         ),
         Mutant(
@@ -109,7 +123,7 @@ EXERCISE = Specification(
                 Edit(
                     _TAKE,
                     """
-                    losses.append(training_step(model, optimizer, *next_batch()))
+                    losses.append(loss)
                     for group in optimizer.param_groups:
                         group["lr"] = peak * rate_factor(step, warmup, steps)
                     """,
@@ -234,6 +248,15 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="loss_function_lost",
+            says="`loss_function` is not handed on: every step uses `masked_loss`.",
+            asks="Who computes the loss in your code, and how does it hear which one?",
+            ways=[Way(edits=[
+                Edit("model, optimizer, source, target, loss_function=loss_function",
+                     "model, optimizer, source, target"),
+            ])],
+        ),
+        Mutant(
             name="own_optimizer",
             says="You made an optimizer of your own. The one that was given never "
             "takes a step.",
@@ -251,18 +274,18 @@ EXERCISE = Specification(
     ],
     accepted=[
         Accepted(name="scheduler", source="""
-            def fit(model, optimizer, next_batch, steps, warmup):
+            def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
                 schedule = torch.optim.lr_scheduler.LambdaLR(
                     optimizer, lambda s: rate_factor(s, warmup, steps))
                 losses = []
                 for _ in tqdm(range(steps), disable=True):
                     source, target = next_batch()
-                    losses.append(training_step(model, optimizer, source, target))
+                    losses.append(training_step(model, optimizer, source, target, loss_function=loss_function))
                     schedule.step()
                 return losses
             """),
         Accepted(name="while_loop", source="""
-            def fit(model, optimizer, next_batch, steps, warmup):
+            def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
                 peaks = [g['lr'] for g in optimizer.param_groups]
                 bar, losses = tqdm(total=steps, disable=not watched(steps)), []
                 while len(losses) < steps:
@@ -270,19 +293,19 @@ EXERCISE = Specification(
                     for g, peak in zip(optimizer.param_groups, peaks):
                         g.update(lr=share * peak)
                     batch = next_batch()
-                    losses += [training_step(model, optimizer, batch[0], batch[1])]
+                    losses += [training_step(model, optimizer, batch[0], batch[1], 1.0, loss_function)]
                     bar.update()
                 bar.close()
                 return losses
             """),
         Accepted(name="factors_first", source="""
-            def fit(model, optimizer, next_batch, steps, warmup):
+            def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
                 peak = optimizer.defaults['lr']
                 rates = [peak * rate_factor(s, warmup, steps) for s in range(steps)]
                 def one(rate):
                     for group in optimizer.param_groups:
                         group['lr'] = rate
-                    return training_step(model, optimizer, *next_batch())
+                    return training_step(model, optimizer, *next_batch(), loss_function=loss_function)
                 return [one(rate) for rate in rates]
             """),
     ],

@@ -230,7 +230,7 @@ EXERCISE = Specification(
                     Edit("(source.size(0), 1), BOS)", "(source.size(0), 1), PAD)"),
                 ]),
                 Way(name="starts_with_source", edits=[
-                    Edit("tokens = torch.full((source.size(0), 1), BOS)",
+                    Edit("tokens = source.new_full((source.size(0), 1), BOS)",
                          "tokens = source[:, :1].clone()"),
                 ]),
             ],

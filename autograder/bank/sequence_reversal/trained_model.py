@@ -21,7 +21,7 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
-from autograder.student.probes.sequence_reversal import RuleBased
+from autograder.student.probes.sequence_reversal.trained import RuleBased
 
 Rule = Callable[[list[int]], list[int]]
 

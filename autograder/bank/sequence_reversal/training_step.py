@@ -31,11 +31,16 @@ def _steps(
     rate: float,
     scale: float,
     max_norm: float | None = None,
+    weight: float | None = None,
 ) -> Maker:
+    """Batches and tables; ``weight`` is that of EOS in a loss function of its own."""
+    options = {"max_norm": max_norm, "weight": weight}
+
     def inputs(draw: Draw) -> Inputs:
         made = random_tables(draw, 9, scale) | random_batches(draw, count, lengths, 9)
         made["rate"] = torch.tensor(rate)
-        return made | ({} if max_norm is None else {"max_norm": torch.tensor(max_norm)})
+        given = {n: torch.tensor(v) for n, v in options.items() if v is not None}
+        return made | given
 
     return inputs
 
@@ -59,7 +64,7 @@ _CLEAR = "optimizer.zero_grad()"
 _BACK = "loss.backward()"
 _CLIP = "nn.utils.clip_grad_norm_(model.parameters(), max_norm)"
 _STEP = "optimizer.step()"
-_FORWARD = "loss = masked_loss(model(source, decoder_input), labels)"
+_FORWARD = "loss = (loss_function or masked_loss)(model(source, decoder_input), labels)"
 
 EXERCISE = Specification(
     name="sequence_reversal/training_step",
@@ -85,6 +90,12 @@ EXERCISE = Specification(
             title="a gradient longer than 1, with the default bound",
             inputs=_one_token,
             hint="Without a fifth argument, `max_norm` is 1.",
+        ),
+        CaseKind(
+            name="other_loss",
+            title="another loss function",
+            inputs=_steps(2, (4, 1, 3), rate=0.8, scale=1.0, weight=3.0),
+            hint="If a loss function is given, the loss and its gradients are its own.",
         ),
         CaseKind(
             name="more_rows",
@@ -252,7 +263,7 @@ EXERCISE = Specification(
             asks="How many columns should the decoder's input have?",
             ways=[Way(edits=[
                 Edit(_FORWARD,
-                     "loss = masked_loss(model(source, target)[:, :-1], labels)"),
+                     "loss = (loss_function or masked_loss)(model(source, target)[:, :-1], labels)"),
             ])],
         ),
         Mutant(
@@ -317,7 +328,7 @@ EXERCISE = Specification(
             asks="How many times does your function call the model?",
             ways=[Way(edits=[
                 Edit("return loss.item()",
-                     "return masked_loss(model(source, decoder_input), labels).item()"),
+                     "return (loss_function or masked_loss)(model(source, decoder_input), labels).item()"),
             ])],
         ),
         Mutant(
@@ -340,7 +351,22 @@ EXERCISE = Specification(
             asks="Which of your own functions knows how to leave it out?",
             ways=[Way(edits=[
                 Edit(_FORWARD,
-                     "loss = F.cross_entropy(model(source, decoder_input).flatten(0, 1), labels.flatten())"),
+                     "loss = (loss_function or (lambda l, w: F.cross_entropy(l.flatten(0, 1), w.flatten())))(model(source, decoder_input), labels)"),
+            ])],
+        ),
+        Mutant(
+            name="own_loss_only",
+            says="You always use `masked_loss`, whatever `loss_function` is given.",
+            asks="Where does your code use its last argument?",
+            ways=[Way(edits=[Edit("(loss_function or masked_loss)", "masked_loss")])],
+        ),
+        Mutant(
+            name="loss_of_exchanged",
+            says="The labels come first in your call of `loss_function`.",
+            asks="In which order does `masked_loss` take its two arguments?",
+            ways=[Way(edits=[
+                Edit(_FORWARD,
+                     "loss = loss_function(labels, model(source, decoder_input)) if loss_function else masked_loss(model(source, decoder_input), labels)"),
             ])],
         ),
         Mutant(
@@ -350,7 +376,7 @@ EXERCISE = Specification(
             asks="Should the size of the batch change the size of a step?",
             ways=[Way(edits=[
                 Edit(_FORWARD,
-                     "loss = masked_loss(model(source, decoder_input), labels) * len(source)"),
+                     "loss = (loss_function or masked_loss)(model(source, decoder_input), labels) * len(source)"),
             ])],
         ),
     ],
@@ -366,13 +392,16 @@ EXERCISE = Specification(
             ),
         ]),
         Accepted(name="everything_by_hand", source="""
-            def training_step(model, optimizer, source, target, max_norm=1.0):
+            def training_step(model, optimizer, source, target, max_norm=1.0, loss_function=None):
                 model.train(True)
                 for p in model.parameters():
                     p.grad = None
                 labels = target[:, 1:]
                 logits = model(source, target[:, :-1])
-                loss = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=0)
+                if loss_function is None:
+                    loss = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=0)
+                else:
+                    loss = loss_function(logits, labels)
                 loss.backward()
                 norm = sum((p.grad ** 2).sum() for p in model.parameters()) ** 0.5
                 if norm > max_norm:
@@ -382,17 +411,22 @@ EXERCISE = Specification(
                 return float(loss)
             """),
         Accepted(name="closure", source="""
-            def training_step(model, optimizer, source, target, max_norm=1.0):
+            def training_step(model, optimizer, source, target, max_norm=1.0, loss_function=None):
                 model.train()
                 def closure():
                     optimizer.zero_grad(set_to_none=False)
                     given, labels = shift(target)
-                    loss = masked_loss(model(source, given), labels)
+                    loss = (loss_function or masked_loss)(model(source, given), labels)
                     loss.backward()
                     torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm)
                     return loss
                 return optimizer.step(closure).item()
             """),
+        Accepted(name="loss_bound_early", edits=[
+            Edit("loss_function: Callable[[Tensor, Tensor], Tensor] | None = None",
+                 "loss_function=masked_loss"),
+            Edit("(loss_function or masked_loss)", "loss_function"),
+        ]),
         Accepted(name="model_zero_grad", edits=[Edit(_CLEAR, "model.zero_grad()")]),
         Accepted(name="without_eos_in_input", edits=[
             Edit("(model(source, decoder_input)",

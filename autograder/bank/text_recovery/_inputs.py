@@ -55,15 +55,11 @@ def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> 
         "batches": torch.tensor(len(sizes)),
     }
     for i, (b, length) in enumerate(sizes):
-        out = draw.ids(3, vocab, b, length)
+        target = draw.ids(3, vocab, b, length + 1)
+        target[:, 0] = BOS
         for row in range(b):
-            out[row, length - row % length :] = PAD
-        into = torch.cat([torch.full((b, 1), BOS), out[:, :-1]], dim=1)
-        inputs |= {
-            f"source {i}": draw.ids(3, vocab, b, 4),
-            f"target_in {i}": into,
-            f"target_out {i}": out,
-        }
+            target[row, 1 + length - row % length :] = PAD
+        inputs |= {f"source {i}": draw.ids(3, vocab, b, 4), f"target {i}": target}
     return inputs
 
 

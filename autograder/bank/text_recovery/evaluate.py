@@ -142,7 +142,34 @@ EXERCISE = Specification(
             says="The model is given `target_out`: it reads what it should say.",
             asks="What does the decoder read in teacher forcing?",
             ways=[Way(edits=[
-                Edit("model(source, target_in)", "model(source, target_out)"),
+                Edit("(model(source, target_in)", "(model(source, target_out)"),
+            ])],
+        ),
+        Mutant(
+            name="asks_for_input",
+            says="The model is asked to say what it reads: nothing is shifted.",
+            asks="Which token should be said at the place of BOS?",
+            ways=[Way(edits=[
+                Edit("(model(source, target_in), target_out)",
+                     "(model(source, target_in), target_in)"),
+            ])],
+        ),
+        Mutant(
+            name="best_batch",
+            says="The smallest loss of all batches comes back.",
+            asks="What about all the others?",
+            ways=[Way(edits=[
+                Edit("total, count = 0.0, 0", "total, count = math.inf, 1"),
+                Edit("total + loss.item() * tokens, count + tokens",
+                     "min(total, loss.item()), 1"),
+            ])],
+        ),
+        Mutant(
+            name="perplexity",
+            says="The exponential of the mean comes back: the perplexity, not the loss.",
+            asks="In which unit is a mean loss?",
+            ways=[Way(edits=[
+                Edit("return total / count", "return math.exp(total / count)"),
             ])],
         ),
         Mutant(
@@ -166,11 +193,15 @@ EXERCISE = Specification(
             def evaluate(model, batches, loss_function):
                 mode = model.training
                 model.train(False)
-                pairs = [(loss_function(model(s, i), o), (o != PAD).sum()) for s, i, o in batches]
+                pairs = [(loss_function(model(s, i), o), (o != PAD).sum()) for s, i, o in (
+                    (s, t[:, :-1], t[:, 1:]) for s, t in batches)]
                 if mode:
                     model.train()
                 return float(sum(l * n for l, n in pairs) / sum(n for _, n in pairs))
             """),
+        Accepted(name="whole_target_read", edits=[
+            Edit("(model(source, target_in)", "(model(source, target)[:, :-1]"),
+        ]),
         Accepted(name="inference_mode", edits=[
             Edit("with torch.no_grad():", "with torch.inference_mode():"),
         ]),
@@ -180,7 +211,8 @@ EXERCISE = Specification(
                 model.eval()
                 total = n = 0
                 try:
-                    for source, a, b in batches:
+                    for source, target in batches:
+                        a, b = target[:, :-1], target[:, 1:]
                         with torch.no_grad():
                             k = (b != 0).sum().item()
                             total += k * loss_function(model(source, a), b).item()

@@ -100,7 +100,7 @@ EXERCISE = Specification(
             "merged.",
             asks="What does `max` prefer when the first part of the key is equal?",
             ways=[Way(edits=[
-                Edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair))",
+                Edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)",
                      "best = max(pairs, key=lambda pair: (pairs[pair], pair))"),
             ])],
         ),
@@ -137,14 +137,14 @@ EXERCISE = Specification(
             name="never_stops",
             says="Pairs that occur once are merged, too.",
             asks="When should learning stop early?",
-            ways=[Way(edits=[Edit("if pairs[best] < 2:", "if pairs[best] < 1:")])],
+            ways=[Way(edits=[Edit("pairs[best] < 2:", "pairs[best] < 1:")])],
         ),
         Mutant(
             name="stops_early",
             says="Learning stops too early: a pair that occurs twice may still be "
             "merged.",
             asks='Is it "less than twice" or "twice or less"?',
-            ways=[Way(edits=[Edit("if pairs[best] < 2:", "if pairs[best] <= 2:")])],
+            ways=[Way(edits=[Edit("pairs[best] < 2:", "pairs[best] <= 2:")])],
         ),
         Mutant(
             name="counted_once",
@@ -165,8 +165,7 @@ EXERCISE = Specification(
             says="One merge too many is learnt.",
             asks="How long may the list be?",
             ways=[Way(edits=[
-                Edit("while len(merges) < num_merges",
-                     "while len(merges) <= num_merges"),
+                Edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)"),
             ])],
         ),
         Mutant(
@@ -174,8 +173,7 @@ EXERCISE = Specification(
             says="One merge too few is learnt.",
             asks="How long should the list be?",
             ways=[Way(edits=[
-                Edit("while len(merges) < num_merges",
-                     "while len(merges) < num_merges - 1"),
+                Edit("tqdm(range(num_merges)", "tqdm(range(num_merges - 1)"),
             ])],
         ),
         Mutant(

@@ -37,7 +37,7 @@ def run_grid(
     Args:
         name: of the experiment; its runs are kept in ``folder/name``.
         run: from a configuration to a dict of numbers, texts and lists ("curve" holds
-            pairs (step, value) for `plot_curves`).
+            pairs (examples seen, value) for `plot_curves`).
 
     Returns:
         One dict a configuration: its settings, its results and "seconds".
@@ -83,7 +83,7 @@ def _cell(value: object) -> str:
 
 
 def plot_curves(rows: Sequence[Row], label: str, quantity: str = "dev BLEU") -> Any:
-    """A figure with one curve a row over the training steps, distinct by marks, too.
+    """A figure with one curve a row over the examples seen, distinct by marks, too.
 
     Where several rows share their label, their seeds tell them apart.
     """
@@ -93,12 +93,12 @@ def plot_curves(rows: Sequence[Row], label: str, quantity: str = "dev BLEU") -> 
     marks = ("o-", "s--", "^-.", "D:", "v-", "x--")
     fig, ax = plt.subplots(figsize=(6.5, 3.6))
     for i, row in enumerate(rows):
-        steps, values = zip(*row["curve"], strict=True)
+        seen, values = zip(*row["curve"], strict=True)
         name = f"{label} = {row[label]}"
         if sum(other[label] == row[label] for other in rows) > 1:
             name += f", seed {row.get('seed')}"
-        ax.plot(steps, values, marks[i % 6], color=colours[i % 6], label=name)
-    ax.set(xlabel="training step", ylabel=quantity)
+        ax.plot(seen, values, marks[i % 6], color=colours[i % 6], label=name)
+    ax.set(xlabel="examples seen in training", ylabel=quantity)
     ax.grid(alpha=0.3)
     ax.legend()
     return fig

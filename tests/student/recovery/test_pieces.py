@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,16 +18,12 @@ from autograder.cli import main
 from autograder.grading.record import Record
 from autograder.grading.told import of_verdict
 from autograder.solutions import encoder_decoder
-from autograder.solutions.text_recovery import (
-    beam_search,
-    greedy_decode,
-    learn_merges,
-    segment,
-)
+from autograder.solutions.sequence_reversal import greedy_decode
+from autograder.solutions.text_recovery import beam_search, learn_merges, segment
 from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, Exercise
 from autograder.student.measures import details, measured, value_of
-from autograder.student.probes.text_recovery import Script
+from autograder.student.probes.text_recovery.decoding import Script
 from autograder.student.recovery import abilities, experiments
 from autograder.student.recovery.checkpoint import CheckpointError, load, notes, save
 from autograder.student.recovery.decoding import bucketed, recover
@@ -41,6 +38,7 @@ from autograder.student.recovery.text import (
     pieces,
 )
 
+GREEDY = partial(greedy_decode, max_len=60)
 SENTENCES = ['"Go," she said.', "The bakers baked 12 cakes.", "Élodie isn't here!"]
 
 
@@ -79,8 +77,8 @@ def test_lemmas_come_offline():
 def test_a_checkpoint_gives_the_same_texts(tmp_path, model, tokenizer):
     path = save(tmp_path / "m.safetensors", model.half().float(), tokenizer, seed=3)
     again, also = load(path, encoder_decoder, segment)
-    before = recover(model, tokenizer, SENTENCES, greedy_decode)
-    assert recover(again, also, SENTENCES, greedy_decode) == before
+    before = recover(model, tokenizer, SENTENCES, GREEDY)
+    assert recover(again, also, SENTENCES, GREEDY) == before
     assert notes(path) == {"seed": 3}
 
 
@@ -118,8 +116,8 @@ def test_the_maps_of_the_cross_attention(model):
 
 
 def test_recover_keeps_the_order_of_the_sources(model, tokenizer):
-    together = recover(model, tokenizer, SENTENCES, greedy_decode, batch_size=2)
-    alone = [recover(model, tokenizer, [s], greedy_decode)[0] for s in SENTENCES]
+    together = recover(model, tokenizer, SENTENCES, GREEDY, batch_size=2)
+    alone = [recover(model, tokenizer, [s], GREEDY)[0] for s in SENTENCES]
     assert together == alone
 
 

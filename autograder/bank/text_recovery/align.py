@@ -1,0 +1,401 @@
+"""A cheapest alignment of output and original."""
+
+from __future__ import annotations
+
+import json
+
+from autograder.bank.text_recovery._inputs import natural_sentences
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _changed(draw: Draw, rows: int, changes: int) -> Inputs:
+    """Sentences, and what is left of them after some drawn changes."""
+    found = []
+    for sentence in natural_sentences(draw, rows):
+        original, output = sentence.split(), sentence.split()
+        for _ in range(changes):
+            place, kind = (int(draw.ids(0, n, 1)) for n in (len(output), 3))
+            if kind == 0:
+                output[place] = output[place].upper()
+            elif kind == 1 and len(output) > 1:
+                del output[place]
+            else:
+                output.insert(place, ["the", "a", "was"][int(draw.ids(0, 3, 1))])
+        found.append([output, original])
+    return {"rows": json.dumps(found)}
+
+
+def _few_words(draw: Draw, *lengths: tuple[int, int], same: int = 2) -> Inputs:
+    """Texts of three different words: nearly every cell has several ways in."""
+
+    def text(length: int) -> list[str]:
+        return ["abc"[int(i)] for i in draw.ids(0, 3, length)]
+
+    twice = text(same)
+    rows = [[text(n), text(m)] for n, m in lengths]
+    return {"rows": json.dumps([*rows, [twice, twice]])}
+
+
+def _shifted(draw: Draw) -> Inputs:
+    """A word too many or too few at an end: place by place, all would be wrong."""
+    rows = []
+    for n, sentence in enumerate(natural_sentences(draw, 6)):
+        words = sentence.split()
+        extra = ["so"] * (1 + n % 3)
+        rows.append([[*extra, *words], words] if n % 2 else [words, [*extra, *words]])
+    return {"rows": json.dumps(rows)}
+
+
+_SAME = "cost[i - 1][j - 1] + (own != right),"
+_TAKE = "cost[i - 1][j] + 1,"
+_PUT = "cost[i][j - 1] + 1,"
+_BOTH = "pairs.append((output[i], original[j]))"
+_LEFT = "pairs.append((output[i], None))"
+_RIGHT = "pairs.append((None, original[j]))"
+
+
+def _by(cost: str) -> str:
+    """A solution by recursion whose last step has this cost; smallest first."""
+    return f"""
+        def align(output, original):
+            import functools
+
+            @functools.cache
+            def best(i, j):
+                if not i or not j:
+                    return (i + j, [*((a, None) for a in output[:i]),
+                                    *((None, b) for b in original[:j])])
+                a, b = output[i - 1], original[j - 1]
+                ways = []
+                for di, dj, pair in ((1, 1, (a, b)), (1, 0, (a, None)), (0, 1, (None, b))):
+                    before, pairs = best(i - di, j - dj)
+                    ways.append((before + {cost}, [*pairs, pair]))
+                return min(ways, key=lambda way: way[0])
+
+            return best(len(output), len(original))[1]
+        """
+
+
+EXERCISE = Specification(
+    name="text_recovery/align",
+    title="Align output and original",
+    target="align",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="sentences",
+            title="sentences with one or two changes",
+            inputs=lambda draw: {
+                "rows": json.dumps(
+                    json.loads(_changed(draw, 15, 1)["rows"])
+                    + json.loads(_changed(draw, 15, 2)["rows"])
+                )
+            },
+            hint="Equal words should find each other; each change costs 1.",
+        ),
+        CaseKind(
+            name="shifted",
+            title="words too many or missing at the start",
+            inputs=_shifted,
+            hint="After a missing word, the places no longer agree.",
+        ),
+        CaseKind(
+            name="few_words",
+            title="texts of three different words",
+            inputs=lambda draw: _few_words(
+                draw, *((5, 4), (3, 6), (7, 7), (6, 2), (8, 5), (1, 4), (9, 9)) * 3
+            ),
+            hint="Of all alignments, one with the fewest changes is asked for.",
+        ),
+        CaseKind(
+            name="empty",
+            title="an empty output, an empty original, both",
+            inputs=lambda draw: _few_words(draw, (0, 3), (4, 0), (0, 0), same=4),
+            hint="All tokens of the other side are missing, or too many.",
+        ),
+        CaseKind(
+            name="long",
+            title="longer texts, many changes",
+            inputs=lambda draw: _changed(draw, 40, 6),
+            hint="The same for more changes.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="place_by_place",
+            says="You compare place by place: after one missing word, everything "
+            "counts as wrong.",
+            asks="What stands opposite the third word if the second is missing?",
+            ways=[Way(source="""
+                def align(output, original):
+                    from itertools import zip_longest
+                    return list(zip_longest(output, original))
+                """)],
+        ),
+        Mutant(
+            name="never_replaced",
+            says="A wrong word is never paired with the right one: you take one out "
+            "and put one in, which costs two changes.",
+            asks="What does the pair `(sleeps, slept)` cost?",
+            ways=[
+                Way(edits=[
+                    Edit(_SAME, "cost[i - 1][j - 1] + 2 * (own != right),"),
+                    Edit("cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])",
+                         "cost[i - 1][j - 1] and output[i - 1] == original[j - 1]"),
+                ]),
+                Way(name="replacing_is_dear", source=_by(
+                    "(0 if pair[0] == pair[1] else 1 if None in pair else 2)"
+                    " - (di + dj == 1) / 64"
+                )),
+                Way(name="common_words", source="""
+                    def align(output, original):
+                        import functools
+
+                        @functools.cache
+                        def best(i, j):
+                            if not i or not j:
+                                return (i + j, [*((a, None) for a in output[:i]),
+                                                *((None, b) for b in original[:j])])
+                            a, b = output[i - 1], original[j - 1]
+                            if a == b:
+                                cost, pairs = best(i - 1, j - 1)
+                                return cost, [*pairs, (a, b)]
+                            left, right = best(i - 1, j), best(i, j - 1)
+                            if left[0] <= right[0]:
+                                return left[0] + 1, [*left[1], (a, None)]
+                            return right[0] + 1, [*right[1], (None, b)]
+
+                        return best(len(output), len(original))[1]
+                    """),
+            ],
+        ),
+        Mutant(
+            name="greedy",
+            says="You walk from the left and take the first pair that fits; what comes "
+            "later may need it.",
+            asks="Two ways are equally good so far. Can you know which one ends well?",
+            ways=[
+                Way(source="""
+                    def align(output, original):
+                        pairs, j = [], 0
+                        for word in output:
+                            if word in original[j:]:
+                                k = j + list(original[j:]).index(word)
+                                pairs += [(None, b) for b in original[j:k]]
+                                pairs.append((word, word))
+                                j = k + 1
+                            else:
+                                pairs.append((word, None))
+                        return pairs + [(None, b) for b in original[j:]]
+                    """),
+            ],
+        ),
+        Mutant(
+            name="difflib",
+            says="`SequenceMatcher` looks for long equal stretches, not for the fewest "
+            "changes.",
+            asks="Can one long match cost more elsewhere than it saves?",
+            ways=[
+                Way(source="""
+                    def align(output, original):
+                        from difflib import SequenceMatcher
+                        from itertools import zip_longest
+                        pairs = []
+                        matcher = SequenceMatcher(None, output, original, autojunk=False)
+                        for _, a, b, c, d in matcher.get_opcodes():
+                            pairs += zip_longest(output[a:b], original[c:d])
+                        return pairs
+                    """),
+            ],
+        ),
+        Mutant(
+            name="equal_is_not_better",
+            says="A pair of equal words costs as much as a wrong one, so any two words "
+            "are paired.",
+            asks="What does the pair `(cake, the)` cost, and what `(cake, cake)`?",
+            ways=[
+                Way(edits=[
+                    Edit(_SAME, "cost[i - 1][j - 1] + 1,"),
+                    Edit("(output[i - 1] != original[j - 1])", "1"),
+                ]),
+                Way(name="replacing_is_free", edits=[
+                    Edit(_SAME, "cost[i - 1][j - 1],"),
+                    Edit("+ (output[i - 1] != original[j - 1])", ""),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="taking_out_is_free",
+            says="A word that is too much costs nothing.",
+            asks="What does the pair `(the, None)` cost?",
+            ways=[Way(source=_by("(pair[1] is not None and pair[0] != pair[1])"))],
+        ),
+        Mutant(
+            name="putting_in_is_free",
+            says="A missing word costs nothing.",
+            asks="What does the pair `(None, the)` cost?",
+            ways=[Way(source=_by("(pair[0] is not None and pair[0] != pair[1])"))],
+        ),
+        Mutant(
+            name="gaps_are_dear",
+            says="Words that are missing or too much cost 2 each in your table.",
+            asks="How many pairs differ in each of the two ways that you compare?",
+            ways=[Way(source=_by(
+                "(0 if pair[0] == pair[1] else 2 if None in pair else 1)"
+            ))],
+        ),
+        Mutant(
+            name="case_is_ignored",
+            says="`The` and `the` count as equal.",
+            asks="Which kind of mistake would nobody ever find then?",
+            ways=[Way(source=_by(
+                "(str(pair[0]).lower() != str(pair[1]).lower()) - (di + dj == 1) / 64"
+            ))],
+        ),
+        Mutant(
+            name="reversed",
+            says="Your pairs stand in the reverse order.",
+            asks="From which end did you walk back, and what must become of the list?",
+            ways=[Way(edits=[Edit("return pairs[::-1]", "return pairs")])],
+        ),
+        Mutant(
+            name="exchanged",
+            says="Output and original have changed places in your pairs.",
+            asks="Which side stands first?",
+            ways=[Way(edits=[
+                Edit("return pairs[::-1]", "return [(b, a) for a, b in pairs[::-1]]"),
+            ])],
+        ),
+        Mutant(
+            name="differences_only",
+            says="Pairs of equal words are missing.",
+            asks="In how many pairs does each token stand?",
+            ways=[Way(edits=[
+                Edit("return pairs[::-1]",
+                     "return [p for p in pairs[::-1] if p[0] != p[1]]"),
+            ])],
+        ),
+        Mutant(
+            name="missing_left_out",
+            says="Words of the original that are missing in the output stand in no "
+            "pair.",
+            asks="Where should a missing word show up?",
+            ways=[Way(edits=[Edit(_RIGHT, "pass")])],
+        ),
+        Mutant(
+            name="extra_left_out",
+            says="Words of the output that are too much stand in no pair.",
+            asks="Where should a word that is too much show up?",
+            ways=[Way(edits=[Edit(_LEFT, "pass")])],
+        ),
+        Mutant(
+            name="start_left_out",
+            says="The walk ends as soon as one of the texts is used up: the start of "
+            "the other one is missing.",
+            asks="What is left when you reach the edge of the table?",
+            ways=[Way(edits=[Edit("while i or j:", "while i and j:")])],
+        ),
+        Mutant(
+            name="empty_texts",
+            says="Marks of missing tokens are texts, `\"\"`; `None` is asked for.",
+            asks="How would you tell a missing token from an empty one?",
+            ways=[Way(edits=[
+                Edit(_LEFT, 'pairs.append((output[i], ""))'),
+                Edit(_RIGHT, 'pairs.append(("", original[j]))'),
+            ])],
+        ),
+        Mutant(
+            name="number",
+            says="You return the number of changes, not the alignment.",
+            asks="What does the signature promise?",
+            ways=[Way(edits=[Edit("return pairs[::-1]", "return cost[-1][-1]")])],
+        ),
+        Mutant(
+            name="border_of_zeros",
+            says="The first row and column of your table are zeros: words at the start "
+            "cost nothing there.",
+            asks="What does it cost to turn three words into none?",
+            ways=[Way(edits=[
+                Edit("[[i + j for j in", "[[0 for j in"),
+                Edit("elif i and cost[i][j] == cost[i - 1][j] + 1:",
+                     "elif i and (not j or cost[i][j] == cost[i - 1][j] + 1):"),
+            ])],
+        ),
+    ],
+    accepted=[
+        Accepted(name="by_recursion", source=_by("(pair[0] != pair[1])")),
+        Accepted(name="gaps_first", source="""
+            def align(output, original):
+                n, m = len(output), len(original)
+                d = [[0] * (m + 1) for _ in range(n + 1)]
+                came = [[None] * (m + 1) for _ in range(n + 1)]
+                for i in range(n + 1):
+                    for j in range(m + 1):
+                        options = []
+                        if i:
+                            options.append((d[i - 1][j] + 1, 1, 0))
+                        if j:
+                            options.append((d[i][j - 1] + 1, 0, 1))
+                        if i and j:
+                            wrong = int(output[i - 1] != original[j - 1])
+                            options.append((d[i - 1][j - 1] + wrong, 1, 1))
+                        if options:
+                            d[i][j], *came[i][j] = min(options, key=lambda o: o[0])
+                pairs = []
+                while (n, m) != (0, 0):
+                    a, b = came[n][m]
+                    pairs.insert(0, (output[n - 1] if a else None,
+                                     original[m - 1] if b else None))
+                    n, m = n - a, m - b
+                return pairs
+            """),
+        Accepted(name="forward", source="""
+            def align(output, original):
+                rows = [[[None, b] for b in original[:j]] for j in range(len(original) + 1)]
+                price = list(range(len(original) + 1))
+                for i, a in enumerate(output, 1):
+                    new, fee = [[*rows[0], [a, None]]], [i]
+                    for j, b in enumerate(original, 1):
+                        ways = [(fee[j - 1] + 1, new[j - 1], [None, b]),
+                                (price[j] + 1, rows[j], [a, None]),
+                                (price[j - 1] + (a != b), rows[j - 1], [a, b])]
+                        cost, before, last = min(ways, key=lambda way: way[0])
+                        fee.append(cost)
+                        new.append([*before, last])
+                    rows, price = new, fee
+                return rows[-1]
+            """),
+        Accepted(name="with_a_tensor", source="""
+            def align(output, original):
+                n, m = len(output), len(original)
+                cost = torch.zeros(n + 1, m + 1, dtype=torch.long)
+                cost[:, 0], cost[0] = torch.arange(n + 1), torch.arange(m + 1)
+                for i in range(1, n + 1):
+                    for j in range(1, m + 1):
+                        cost[i, j] = min(cost[i - 1, j] + 1, cost[i, j - 1] + 1,
+                                         cost[i - 1, j - 1] + (output[i - 1] != original[j - 1]))
+                back = []
+                while n or m:
+                    if m and cost[n, m] == cost[n, m - 1] + 1:
+                        m -= 1
+                        back.append((None, original[m]))
+                    elif n and cost[n, m] == cost[n - 1, m] + 1:
+                        n -= 1
+                        back.append((output[n], None))
+                    else:
+                        n, m = n - 1, m - 1
+                        back.append((output[n], original[m]))
+                return tuple(reversed(back))
+            """),
+    ],
+)

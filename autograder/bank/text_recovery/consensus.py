@@ -1,0 +1,333 @@
+"""The text that agrees best with the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from autograder.bank.text_recovery._inputs import natural_sentences, some_of
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import (
+    Accepted,
+    CaseKind,
+    Edit,
+    Inputs,
+    Mutant,
+    Specification,
+    Way,
+)
+
+
+def _lists(draw: Draw, sizes: Sequence[int], pool: int) -> Inputs:
+    """Lists of these sizes, from a pool of texts; a similarity for each ordered pair.
+
+    Texts are drawn with repetition where a list is longer than half of the pool. How much
+    a text is like itself differs from text to text. No two sums are equal by chance.
+    """
+    texts = natural_sentences(draw, pool)
+    table = {
+        a: {b: int(draw.ids(0, 90, 1)) + 2.0 ** -(i + 1) for b in texts}
+        for i, a in enumerate(texts)
+    }
+    for text in texts:
+        table[text][text] += int(draw.ids(90, 900, 1))
+    lists = [
+        [texts[int(i)] for i in draw.ids(0, pool, size)]
+        if 2 * size > pool
+        else some_of(draw, texts, size)
+        for size in sizes
+    ]
+    return {"lists": json.dumps(lists), "table": json.dumps(table)}
+
+
+def _ties(draw: Draw) -> Inputs:
+    """All texts are equally good, or the best two are."""
+    texts = natural_sentences(draw, 4)
+    level = int(draw.ids(20, 80, 1))
+    table = {a: {b: level for b in texts} for a in texts}
+    one, two, three, four = texts
+    table[two][one] = table[three][one] = level + 8
+    lists = [[one, two], [four, two, three, one], [one, four], [three, two, one]]
+    return {"lists": json.dumps(lists), "table": json.dumps(table)}
+
+
+_OTHERS = "[*texts[:i], *texts[i + 1 :]]"
+_SUM = "sum(similarity(texts[i], other) for other in others)"
+_BEST = "texts[max(range(len(texts)), key=agreement)]"
+
+EXERCISE = Specification(
+    name="text_recovery/consensus",
+    title="What most of them agree on",
+    target="consensus",
+    precise=False,
+    cases=[
+        CaseKind(
+            name="different",
+            title="five texts, all different",
+            inputs=lambda draw: _lists(draw, (3, 5, 4, 6) * 5, 12),
+            hint="Compare each text with all others, as the first argument.",
+        ),
+        CaseKind(
+            name="twins",
+            title="texts that were drawn more than once",
+            inputs=lambda draw: _lists(draw, (3, 5, 7, 4, 6) * 6, 4),
+            hint="A twin at another place is one of the others, and counts each time.",
+        ),
+        CaseKind(
+            name="alone",
+            title="a single text",
+            inputs=lambda draw: _lists(draw, (1, 1, 2, 3, 3) * 6, 8),
+            hint="Who is alone agrees with nobody, and is the answer all the same.",
+        ),
+        CaseKind(
+            name="ties",
+            title="texts that are equally good",
+            inputs=_ties,
+            hint="Of equally good texts the first in the list wins.",
+        ),
+        CaseKind(
+            name="many",
+            title="a dozen texts",
+            inputs=lambda draw: _lists(draw, (8, 6, 9) * 20, 6),
+            hint="The same for longer lists.",
+            hidden_only=True,
+        ),
+    ],
+    mutants=[
+        Mutant(
+            name="with_itself",
+            says="Each text is compared with itself, too.",
+            asks="At which places of the list stand the *others*?",
+            ways=[
+                Way(edits=[Edit(_OTHERS, "texts")]),
+                Way(name="itself_in_the_mean", source="""
+                    def consensus(texts, similarity):
+                        best, most = None, -1.0
+                        for text in texts:
+                            mean = sum(similarity(text, o) for o in texts) / len(texts)
+                            if mean > most:
+                                best, most = text, mean
+                        return best
+                    """),
+            ],
+        ),
+        Mutant(
+            name="twins_left_out",
+            says="Twins of a text do not count: you leave out all texts that *equal* "
+            "it, not only the one at its own place.",
+            asks="What does it say about a text that it was drawn three times?",
+            ways=[Way(edits=[Edit(_OTHERS, "[o for o in texts if o != texts[i]]")])],
+        ),
+        Mutant(
+            name="each_once",
+            says="Each different text counts once, however often it was drawn.",
+            asks="What is lost when a list becomes a set?",
+            ways=[
+                Way(edits=[
+                    Edit("def agreement",
+                         """
+                         texts = list(dict.fromkeys(texts))
+
+                         def agreement"""),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="others_once",
+            says="Each different text counts once among the others, however often it "
+            "was drawn.",
+            asks="What is lost when a list becomes a set?",
+            ways=[Way(edits=[
+                Edit(_OTHERS, "dict.fromkeys([*texts[:i], *texts[i + 1 :]])"),
+            ])],
+        ),
+        Mutant(
+            name="exchanged",
+            says="`similarity` gets its two texts the other way round.",
+            asks="Which text is judged, and which one is it compared with?",
+            ways=[Way(edits=[
+                Edit("similarity(texts[i], other)", "similarity(other, texts[i])"),
+            ])],
+        ),
+        Mutant(
+            name="both_ways",
+            says="You add up the similarity in both directions.",
+            asks="Which of the two texts is the one that is judged?",
+            ways=[Way(edits=[
+                Edit("similarity(texts[i], other)",
+                     "similarity(texts[i], other) + similarity(other, texts[i])"),
+            ])],
+        ),
+        Mutant(
+            name="least",
+            says="You chose the text that agrees *least* with the others.",
+            asks="Is a large similarity good or bad?",
+            ways=[Way(edits=[Edit("max(range", "min(range")])],
+        ),
+        Mutant(
+            name="best_pair",
+            says="You look at the most similar other text only, not at all of them.",
+            asks="What is the mean of the similarities, and what their largest?",
+            ways=[Way(edits=[
+                Edit(_SUM,
+                     "max([similarity(texts[i], other) for other in others], default=0)"),
+            ])],
+        ),
+        Mutant(
+            name="worst_pair",
+            says="You look at the least similar other text only, not at all of them.",
+            asks="What is the mean of the similarities, and what their smallest?",
+            ways=[Way(edits=[
+                Edit(_SUM,
+                     "min([similarity(texts[i], other) for other in others], default=0)"),
+            ])],
+        ),
+        Mutant(
+            name="last_of_equals",
+            says="Of equally good texts you take the last one.",
+            asks="What do `>` and `>=` do when two scores are equal?",
+            ways=[Way(source="""
+                def consensus(texts, similarity):
+                    best, most = 0, -1.0
+                    for i, text in enumerate(texts):
+                        score = sum(similarity(text, o)
+                                    for j, o in enumerate(texts) if j != i)
+                        if score >= most:
+                            best, most = i, score
+                    return texts[best]
+                """)],
+        ),
+        Mutant(
+            name="most_frequent",
+            says="You take the text that was drawn most often; similarity plays no "
+            "part.",
+            asks="What would you answer if all texts were different?",
+            ways=[
+                Way(source="""
+                    def consensus(texts, similarity):
+                        return Counter(texts).most_common(1)[0][0]
+                    """),
+                Way(name="mode", source="""
+                    def consensus(texts, similarity):
+                        return max(texts, key=texts.count)
+                    """),
+            ],
+        ),
+        Mutant(
+            name="compared_with_first",
+            says="All texts are compared with the first one only.",
+            asks="How many others does each text have?",
+            ways=[Way(edits=[Edit(_OTHERS, "[texts[0]] if i else []")])],
+        ),
+        Mutant(
+            name="earlier_ones",
+            says="A text is compared with those before it only.",
+            asks="Which places does your inner loop visit?",
+            ways=[Way(edits=[Edit(_OTHERS, "texts[:i]")])],
+        ),
+        Mutant(
+            name="later_ones",
+            says="A text is compared with those behind it only.",
+            asks="Which places does your inner loop visit?",
+            ways=[Way(edits=[Edit(_OTHERS, "texts[i + 1 :]")])],
+        ),
+        Mutant(
+            name="neighbours",
+            says="A text is compared with its next neighbour only.",
+            asks="How many others does each text have?",
+            ways=[Way(edits=[
+                Edit(_OTHERS, "[texts[(i + 1) % len(texts)]] if len(texts) > 1 else []"),
+            ])],
+        ),
+        Mutant(
+            name="place",
+            says="You return the place of the text, not the text.",
+            asks="What does the signature promise?",
+            ways=[Way(edits=[Edit(_BEST, "max(range(len(texts)), key=agreement)")])],
+        ),
+        Mutant(
+            name="score",
+            says="You return how well the best text agrees, not the text.",
+            asks="What is the difference between `max(...)` and `max(..., key=...)`?",
+            ways=[Way(edits=[Edit(_BEST, "max(map(agreement, range(len(texts))))")])],
+        ),
+        Mutant(
+            name="nobody_alone",
+            says="A single text is refused: your mean divides by zero.",
+            asks="How many others has a text that is alone?",
+            ways=[Way(edits=[Edit(_SUM, _SUM + " / len(others)")])],
+        ),
+        Mutant(
+            name="first_text",
+            says="You return the first text, whatever the others say.",
+            asks="Where does your code use `similarity`?",
+            ways=[Way(source="""
+                def consensus(texts, similarity):
+                    return texts[0]
+                """)],
+        ),
+        Mutant(
+            name="last_text",
+            says="You return the last text, whatever the others say.",
+            asks="Where does your code use `similarity`?",
+            ways=[Way(source="""
+                def consensus(texts, similarity):
+                    return texts[-1]
+                """)],
+        ),
+        Mutant(
+            name="list_emptied",
+            says="Your function takes texts out of the caller's list.",
+            asks="What does the list look like after your call?",
+            ways=[Way(source="""
+                def consensus(texts, similarity):
+                    scores, given = [], list(texts)
+                    while texts:
+                        texts.pop(0)
+                        i = len(scores)
+                        scores.append(sum(similarity(given[i], o) for j, o
+                                          in enumerate(given) if j != i))
+                    return given[scores.index(max(scores))]
+                """)],
+        ),
+    ],
+    accepted=[
+        Accepted(name="loops", source="""
+            def consensus(texts, similarity):
+                best, most = texts[0], -math.inf
+                for i in range(len(texts)):
+                    total = 0.0
+                    for j in range(len(texts)):
+                        if i != j:
+                            total += similarity(texts[i], texts[j])
+                    if total > most:
+                        best, most = texts[i], total
+                return best
+            """),
+        Accepted(name="whole_mean", source="""
+            def consensus(texts, similarity):
+                if len(texts) == 1:
+                    return texts[0]
+                scores = [
+                    sum(similarity(a, b) for j, b in enumerate(texts) if j != i)
+                    / (len(texts) - 1)
+                    for i, a in enumerate(texts)
+                ]
+                return texts[scores.index(max(scores))]
+            """),
+        Accepted(name="a_matrix", source="""
+            def consensus(texts, similarity):
+                table = torch.tensor([[similarity(a, b) for b in texts] for a in texts],
+                                     dtype=torch.float64)
+                return texts[int(table.fill_diagonal_(0.0).sum(1).argmax())]
+            """),
+        Accepted(name="counted", source="""
+            def consensus(texts, similarity):
+                times = Counter(texts)
+                def score(text):
+                    left = times - Counter([text])
+                    return sum(n * similarity(text, other) for other, n in left.items())
+                return max(times, key=score)
+            """),
+    ],
+)

@@ -1,0 +1,93 @@
+"""Probes of unit 05: where attention looks, and attention with a cache."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    load_weights,
+    probe,
+    returned,
+    tensor,
+)
+from autograder.student.probes.sequence_reversal.observing import number
+
+
+@probe("sequence_reversal/antidiagonal_share")
+def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
+    """The share, and both tensors afterwards."""
+    weights, lengths = inputs["weights"], inputs["lengths"]
+    share = number(function(weights, lengths), "the share")
+    return {
+        "share": torch.tensor(share, dtype=torch.get_default_dtype()),
+        "weights afterwards": weights,
+        "lengths afterwards": lengths,
+    }
+
+
+class _Layer(nn.Module):
+    """Multi-head attention with the names of unit 3; logs how much it projects."""
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        d_model, self.num_heads = len(inputs["weights.w_q.bias"]), int(inputs["heads"])
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            nn.Linear(d_model, d_model) for _ in range(4)
+        )
+        self.most = 0
+        for layer in (self.w_k, self.w_v):
+            layer.register_forward_hook(self._log)
+
+    def _log(
+        self, layer: nn.Module, given: tuple[Any, ...], result: torch.Tensor
+    ) -> None:
+        self.most = max(self.most, given[0].size(1))
+
+    def forward(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+        mask: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+        q, k, v = (
+            rows.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for rows in (self.w_q(query), self.w_k(key), self.w_v(value))
+        )
+        weights = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(-1)
+        return self.w_o((weights @ v).transpose(1, 2).flatten(2)), weights
+
+
+@probe("sequence_reversal/attend_with_cache")
+def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
+    """Outputs step by step, of another sequence, and from an older cache again."""
+    layer = _Layer(inputs)
+    load_weights(layer, inputs)
+    x, other = inputs["x"], inputs["other"]
+    with torch.no_grad():
+        outputs, caches = _walk(function, layer, x)
+        second, _ = _walk(function, layer, other)
+        back, _ = returned(function(layer, other[:, :1], caches[1]), "output", "cache")
+    return {
+        "outputs": outputs,
+        "outputs of a second sequence": second,
+        "output from an older cache": tensor(back, "the output"),
+        "old keys or values computed again": torch.tensor(layer.most > 1),
+        "x afterwards": x,
+    }
+
+
+def _walk(
+    function: Any, layer: nn.Module, x: torch.Tensor
+) -> tuple[torch.Tensor, list[Any]]:
+    """All outputs (B, T, d_model), and the cache after each step."""
+    outputs, caches, cache = [], [], None
+    for t in range(x.size(1)):
+        result = function(layer, x[:, t : t + 1], cache)
+        output, cache = returned(result, "output", "cache")
+        outputs.append(tensor(output, "the output"))
+        caches.append(cache)
+    return torch.cat(outputs, dim=1), caches

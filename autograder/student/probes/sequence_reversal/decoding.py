@@ -1,0 +1,110 @@
+"""Probes of unit 05: greedy decoding and exact match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers, WrongAnswer
+from autograder.student.otherside import Ask, OtherSide, given
+from autograder.student.probes import Inputs, Seen, probe, tensor
+from autograder.student.probes.sequence_reversal.observing import BOS, EOS, number
+
+
+class _Lines(OtherSide):
+    """Knows its lines: token t of a row, if it is fed all tokens before.
+
+    Whoever feeds something else hears the last id of the vocabulary. A row is known by
+    its source, so that rows may be decoded in any order or number.
+    """
+
+    keeps = frozenset({"lines", "noise"})
+    MOST = 1 << 16  # numbers of one question
+
+    def answer(self, question: Answers) -> Seen:
+        source = given(question, "source", 2, [torch.int64], self.MOST)
+        tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
+        known, noise = self.inputs["source"], self.inputs["noise"]
+        if source.shape != (len(tokens), known.size(1)):
+            raise WrongAnswer("the model was given a source of another shape")
+        found = torch.eq(source[:, None], known).all(-1)  # (B, rows)
+        if not bool(found.any(-1).all()):
+            raise WrongAnswer("the model was given a source that nobody asked it about")
+        lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
+        width = tokens.size(1)
+        if not 0 < width <= min(len(noise), lines.size(1)):
+            raise WrongAnswer(f"the model was asked for token {width} of a row")
+        logits = noise[:width].repeat(len(source), 1, 1)  # (B, T, V)
+        best = torch.full_like(tokens, logits.size(-1) - 1)
+        for t in range(width):
+            right = self._fed_right(tokens[:, : t + 1], lines)
+            best[:, t] = torch.where(right, lines[:, t], best[:, t])
+        lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)
+        return {"logits": logits.scatter_add(-1, best[..., None], lift)}
+
+    @staticmethod
+    def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
+        """(B,): BOS, then the lines so far; after EOS anything goes."""
+        said = lines[:, : tokens.size(1) - 1]
+        over = (said == EOS).int().cumsum(1) > 0
+        over = over.roll(1, dims=1)
+        over[:, :1] = False
+        same = (tokens[:, 1:] == said) | over
+        return (tokens[:, 0] == BOS) & same.all(1)
+
+
+class _Teller(nn.Module):
+    """A model that asks for its lines; it notes its mode each time."""
+
+    def __init__(self, ask: Ask):
+        super().__init__()
+        self._ask = ask
+        self.modes: list[bool] = []
+        self.gradients: list[bool] = []
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        self.modes.append(self.training)
+        self.gradients.append(torch.is_grad_enabled())
+        logits: torch.Tensor = self._ask({"source": source, "tokens": tokens})["logits"]
+        return logits
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """As the Transformer of unit 4, for who reads the source once only."""
+        self.modes.append(self.training)
+        return torch.zeros(*source.shape, 1)  # (B, Ls, 1): nothing is read from it
+
+    def decode(
+        self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        logits: torch.Tensor = self(source, tokens)
+        return logits
+
+
+@probe("sequence_reversal/greedy_decode", other=_Lines)
+def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """The tokens, the mode during and after, gradients, and the source afterwards."""
+    source, max_len = inputs["source"], int(inputs["max_len"])
+    model = _Teller(ask)
+    model.train(bool(inputs["training"]))
+    tokens = tensor(function(model, source, max_len), "the tokens")
+    return {
+        "tokens": tokens,
+        "in training mode while decoding": torch.tensor(any(model.modes)),
+        "with gradients while decoding": torch.tensor(any(model.gradients)),
+        "in training mode afterwards": torch.tensor(model.training),
+        "source afterwards": source,
+    }
+
+
+@probe("sequence_reversal/exact_match")
+def exact_match(function: Any, inputs: Inputs) -> Seen:
+    """The share, and both tensors afterwards."""
+    decoded, labels = inputs["decoded"], inputs["labels"]
+    share = number(function(decoded, labels), "the share")
+    return {
+        "share": torch.tensor(share, dtype=torch.get_default_dtype()),
+        "decoded afterwards": decoded,
+        "labels afterwards": labels,
+    }

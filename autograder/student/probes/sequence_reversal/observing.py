@@ -1,0 +1,30 @@
+"""What several probes of unit 05 know and look at."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import describe
+
+PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+
+
+def number(result: object, name: str) -> float:
+    """A number that was returned.
+
+    Raises:
+        WrongAnswer: it is none.
+    """
+    if isinstance(result, torch.Tensor) and result.numel() == 1:
+        return float(result)
+    if isinstance(result, bool) or not isinstance(result, int | float):
+        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+    return float(result)
+
+
+def where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """A decoder input with PAD where no label is: what stands there does not matter."""
+    if given.shape != labels.shape:
+        return given
+    return given.masked_fill(labels == PAD, PAD)

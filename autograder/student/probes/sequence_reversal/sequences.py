@@ -1,0 +1,148 @@
+"""Probes of unit 05: sequences, batches, the shift, words."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from autograder.student.exercise import Answers, WrongAnswer
+from autograder.student.otherside import Ask, OtherSide, given
+from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
+from autograder.student.probes.sequence_reversal.observing import where_labelled
+
+
+class _Statistics(OtherSide):
+    """What occurs in the sequences, and whether as often as chance has it."""
+
+    MOST = 1 << 20  # ids of one drawing
+
+    def conclude(self, answers: Answers) -> Seen:
+        symbols = int(self.inputs["symbols"])
+        drawn, second, again = (
+            self._rows(name, answers) for name in ("drawn", "second", "again")
+        )
+        ids = [i for row in drawn for i in row]
+        starts = [row[0] for row in drawn if row]
+        pairs = [pair for row in drawn for pair in pairwise(row)]
+        rising = (symbols - 1) / symbols**2  # the chance that a successor follows
+        return {
+            "number of sequences": torch.tensor(len(drawn)),
+            "lengths that occur": torch.tensor(sorted({len(row) for row in drawn})),
+            "ids that occur": torch.tensor(sorted(set(ids))),
+            "all lengths equally often": _even(map(len, drawn)),
+            "all ids equally often": _even(ids),
+            "all ids equally often at the start": _even(starts),
+            "equal neighbours": _likely(
+                sum(a == b for a, b in pairs), len(pairs), 1 / symbols
+            ),
+            "rising neighbours": _likely(
+                sum(a + 1 == b for a, b in pairs), len(pairs), rising
+            ),
+            "the same from the same seed": torch.tensor(again == drawn),
+            "others with the next call": torch.tensor(second != drawn),
+        }
+
+    def _rows(self, name: str, answers: Answers) -> list[list[int]]:
+        ids = given(answers, f"{name}, ids", 1, [torch.int64], self.MOST)
+        lengths = given(answers, f"{name}, lengths", 1, [torch.int64], self.MOST)
+        if int(lengths.clamp(min=0).sum()) != len(ids) or bool((lengths < 0).any()):
+            raise WrongAnswer("expected as many ids as the sequences are long")
+        return [row.tolist() for row in ids.split(lengths.tolist())]
+
+
+@probe("sequence_reversal/random_sequences", other=_Statistics)
+def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """Two drawings of one generator, and the first once more from the same seed."""
+    names = ("count", "longest", "symbols", "seed")
+    count, longest, symbols, seed = (int(inputs[name]) for name in names)
+
+    def draw(name: str, rng: random.Random) -> Seen:
+        rows = _lists(function(count, rng, longest, symbols))
+        return {
+            f"{name}, ids": torch.tensor(
+                [i for row in rows for i in row], dtype=torch.int64
+            ),
+            f"{name}, lengths": torch.tensor([len(row) for row in rows]),
+        }
+
+    rng = random.Random(seed)
+    drawings = draw("drawn", rng) | draw("second", rng)
+    return drawings | draw("again", random.Random(seed))
+
+
+def _lists(result: object) -> list[list[int]]:
+    """A list of lists of integers, or a word on what it is instead."""
+    if not isinstance(result, list | tuple):
+        raise WrongAnswer(f"expected a list of lists of ids, got {describe(result)}")
+    for row in result:
+        if not isinstance(row, list | tuple):
+            raise WrongAnswer(f"expected each sequence as a list, got {describe(row)}")
+        for item in row:
+            if not isinstance(item, int):
+                raise WrongAnswer(f"expected ids as Python integers, got {item!r}")
+    return [list(row) for row in result]
+
+
+def _even(values: Iterable[int]) -> torch.Tensor:
+    """Whether all values that occur do so equally often, within five deviations."""
+    counts = Counter(values).values()
+    mean = sum(counts) / max(len(counts), 1)
+    return torch.tensor(all(abs(n - mean) <= 5 * math.sqrt(mean) for n in counts))
+
+
+def _likely(hits: int, trials: int, chance: float) -> str:
+    """Whether there are about as many hits as chance has it, within five deviations."""
+    expected = trials * chance
+    if abs(hits - expected) <= 5 * math.sqrt(expected):
+        return "as often as chance has it"
+    return "too often" if hits > expected else "too rarely"
+
+
+@probe("sequence_reversal/make_batch")
+def make_batch(function: Any, inputs: Inputs) -> Seen:
+    """Source and target of the sequences "7 5 9; 6", and what was given afterwards."""
+    names = [name for name in ("sequences", "targets") if name in inputs]
+    lists = [
+        [[int(i) for i in row.split()] for row in inputs[name].split(";")]
+        for name in names
+    ]
+    source, target = returned(function(*lists), "source", "target")
+    seen = {
+        "source": tensor(source, "the source"),
+        "target": tensor(target, "the target"),
+    }
+    return seen | {
+        f"{name} afterwards": "; ".join(" ".join(map(str, row)) for row in rows)
+        for name, rows in zip(names, lists, strict=True)
+    }
+
+
+@probe("sequence_reversal/shift")
+def shift(function: Any, inputs: Inputs) -> Seen:
+    """The labels, the decoder's input where there are labels, the target afterwards."""
+    target = inputs["target"]
+    given, labels = returned(function(target), "decoder input", "labels")
+    labels = tensor(labels, "the labels")
+    given = tensor(given, "the decoder input")
+    return {
+        "labels": labels,
+        "decoder input": where_labelled(given, labels),
+        "target afterwards": target,
+    }
+
+
+@probe("sequence_reversal/word_ids")
+def word_ids(function: Any, inputs: Inputs) -> Seen:
+    """The words in the order of their ids, and how many there are."""
+    found = function(inputs["sentences"].split("\n"))
+    if not isinstance(found, dict):
+        raise WrongAnswer(f"expected a dictionary, got {describe(found)}")
+    pairs = sorted(found.items(), key=lambda pair: (str(pair[1]), str(pair[0])))
+    listed = ", ".join(f"{word}={number}" for word, number in pairs)
+    return {"number of words": torch.tensor(len(found)), "ids": listed}

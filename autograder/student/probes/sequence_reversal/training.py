@@ -1,0 +1,158 @@
+"""Probes of unit 05: loss, schedule, step and loop; a scripted model logs all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, describe, probe, tensor
+from autograder.student.probes.sequence_reversal.observing import (
+    EOS,
+    PAD,
+    number,
+    where_labelled,
+)
+
+
+@probe("sequence_reversal/masked_loss")
+def masked_loss(function: Any, inputs: Inputs) -> Seen:
+    """The loss, its gradient with respect to the logits, and both inputs afterwards."""
+    logits, labels = inputs["logits"], inputs["labels"]
+    loss = tensor(function(logits, labels), "the loss")
+    leaf = logits.clone().requires_grad_()
+    again = function(leaf * 1, labels)  # a leaf could not be changed in place
+    gradient = torch.zeros_like(leaf)
+    if again.requires_grad and again.numel() == 1:
+        found = torch.autograd.grad(again.sum(), leaf, allow_unused=True)[0]
+        gradient = gradient if found is None else found
+    return {
+        "loss": loss,
+        "gradient of the logits": gradient,
+        "logits afterwards": logits,
+        "labels afterwards": labels,
+    }
+
+
+@probe("sequence_reversal/learning_rate")
+def learning_rate(function: Any, inputs: Inputs) -> Seen:
+    """The factors at the steps asked for, with the default floor if none is given."""
+    warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
+    floor = [float(inputs["floor"])] if "floor" in inputs else []
+    asked = inputs["asked"].tolist()
+    factors = [number(function(s, warmup, steps, *floor), "the factor") for s in asked]
+    return {"factors": torch.tensor(factors, dtype=torch.get_default_dtype())}
+
+
+class _Scripted(nn.Module):
+    """A model of two tables, which logs what it is given.
+
+    Logits at a position depend on the token there and on the mean of the source.
+    """
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        self.table = nn.Parameter(inputs["table"])  # (V, V)
+        self.mix = nn.Parameter(inputs["mix"])  # (V, V)
+        self.sources: list[torch.Tensor] = []
+        self.inputs: list[torch.Tensor] = []
+        self.modes: list[bool] = []
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        self.sources.append(source.clone())
+        self.inputs.append(tokens.clone())
+        self.modes.append(self.training)
+        return self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
+
+
+class _LoggingSGD(torch.optim.SGD):
+    """Plain gradient descent that logs the rates of each step, (groups,)."""
+
+    def __init__(self, groups: Sequence[dict[str, Any]], lr: float):
+        super().__init__(groups, lr=lr)
+        self.rates: list[list[float]] = []
+
+    def step(self, closure: Any = None) -> Any:
+        self.rates.append([group["lr"] for group in self.param_groups])
+        return super().step(closure)
+
+
+@probe("sequence_reversal/training_step")
+def training_step(function: Any, inputs: Inputs) -> Seen:
+    """Losses, what the model was shown, its mode, and its tables after some steps."""
+    model = _Scripted(inputs).eval()
+    optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
+    for parameter in model.parameters():  # of somebody who came before
+        parameter.grad = torch.ones_like(parameter)
+    bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
+    losses = [
+        function(model, optimizer, source, target, *bound, **_another_loss(inputs))
+        for source, target in zip(inputs["source"], inputs["target"], strict=True)
+    ]
+    if not model.inputs:
+        raise WrongAnswer("the model was never called")
+    labels = inputs["target"][0][:, 1:]
+    return {
+        "decoder input": where_labelled(model.inputs[0], labels),
+        "source that the model sees": model.sources[0],
+        "kind of the loss": _kind(losses[0]),
+        "losses": _floats(losses),
+        "in training mode": torch.tensor(all(model.modes)),
+        "first table afterwards": model.table,
+        "second table afterwards": model.mix,
+    }
+
+
+def _another_loss(inputs: Inputs) -> dict[str, Any]:
+    """A loss function in which EOS weighs more than other tokens, if one is given."""
+    if "weight" not in inputs:
+        return {}
+
+    def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        price = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
+        ends: torch.Tensor = inputs["weight"] * price[labels == EOS].sum()
+        return price[labels != PAD].sum() + ends
+
+    return {"loss_function": weighted}
+
+
+def _kind(loss: object) -> str:
+    return "a float" if isinstance(loss, float) else describe(loss)
+
+
+def _floats(losses: Sequence[object]) -> torch.Tensor:
+    numbers = [number(loss, "the loss") for loss in losses]
+    return torch.tensor(numbers, dtype=torch.get_default_dtype())
+
+
+@probe("sequence_reversal/fit")
+def fit(function: Any, inputs: Inputs) -> Seen:
+    """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
+    model = _Scripted(inputs)
+    groups = [{"params": [model.table]}, {"params": [model.mix]}]
+    optimizer = _LoggingSGD(groups, lr=float(inputs["rate"]))
+    batches = list(zip(inputs["source"], inputs["target"], strict=True))
+    drawn = 0
+
+    def next_batch() -> tuple[torch.Tensor, torch.Tensor]:
+        nonlocal drawn
+        drawn += 1
+        return batches[(drawn - 1) % len(batches)]
+
+    steps, warmup = int(inputs["steps"]), int(inputs["warmup"])
+    another = _another_loss(inputs)
+    losses = function(model, optimizer, next_batch, steps, warmup, **another)
+    if not isinstance(losses, list | tuple) or not losses:
+        raise WrongAnswer(f"expected a list of losses, got {describe(losses)}")
+    rates = torch.tensor(optimizer.rates, dtype=torch.get_default_dtype())
+    return {
+        "learning rates": rates.reshape(len(rates), -1),
+        "batches drawn": torch.tensor(drawn),
+        "kind of a loss": _kind(losses[0]),
+        "losses": _floats(losses),
+        "first table afterwards": model.table,
+        "second table afterwards": model.mix,
+    }

@@ -1,0 +1,112 @@
+"""Probes of unit 06: the pipeline, the split, the tokenizers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, describe, probe
+from autograder.student.probes.text_recovery.observing import as_json, text
+
+
+@probe("text_recovery/normalise")
+def normalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The normalised sentences."""
+    sentences = json.loads(inputs["sentences"])
+    return {
+        "words": as_json([text(function(s), "the words") for s in sentences], "them")
+    }
+
+
+@probe("text_recovery/eliminate")
+def eliminate(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What is left of some texts at the levels that are asked for."""
+    lemmas, dropped = json.loads(inputs["lemmas"]), json.loads(inputs["dropped"])
+    texts = json.loads(inputs["texts"])
+
+    def left(level: int) -> list[str]:
+        return [
+            text(
+                function(t, level, frozenset(dropped), lambda w: lemmas.get(w, w)),
+                "what is left",
+            )
+            for t in texts
+        ]
+
+    levels = json.loads(inputs["levels"])
+    return {f"level {level}": as_json(left(level), "it") for level in levels}
+
+
+@probe("text_recovery/split_pairs")
+def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The three lists of pairs, and the given list afterwards."""
+    pairs = [tuple(pair) for pair in json.loads(inputs["pairs"])]
+    splits = function(pairs)
+    if not isinstance(splits, Mapping) or set(splits) != {"train", "dev", "test"}:
+        raise WrongAnswer(
+            'expected a dict with the keys "train", "dev" and "test", got '
+            f"{describe(splits)}"
+        )
+    seen = {split: as_json(list(splits[split]), split) for split in splits}
+    ordered = {split: seen[split] for split in ("train", "dev", "test")}
+    return ordered | {"pairs afterwards": as_json(pairs, "pairs")}
+
+
+@probe("text_recovery/word_tokenizer")
+def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The vocabulary, ids of new texts, their texts again, and a decoded row of ids."""
+    texts, least = json.loads(inputs["texts"]), inputs.get("min_freq")
+    rare = {} if least is None else {"min_freq": int(least)}
+    made = tokenizer_class(iter(texts), **rare)
+    new = json.loads(inputs["new"])
+    ids = [list(made.encode(t)) for t in new]
+    row = inputs["row"] % len(list(made.vocab))
+    return {
+        "vocab": as_json(list(made.vocab), "vocab"),
+        "ids": as_json(ids, "the ids"),
+        "texts again": as_json([text(made.decode(i), "a text") for i in ids], "texts"),
+        "decoded ids": text(made.decode(row.tolist()), "the decoded ids"),
+        "decoded tensor": text(made.decode(int(i) for i in row), "the decoded ids"),
+    }
+
+
+@probe("text_recovery/merge_pair")
+def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The merged lists, and what became of the given ones."""
+    seen, rows = [], json.loads(inputs["rows"])
+    for symbols, pair in rows:
+        merged = function(symbols, tuple(pair))
+        if not isinstance(merged, list | tuple):
+            raise WrongAnswer(f"expected a list of symbols, got {describe(merged)}")
+        seen.append(list(merged))
+    return {
+        "merged": as_json(seen, "the symbols"),
+        "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
+    }
+
+
+@probe("text_recovery/learn_merges")
+def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The merges, and the counts afterwards."""
+    counts = json.loads(inputs["counts"])
+    merges = function(counts, int(inputs["num_merges"]))
+    if not isinstance(merges, list | tuple):
+        raise WrongAnswer(f"expected a list of pairs, got {describe(merges)}")
+    return {
+        "merges": as_json([list(pair) for pair in merges], "the merges"),
+        "counts afterwards": as_json(counts, "counts"),
+    }
+
+
+@probe("text_recovery/segment")
+def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The symbols of some words, and the merges afterwards."""
+    merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
+    words = json.loads(inputs["words"])
+    symbols = [list(function(word, merges)) for word in words]
+    return {
+        "symbols": as_json(symbols, "the symbols"),
+        "merges afterwards": as_json(merges, "merges"),
+    }

@@ -1,0 +1,91 @@
+"""Probes of unit 06: beam search, and what drawn texts agree on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.student.probes import Inputs, Seen, probe, tensor
+from autograder.student.probes.text_recovery.observing import text
+from autograder.student.recovery.text import PAD
+
+
+class Script(nn.Module):
+    """A model whose every score we know: tables by sentence and place, and by prefix.
+
+    Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
+    ``habits[token]`` over the whole prefix. The sentence is read from the memory *and*
+    the source, so that both must belong to the prefix. Training mode shifts the scores
+    by one token.
+    """
+
+    def __init__(self, places: torch.Tensor, habits: torch.Tensor):
+        super().__init__()
+        self.places = nn.Parameter(places)  # (S, T, V)
+        self.habits = nn.Parameter(habits)  # (V, V)
+        self.asked: list[int] = []
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
+        rows = F.one_hot(source[:, :1] - 4, len(self.places)).to(self.places.dtype)
+        return rows.expand(-1, source.size(1), -1)
+
+    def decode(
+        self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        """Logits (B, Lt, V)."""
+        self.asked.append(target.size(1))
+        rows = (memory[:, 0] + self.encode(source)[:, 0]) / 2  # (B, S)
+        known = torch.arange(target.size(1)).clamp(max=self.places.size(1) - 1)
+        logits = torch.einsum("bs,stv->btv", rows, self.places[:, known])
+        logits = logits + self.habits[target].cumsum(dim=1)
+        return logits.roll(1, dims=-1) if self.training else logits
+
+    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """Logits (B, Lt, V)."""
+        return self.decode(target, self.encode(source), source)
+
+
+@probe("text_recovery/beam_search")
+def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The ids of each beam size, how long prefixes grew, and the source afterwards."""
+    seen, source = {}, inputs["source"]
+    for size in json.loads(inputs["beam_sizes"]):
+        model = Script(inputs["places"], inputs["habits"]).train()
+        ids = function(
+            model, source, beam_size=size, max_len=int(inputs["max_len"]),
+            alpha=float(inputs["alpha"]),
+        )  # fmt: skip
+        ids = tensor(ids, "the ids")
+        seen[f"ids, k = {size}"] = _trimmed(ids)
+        seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
+    return seen | {"source afterwards": source}
+
+
+def _trimmed(ids: torch.Tensor) -> torch.Tensor:
+    """Without columns of PAD at the end: they say nothing."""
+    if ids.dim() != 2 or ids.is_floating_point():
+        return ids
+    while ids.size(1) > 1 and bool((ids[:, -1] == PAD).all()):
+        ids = ids[:, :-1]
+    return ids
+
+
+@probe("text_recovery/consensus")
+def consensus(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The text that was chosen from each list, and the lists afterwards."""
+    lists = json.loads(inputs["lists"])
+    table = json.loads(inputs["table"])  # of a text, of another: how alike they are
+    chosen = [
+        text(function(texts, lambda a, b: float(table[a][b])), "the chosen text")
+        for texts in lists
+    ]
+    return {
+        "chosen": json.dumps(chosen),
+        "texts afterwards": json.dumps(lists),
+    }

@@ -1,0 +1,75 @@
+"""Probes of unit 06: the loss, and the loss on dev."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.student.probes import Inputs, Seen, probe, tensor
+from autograder.student.probes.text_recovery.observing import number
+from autograder.student.recovery.text import PAD
+
+
+@probe("text_recovery/smoothed_loss")
+def smoothed_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The loss, its gradient, and the inputs afterwards."""
+    logits, target = inputs["logits"], inputs["target"]
+    extra = [float(inputs["smoothing"])] if "smoothing" in inputs else []
+    leaf = logits.clone().requires_grad_()
+    loss = tensor(function(leaf.clone(), target, *extra), "the loss")
+    seen = {"loss": loss}
+    if loss.requires_grad and loss.dim() == 0:
+        seen["gradient"] = torch.autograd.grad(loss, leaf)[0]
+    return seen | {"target afterwards": target}
+
+
+class Table(nn.Module):
+    """A tiny model: logits (B, Lt, V) looked up by target token and source.
+
+    It notes its mode, and whether gradients are recorded, each time it is asked. In
+    training mode it adds ``noise``, as dropout would.
+    """
+
+    def __init__(self, table: torch.Tensor, events: list[str]):
+        super().__init__()
+        self.table = nn.Parameter(table.clone())
+        self.bias = nn.Parameter(torch.zeros_like(table[0]))
+        self.events = events
+
+    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        mode = "training" if self.training else "evaluation"
+        self.events.append(f"forward in {mode}")
+        if not torch.is_grad_enabled():
+            self.events.append("without gradients")
+        logits = self.table[target] + 0.5 * self.table[source[:, :1]] + self.bias
+        return logits * (1.5 if self.training else 1.0)
+
+
+def _loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
+
+
+def _batches(inputs: Inputs) -> list[tuple[torch.Tensor, ...]]:
+    count = int(inputs["batches"])
+    parts = ("source", "target")
+    return [tuple(inputs[f"{part} {i}"] for part in parts) for i in range(count)]
+
+
+@probe("text_recovery/evaluate")
+def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The mean loss, what the model noted, its mode and its weights afterwards."""
+    events: list[str] = []
+    model = Table(inputs["table"], events).train(bool(inputs["training"]))
+    loss = function(model, iter(_batches(inputs)), _loss)
+    modes = {e for e in events if e.startswith("forward")}
+    return {
+        "mean loss": number(loss, "the mean loss"),
+        "modes": ", ".join(sorted(modes)),
+        "gradients are recorded": str("without gradients" not in events),
+        "in training mode afterwards": str(model.training),
+        "table afterwards": model.table,
+    }
