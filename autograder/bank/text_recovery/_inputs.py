@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 import torch
 
@@ -13,6 +14,7 @@ from autograder.oracle.specification import Inputs
 from autograder.student.recovery import corpora
 
 PAD, BOS, EOS, UNK = range(4)
+T = TypeVar("T")
 
 
 WORDS = tuple(
@@ -29,7 +31,7 @@ def natural_sentences(draw: Draw, count: int) -> list[str]:
     return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
 
 
-def some_of(draw: Draw, options: Sequence[str], count: int) -> list[str]:
+def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
     """A drawing without repetition."""
     left = list(options)
     return [left.pop(int(draw.ids(0, len(left), 1))) for _ in range(count)]

@@ -49,6 +49,17 @@ def _soft_script(
     }
 
 
+def _early_end(draw: Draw) -> Inputs:
+    """EOS is nearly the best at once; whatever else follows gets worse and worse."""
+    made = _soft_script(draw, [1, 0], [2, 3], 1.0, 9, eos=-4.0)
+    made["places"] = made["places"] / 4
+    made["places"][:, 0] -= 12.0
+    made["places"][:, 0, 5] = 3.5
+    made["places"][:, 0, EOS] = 3.0
+    made["habits"] = made["habits"] / 8
+    return made
+
+
 _TOTAL = "total = scores[..., None] + log_p"
 
 EXERCISE = Specification(
@@ -78,8 +89,14 @@ EXERCISE = Specification(
             name="half",
             title="alpha = 0.5, EOS unlikely, max_len = 5",
             inputs=lambda draw: _soft_script(draw, [1, 0], [3], 0.5, 5, eos=-6.0),
-            hint="After max_len steps the best ended hypothesis counts; else the best "
-            "live one.",
+            hint="After max_len steps, the best ended hypothesis is the answer.",
+        ),
+        CaseKind(
+            name="early",
+            title="an early end that nothing beats",
+            inputs=_early_end,
+            hint="A sentence stops when its best ended hypothesis, of any step, is at "
+            "least as good as its best live one.",
         ),
         CaseKind(
             name="exhaustive",
@@ -96,9 +113,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="endless",
-            title="nothing ever ends",
+            title="EOS is very improbable",
             inputs=lambda draw: _soft_script(draw, [1, 0, 2], [3], 1.0, 4, eos=-60.0),
-            hint="If nothing ended, the best live hypothesis is the answer.",
+            hint="EOS is a continuation in every step, however improbable.",
             hidden_only=True,
         ),
     ],
@@ -223,8 +240,9 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="first_end_wins",
-            says="The search stops as soon as the best continuation is EOS.",
-            asks="Could a live hypothesis still become better?",
+            says="The search stops only when EOS is the best continuation of a step; "
+            "hypotheses that ended in earlier steps do not stop it.",
+            asks="Which ended hypothesis is compared with the live ones?",
             ways=[Way(edits=[
                 Edit(
                     "total[..., EOS] = -math.inf",
