@@ -2048,7 +2048,8 @@ def with_and_without_cache():
 #
 # Take with you: *the data decide what is learnt, and the test decides what you know about it.*
 #
-# **Next:** unit 6 keeps every one of these functions, and replaces ten digits by a language.
+# **Next:** unit 6 takes your batches, your loop with its schedule, greedy decoding and the dials of
+# sampling as they are, and replaces ten digits by a language.
 #
 # ## Go further
 #
