@@ -114,7 +114,8 @@ class Specification:
         target: the name that the student's cell defines and the check is given.
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
-            notebook's solution (a trained model is neither exact nor portable).
+            notebook's solution (a trained model is neither exact nor portable; to draw
+            a picture takes longer than to know what stands in it).
         promise: what is true of every call, from which more cases follow.
         aspects: weights of the cases' aspects where they are not the usual ones.
         other: what the judge plays, where it knows more than ships with the probe.

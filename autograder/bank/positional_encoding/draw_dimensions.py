@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
@@ -30,6 +32,17 @@ def _asked(rows: int, d_model: int, length: int, *dimensions: int) -> Maker:
     return inputs
 
 
+def _drawn(table: torch.Tensor, dimensions: list[int], length: int) -> Axes:
+    """The picture without seaborn: that takes ten times as long, and nobody looks."""
+    ax = Figure().subplots()
+    for number in dimensions:
+        values = table[:length, number - 1].tolist()
+        ax.plot(range(length), values, label=f"dimension {number}")
+    ax.set(xlabel="position", ylabel="value")
+    ax.legend()
+    return ax
+
+
 _VALUES = "values = table[:length, number - 1].tolist()"
 _LINE = 'sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)'
 _NAMES = 'ax.set(xlabel="position", ylabel="value")'
@@ -38,6 +51,7 @@ EXERCISE = Specification(
     name="positional_encoding/draw_dimensions",
     title="A picture of some dimensions",
     target="draw_dimensions",
+    reference=_drawn,
     cases=[
         CaseKind(
             name="four",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 
+from autograder.bank.sequence_reversal._inputs import FIRST
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -15,6 +18,7 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+from autograder.student.exercise import Answers
 
 
 def _drawing(count: int, longest: int, symbols: int) -> Maker:
@@ -24,6 +28,24 @@ def _drawing(count: int, longest: int, symbols: int) -> Maker:
         return {name: torch.tensor(number) for name, number in numbers.items()}
 
     return inputs
+
+
+def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
+    """What is true of sequences from fair dice, whatever the seed."""
+    usual, true = "as often as chance has it", torch.tensor(True)
+    known: Answers = {
+        "number of sequences": torch.tensor(count),
+        "lengths that occur": torch.arange(1, longest + 1),
+        "ids that occur": torch.arange(FIRST, FIRST + symbols),
+        "all lengths equally often": true,
+        "all ids equally often": true,
+        "all ids equally often at the start": true,
+        "equal neighbours": usual,
+        "rising neighbours": usual,
+        "the same from the same seed": true,
+        "others with the next call": true,
+    }
+    return lambda draw: known
 
 
 EXERCISE = Specification(
@@ -36,6 +58,7 @@ EXERCISE = Specification(
             name="few_symbols",
             title="3000 sequences of up to 7 out of 5 symbols",
             inputs=_drawing(3000, 7, 5),
+            known=_fair(3000, 7, 5),
             hint="Each length from 1 to 7 and each id from 4 to 8 should be equally "
             "likely.",
         ),
@@ -43,18 +66,21 @@ EXERCISE = Specification(
             name="many_symbols",
             title="4000 sequences of up to 4 out of 9 symbols",
             inputs=_drawing(4000, 4, 9),
+            known=_fair(4000, 4, 9),
             hint="Symbols are drawn anew at each place, whatever their neighbours are.",
         ),
         CaseKind(
             name="as_in_the_course",
             title="3500 sequences of up to 10 out of 10 symbols",
             inputs=_drawing(3500, 10, 10),
+            known=_fair(3500, 10, 10),
             hint="Look at a few of your sequences. Could you tell them from dice?",
         ),
         CaseKind(
             name="large_vocabulary",
             title="4500 sequences of up to 3 out of 30 symbols",
             inputs=_drawing(4500, 3, 30),
+            known=_fair(4500, 3, 30),
             hint="The number of symbols is an argument.",
             hidden_only=True,
         ),
