@@ -244,6 +244,21 @@ def test_what_is_shared_is_started_once_and_its_failure_stops_the_run(monkeypatc
     pool.close()
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_shared_starts_once_and_before_the_first_is_graded(
+    course, monkeypatch, tmp_path, jobs
+):
+    def warm(cls, config):
+        with (tmp_path / "begun").open("a") as file:
+            file.write("warm\n")
+
+    monkeypatch.setattr(Eventful, "warm_up", classmethod(warm), raising=False)
+    wish(course, "ada", late=tmp_path / "begun")
+    wish(course, "bob")
+    assert autograde(course, jobs)["success"]
+    assert (tmp_path / "begun").read_text() == "warm\n"
+
+
 # --- bytes ---------------------------------------------------------------------------
 
 
