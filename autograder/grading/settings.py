@@ -60,7 +60,7 @@ def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str,
 
 
 def _plain(value: object) -> object:
-    """JSON for what is no JSON, but can be told by plain values; see `_config`."""
+    """JSON for what is no JSON, but can be told by plain values; see `from_plain`."""
     if isinstance(value, DeferredConfigString):
         return {_FLAG: str(value)}
     if isinstance(value, DeferredConfigList):
