@@ -4,8 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 EXTRAS := $(VENV)/.extras
-# uv installs in a fraction of the time; where it is not, pip does the same.
-INSTALL := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install) \
+# uv installs in a fraction of the time. Where it is not, or where pip has been told where
+# packages are (which uv does not read), pip does the same.
+TOLD = $(shell $(PYTHON) -m pip config list 2>/dev/null | grep -E 'index|find-links')
+UV = $(if $(TOLD),,$(shell command -v uv))
+INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install) \
 	--quiet --constraint constraints.txt --editable
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 

@@ -1,5 +1,6 @@
 """pyproject.toml, environment.yml and constraints.txt agree."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -89,24 +90,29 @@ def test_make_refuses_old_pythons_and_warns_of_new_ones(
     assert says in done.stderr and ("Python" in done.stderr) == bool(says)
 
 
-def set_up(path: str) -> str:
-    """What `make setup` would run in a fresh clone, with this search path."""
+def set_up(**environment: str) -> str:
+    """What `make setup` would run in a fresh clone."""
     make, python = shutil.which("make"), sys.executable
     if make is None:
         pytest.skip("no make here")
     return subprocess.run(
         [make, "--dry-run", "--what-if=pyproject.toml", f"PYTHON={python}", "setup"],
-        cwd=ROOT, env={"PATH": path}, capture_output=True, text=True, check=True,
+        cwd=ROOT, env={"PIP_CONFIG_FILE": os.devnull, **environment},
+        capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
 
 
 def test_the_set_up_uses_uv_where_it_is_and_pip_where_it_is_not(tmp_path):
-    (tmp_path / "sh").symlink_to(shutil.which("sh"))
-    without = set_up(str(tmp_path))
-    assert "python -m pip install" in without and "uv " not in without
+    for name in ("sh", "grep"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    without = set_up(PATH=str(tmp_path))
     (tmp_path / "uv").write_text("#!/bin/sh\n")
     (tmp_path / "uv").chmod(0o755)
-    with_it = set_up(str(tmp_path))
+    with_it = set_up(PATH=str(tmp_path))
     assert "uv pip install --python" in with_it and "-m pip" not in with_it
+    # uv does not read what pip has been told.
+    told = set_up(PATH=str(tmp_path), PIP_EXTRA_INDEX_URL="https://example.org")
+    for said in (without, told):
+        assert "python -m pip install" in said and "uv " not in said
     for said in (with_it, without):
         assert "--constraint constraints.txt --editable '.[dev" in said
