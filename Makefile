@@ -41,7 +41,7 @@ test: $(READY)  ## the tests (CI runs the same)
 	python -m pytest -m "not slow" -n logical --dist worksteal
 
 test-slow: $(EXTRAS)  ## the tests that take minutes
-	python -m pytest -m slow
+	python -m pytest -m slow -n logical --dist worksteal
 
 build: $(READY)  ## source/, release/ and references from notebooks/
 	autograder build $(UNIT)

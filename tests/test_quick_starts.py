@@ -90,17 +90,15 @@ def test_make_demo_is_the_first_command_of_the_readme(tmp_path):
     first, second = lines("README.md", "## Two commands")
     assert (first, second) == ("make demo", "make test")
     clone, tools = checkout(tmp_path / "course"), tmp_path / "tools"
-    (clone / ".venv").symlink_to(sys.prefix)
+    (clone / ".venv").mkdir()
+    for path in Path(sys.prefix).iterdir():
+        if path.name != ".ready":
+            (clone / ".venv" / path.name).symlink_to(path)
+    (clone / ".venv" / ".ready").touch()  # younger than all that it is made of
     tools.mkdir()
-    for name in ("make", "sh", "touch", "grep", "sed", "sort", "awk"):
+    for name in ("make", "sh", "grep", "sed", "sort", "awk"):
         (tools / name).symlink_to(shutil.which(name))
-    said = run(
-        f"{first} UNIT=02",
-        clone,
-        PATH=str(tools),
-        MAKEFLAGS="--old-file=.venv/.ready",
-        OMP_NUM_THREADS="1",
-    )
+    said = run(f"{first} UNIT=02", clone, PATH=str(tools))
     assert "02_attention" in said and "ada" in said
     assert (clone / "demo" / "reports" / "02_attention.html").is_file()
 

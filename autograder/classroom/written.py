@@ -56,7 +56,8 @@ class Answer:
     @property
     def blank(self) -> bool:
         """Whether there is nothing to read."""
-        return self.text.strip().strip("*_").casefold() in ("", "your answer here")
+        lines = {line.strip(" *_:").casefold() for line in self.text.splitlines()}
+        return lines <= {"", "your answer", "your answer here"}
 
 
 def questions(unit: str, root: Path) -> list[Question]:

@@ -10,12 +10,14 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import gradebook, written
+from autograder.classroom.written import Answer
 from autograder.course import units
 from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT, WORDS
 
 NAME = "numbers-why"
+STUB = "**Your answer**\n\nYOUR ANSWER HERE"
 
 
 @pytest.fixture
@@ -45,6 +47,12 @@ def score(root, student: str) -> float | None:
 def test_a_page_has_the_answers_and_who_left_it_blank(graded, listed):
     page = (graded / "reports" / f"{UNIT}-written.html").read_text()
     assert WORDS in page and "Ada Lovelace" in page and "<script" not in page
+
+
+@pytest.mark.parametrize("text", ["", "*Your answer here*", STUB])
+def test_the_release_s_own_words_are_no_answer(text):
+    assert Answer("ada", "Ada", text, None, "").blank
+    assert not Answer("ada", "Ada", f"{text}\n\nBoth are `nan`.", None, "").blank
 
 
 def test_points_and_comments_go_into_the_gradebook(graded, listed):

@@ -44,10 +44,14 @@ def test_a_mistake_costs_the_same_whatever_is_drawn(unit):
         assert list(uneven(exercise, visible[exercise.name], draws=6)) == []
 
 
-def test_the_command_prints_a_row_an_exercise_and_a_total(capsys):
-    assert main(["validity", units()[0].name]) == 0
+def test_the_command_prints_a_row_an_exercise_and_a_total(capsys, monkeypatch):
+    """Of two exercises: all of them are measured above."""
+    two = list(specifications("attention"))[:2]
+    monkeypatch.setattr("autograder.bank.specifications", lambda unit: two)
+    assert main(["validity", "attention"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "mutants caught" in lines[0] and lines[-1].startswith("total")
+    assert ["mutants caught" in line for line in lines] == [True, True, True]
+    assert lines[0].startswith("attention/") and lines[-1].startswith("total")
 
 
 def test_an_unknown_unit_is_a_plain_error(capsys):
