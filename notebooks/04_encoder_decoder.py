@@ -147,7 +147,8 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 #
 # **What to do.** Two linear layers (with bias) named `linear1` and `linear2`. Between
 # them the activation and then dropout. `activation` is `"relu"` or `"gelu"` (the exact
-# GELU, PyTorch's default). Leave `x` as it was.
+# GELU, PyTorch's default). Leave `x` as it was. Here and in all of this unit, matrices
+# start at random and every parameter learns: PyTorch's own start values will do.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -265,7 +266,8 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # the text says post-norm and the code is pre-norm.
 #
 # **What to do.** Both placements, by the formulas above. The sublayer, the norm and the
-# dropout are handed to you; call each of them exactly once. Leave `x` as it was.
+# dropout are handed to you; call each of them exactly once. Leave `x` as it was, even if
+# the sublayer returns the very tensor that it was given.
 #
 # <details><summary>Hint 1: a question</summary>
 #

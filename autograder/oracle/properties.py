@@ -66,10 +66,11 @@ _KINDS = {
     "dropout": _Kind(
         "where dropout acts in training",
         "In training a stand-in takes the place of dropout; it must act where the text "
-        "says, with the given probability.",
-        "Right in eval mode, but in training dropout acts at another place, or with "
+        "says, on each number by itself, with the given probability.",
+        "Right in eval mode, but in training dropout acts on other numbers, or with "
         "another probability.",
-        "On which numbers should dropout act, and which probability does it get?",
+        "On which numbers should dropout act, each by itself, and with which "
+        "probability?",
     ),
     "gradient": _Kind(
         "the gradient of every input and parameter",

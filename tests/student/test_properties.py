@@ -152,7 +152,7 @@ class Squeezing(Mixer):
     [
         (Remembers, "Right at first, wrong later: with one sentence"),
         (Noisy, "Right in eval mode, wrong in training mode"),
-        (DropsInputs, "in training dropout acts at another place"),
+        (DropsInputs, "in training dropout acts on other numbers"),
         (Detached, "gradient of x"),
         (Viewing, "All else is right, but here your code stops"),
         (Squeezing, "Right at first, wrong later: with one sentence"),
@@ -184,7 +184,7 @@ def test_dropping_whole_rows_is_seen():
             super().__init__(d)
             self.dropout = nn.Dropout1d(dropout)
 
-    assert "dropout acts at another place" in said(WholeRows)
+    assert "dropout acts on other numbers" in said(WholeRows)
 
 
 def test_a_module_that_is_wrong_at_first_gets_no_such_sentence():

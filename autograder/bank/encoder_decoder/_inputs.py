@@ -155,6 +155,17 @@ def token_ids(
     return torch.where(keep_mask(draw, batch, length), real, pad_id)
 
 
+def scattered_ids(
+    draw: Draw, batch: int, length: int, vocab: int, pad_id: int, first: bool
+) -> torch.Tensor:
+    """Ids with padding in any place, ``first``: but not in the first one."""
+    real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab
+    places = torch.arange(batch)[:, None] + torch.arange(length)  # (B, L)
+    keep = places % 3 != 0
+    keep[:, 0] |= first
+    return torch.where(keep, real, pad_id)
+
+
 def as_options(options: Mapping[str, int | str]) -> Inputs:
     return {
         f"option.{name}": value if isinstance(value, str) else torch.tensor(value)

@@ -19,7 +19,10 @@ from autograder.oracle.specification import (
 )
 
 
-def _branch(batch: int, length: int, size: int, norm_first: bool, pull: bool = False) -> Maker:
+def _branch(
+    batch: int, length: int, size: int, norm_first: bool, pull: bool = False,
+    hands_on: bool = False,
+) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {
             "x": draw.tensor(batch, length, size),
@@ -28,6 +31,7 @@ def _branch(batch: int, length: int, size: int, norm_first: bool, pull: bool = F
         }
         made |= draw.weights(**norm_shapes("", size))
         made = {k.replace("weights..", "weights."): v for k, v in made.items()}
+        made |= {"parts": "hand on what they are given"} if hands_on else {}
         return made | ({"pull": draw.tensor(batch, length, size)} if pull else {})
 
     return inputs
@@ -55,6 +59,20 @@ EXERCISE = Specification(
             inputs=_branch(2, 5, 4, True, pull=True),
             hint="Pre-norm: the norm is the first thing in the branch, and `x` itself "
             "is added.",
+        ),
+        CaseKind(
+            name="handed_on",
+            title="post-norm, and each part hands on the very tensor that it gets",
+            inputs=_branch(2, 3, 5, False, hands_on=True),
+            hint="What the sublayer returns may be `x` itself. Who else is changed if "
+            "you write into it?",
+        ),
+        CaseKind(
+            name="handed_on_pre",
+            title="the same with pre-norm",
+            inputs=_branch(3, 2, 4, True, hands_on=True),
+            hint="What the sublayer returns may be `x` itself. Who else is changed if "
+            "you write into it?",
         ),
         CaseKind(
             name="long_post",
@@ -240,24 +258,43 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="in_place",
-            says="`x` is not what it was before: `+=` writes into the caller's tensor.",
+            says="`x` is not what it was before: your code writes into it, or into what "
+            "the sublayer returned, which may be `x` itself.",
             asks="What is the difference between `x = x + y` and `x += y`?",
-            ways=[Way(edits=[
-                Edit(
-                    "return x + dropout(sublayer(norm(x)))",
-                    """
-                    x += dropout(sublayer(norm(x)))
-                    return x
-                    """,
-                ),
-                Edit(
-                    "return norm(x + dropout(sublayer(x)))",
-                    """
-                    x += dropout(sublayer(x))
-                    return norm(x)
-                    """,
-                ),
-            ])],
+            ways=[
+                Way(edits=[
+                    Edit(
+                        "return x + dropout(sublayer(norm(x)))",
+                        """
+                        x += dropout(sublayer(norm(x)))
+                        return x
+                        """,
+                    ),
+                    Edit(
+                        "return norm(x + dropout(sublayer(x)))",
+                        """
+                        x += dropout(sublayer(x))
+                        return norm(x)
+                        """,
+                    ),
+                ]),
+                Way(name="branch_in_place", edits=[
+                    Edit("x + dropout(sublayer(norm(x)))",
+                         "dropout(sublayer(norm(x))).add_(x)"),
+                    Edit("norm(x + dropout(sublayer(x)))",
+                         "norm(dropout(sublayer(x)).add_(x))"),
+                ]),
+                Way(name="branch_in_place_post", edits=[
+                    Edit(
+                        "return norm(x + dropout(sublayer(x)))",
+                        """
+                        branch = dropout(sublayer(x))
+                        branch += x
+                        return norm(branch)
+                        """,
+                    ),
+                ]),
+            ],
         ),
         Mutant(
             name="detached_road",

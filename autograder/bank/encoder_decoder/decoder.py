@@ -29,6 +29,12 @@ EXERCISE = Specification(
             one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True),
             one_sentence=stack_inputs(2, 1, 3, 4, 2),
             equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={"tgt_mask": "both"}),
+            a_mask_for_the_memory_only=stack_inputs(
+                2, 3, 4, 5, 6, masks={"memory_mask": "padding"}
+            ),
+            a_mask_for_the_target_only=stack_inputs(
+                2, 3, 5, 4, 3, masks={"tgt_mask": "causal"}
+            ),
         ),
     ),
     cases=[

@@ -56,6 +56,12 @@ EXERCISE = Specification(
                 ls=4,
                 masks={"tgt_mask": "heads", "memory_mask": "heads"},
             ),
+            a_mask_for_the_memory_only=layer_inputs(
+                DECODER, 3, 4, 6, 2, 5, ls=5, masks={"memory_mask": "padding"}
+            ),
+            a_mask_for_the_target_only=layer_inputs(
+                DECODER, 2, 5, 6, 3, 4, ls=3, masks={"tgt_mask": "causal"}
+            ),
             masks_of_two_dimensions=layer_inputs(
                 DECODER,
                 2,

@@ -27,6 +27,7 @@ EXERCISE = Specification(
         sizes=special(
             one_layer=stack_inputs(1, 2, 3, 4, norm=True),
             one_sentence=stack_inputs(2, 1, 3, 4),
+            no_layer=stack_inputs(0, 2, 3, 4, norm=True),
             equal_sizes=stack_inputs(3, 3, 3, 3, masks={"mask": "both"}),
         ),
     ),

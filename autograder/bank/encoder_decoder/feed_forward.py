@@ -47,7 +47,7 @@ EXERCISE = Specification(
         on=("relu",),
         ways=OF_MODULES,
         module=True,
-        dropout=("relu", {"rate": 0.375}),
+        dropout=("gelu", {"rate": 0.375}),
         sizes=special(
             one_sentence=_network(1, 3, d_model=4, d_ff=5),
             one_position=_network(2, 1, d_model=4, d_ff=5),
@@ -240,6 +240,37 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="dropout_before_activation",
+            says="Dropout stands before the activation. GELU bends what was scaled up "
+            "otherwise than what is scaled up afterwards.",
+            asks="In which order does the text name them: activation, dropout?",
+            ways=[Way(edits=[
+                Edit("self.activation(self.linear1(x))",
+                     "self.activation(self.dropout(self.linear1(x)))"),
+                Edit("self.linear2(self.dropout(hidden))", "self.linear2(hidden)"),
+            ])],
+        ),
+        Mutant(
+            name="dropped_together",
+            says="Several hidden numbers are dropped together: one draw serves for all "
+            "positions, or for all sentences.",
+            asks="How many numbers does the tensor hold that your dropout is given?",
+            ways=[
+                Way(edits=[
+                    Edit("self.dropout(hidden)",
+                         "hidden * self.dropout(torch.ones(hidden.size(-1)))"),
+                ]),
+                Way(name="sentences_dropped_together", edits=[
+                    Edit("self.dropout(hidden)",
+                         "hidden * self.dropout(torch.ones_like(hidden[:1]))"),
+                ]),
+                Way(name="positions_dropped", edits=[
+                    Edit("self.dropout(hidden)",
+                         "hidden * self.dropout(torch.ones_like(hidden[..., :1]))"),
+                ]),
+            ],
+        ),
+        Mutant(
             name="dropout_always",
             says="Dropout is active in eval mode, too.",
             asks="`F.dropout` does not know the module's mode. Who could tell it?",
@@ -322,9 +353,14 @@ EXERCISE = Specification(
                  "self.linear1(x).relu_() if self.activation is F.relu else F.gelu(self.linear1(x))"),
         ]),
         Accepted(name="dropout_before_relu", edits=[
-            Edit("hidden = self.activation(self.linear1(x))",
-                 "hidden = self.activation(self.dropout(self.linear1(x)))"),
-            Edit("self.linear2(self.dropout(hidden))", "self.linear2(hidden)"),
+            Edit(
+                "return self.linear2(self.dropout(hidden))",
+                """
+                if self.activation is F.relu:
+                    return self.linear2(F.relu(self.dropout(self.linear1(x))))
+                return self.linear2(self.dropout(hidden))
+                """,
+            ),
         ]),
         Accepted(name="functional", edits=[
             Edit("hidden = self.activation(self.linear1(x))",

@@ -7,6 +7,7 @@ from autograder.bank.encoder_decoder._inputs import (
     Shapes,
     as_options,
     linear_shapes,
+    scattered_ids,
     small_weights,
     stack_shapes,
     token_ids,
@@ -38,6 +39,8 @@ def _language_model_inputs(
     activation: str = "gelu",
     pad_id: int = 0,
     second: bool = False,
+    max_len: int = 0,
+    scattered: bool = False,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         options: dict[str, int | str] = {
@@ -51,11 +54,14 @@ def _language_model_inputs(
         if not norm_first:
             options |= {"norm_first": False, "activation": activation}
         options |= {"pad_id": pad_id} if pad_id else {}
+        options |= {"max_len": max_len} if max_len else {}
         shapes: Shapes = {"input.embedding.weight": (vocab, d_model)}
         shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
         shapes |= linear_shapes("output", vocab, d_model)
         made = as_options(options) | small_weights(draw, shapes)
         made["ids"] = token_ids(draw, batch, length, vocab, pad_id)
+        if scattered:
+            made["ids"] = scattered_ids(draw, batch, length, vocab, pad_id, first=True)
         if second:
             made["second ids"] = token_ids(draw, batch + 1, length + 2, vocab, pad_id)
         return made
@@ -78,6 +84,12 @@ EXERCISE = Specification(
             one_sentence=_language_model_inputs(7, 4, 2, 1, 5, True, 1, 6),
             one_position=_language_model_inputs(7, 4, 2, 1, 5, True, 3, 1),
             equal_sizes=_language_model_inputs(4, 4, 4, 1, 4, False, 4, 4),
+            padding_between_words=_language_model_inputs(
+                7, 4, 2, 1, 5, True, 3, 6, pad_id=3, scattered=True
+            ),
+            a_text_of_more_than_512_ids=_language_model_inputs(
+                5, 2, 1, 1, 3, True, 1, 520, max_len=530
+            ),
         ),
     ),
     cases=[

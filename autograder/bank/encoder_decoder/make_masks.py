@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.encoder_decoder._inputs import token_ids
+from autograder.bank.encoder_decoder._inputs import scattered_ids, token_ids
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -27,6 +27,14 @@ def _two_languages(batch: int, ls: int, lt: int, pad_id: int | None) -> Maker:
         return made | ({} if pad_id is None else {"pad_id": torch.tensor(pad_id)})
 
     return inputs
+
+
+def _padding_anywhere(draw: Draw) -> Inputs:
+    return {
+        "src": scattered_ids(draw, 3, 5, 19, 4, first=False),
+        "tgt": scattered_ids(draw, 3, 7, 17, 4, first=True),
+        "pad_id": torch.tensor(4),
+    }
 
 
 _SRC = "attention.padding_mask(src, pad_id),  # (B, 1, Ls)"
@@ -55,6 +63,12 @@ EXERCISE = Specification(
             title="pad_id left out, equal lengths",
             inputs=_two_languages(4, 5, 5, None),
             hint="With equal lengths, exchanged masks do not even raise an error.",
+        ),
+        CaseKind(
+            name="anywhere",
+            title="padding in any place of the source, and between words of the target",
+            inputs=_padding_anywhere,
+            hint="A mask says where padding *is*, not how many real tokens there are.",
         ),
         CaseKind(
             name="large",
@@ -228,6 +242,46 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("attention.causal_mask(tgt.size(1))",
                      "attention.causal_mask(tgt.size(1)).T"),
+            ])],
+        ),
+        Mutant(
+            name="by_lengths",
+            says="Your masks count the real tokens and open as many places from the left.",
+            asks="Which places would that open in a row that begins with padding?",
+            ways=[Way(edits=[
+                Edit(_SRC,
+                     "(torch.arange(src.size(1)) < (src != pad_id).sum(1, keepdim=True))[:, None],"),
+                Edit("padding = attention.padding_mask(tgt, pad_id)",
+                     "padding = (torch.arange(tgt.size(1)) < (tgt != pad_id).sum(1, keepdim=True))[:, None]"),
+            ])],
+        ),
+        Mutant(
+            name="source_by_lengths",
+            says="Your source mask counts the real tokens and opens as many places from "
+            "the left.",
+            asks="Which places would that open in a row that begins with padding?",
+            ways=[Way(edits=[
+                Edit(_SRC,
+                     "(torch.arange(src.size(1)) < (src != pad_id).sum(1, keepdim=True))[:, None],"),
+            ])],
+        ),
+        Mutant(
+            name="target_by_lengths",
+            says="Your target mask counts the real tokens and opens as many places from "
+            "the left.",
+            asks="Which places would that open in a row with padding between two words?",
+            ways=[Way(edits=[
+                Edit("padding = attention.padding_mask(tgt, pad_id)",
+                     "padding = (torch.arange(tgt.size(1)) < (tgt != pad_id).sum(1, keepdim=True))[:, None]"),
+            ])],
+        ),
+        Mutant(
+            name="first_always_open",
+            says="The first place of the source is open even if it is padding.",
+            asks="Which rows of the source begin with padding, and who may look there?",
+            ways=[Way(edits=[
+                Edit(_SRC,
+                     "attention.padding_mask(src, pad_id) | (torch.arange(src.size(1)) == 0),"),
             ])],
         ),
         Mutant(

@@ -19,13 +19,13 @@ from autograder.oracle.specification import (
 )
 
 
-def _hidden(batch: int, length: int, *special: int) -> Maker:
+def _hidden(batch: int, length: int, *special: int, least: int = 30) -> Maker:
     """``special``: mask_id, then pad_id and ignore if they are given."""
 
     def inputs(draw: Draw) -> Inputs:
         pad_id = special[1] if len(special) > 1 else 0
         keep = keep_mask(draw, batch, length)
-        ids = torch.where(keep, 30 + draw.ids(0, 40, batch, length), pad_id)
+        ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
         chosen = draw.flags(batch, length, chance=0.4)
         # Each of the four kinds of places occurs, whatever is drawn.
         chosen[:, 0] = torch.arange(batch) % 2 == 0
@@ -64,6 +64,13 @@ EXERCISE = Specification(
             title="another ignored target",
             inputs=_hidden(2, 7, 9, 3, -1),
             hint="Does your code use all five arguments?",
+        ),
+        CaseKind(
+            name="huge",
+            title="ids that float32 cannot hold",
+            inputs=_hidden(3, 4, 6, 2, -100, least=2**40),
+            hint="Ids are whole numbers from beginning to end.",
+            hidden_only=True,
         ),
         CaseKind(
             name="long",

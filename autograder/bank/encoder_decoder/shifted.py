@@ -19,13 +19,13 @@ from autograder.oracle.specification import (
 )
 
 
-def _sentences(batch: int, length: int, *special: int) -> Maker:
+def _sentences(batch: int, length: int, *special: int, least: int = 10) -> Maker:
     """Rows of BOS (1), words, EOS (2) and padding; ``special``: pad_id and ignore."""
 
     def inputs(draw: Draw) -> Inputs:
         pad_id = special[0] if special else 0
         keep = keep_mask(draw, batch, length)
-        ids = torch.where(keep, 10 + draw.ids(0, 40, batch, length), pad_id)
+        ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
         ids[:, 0] = 1
         ids[torch.arange(batch), keep.sum(1) - 1] = 2
         return {"ids": ids, "special": torch.tensor(special, dtype=torch.int64)}
@@ -64,6 +64,13 @@ EXERCISE = Specification(
             title="another ignored target",
             inputs=_sentences(2, 5, 3, -1),
             hint="Does your code use all three arguments?",
+        ),
+        CaseKind(
+            name="huge",
+            title="ids that float32 cannot hold",
+            inputs=_sentences(3, 5, 4, -100, least=2**40),
+            hint="Ids are whole numbers from beginning to end.",
+            hidden_only=True,
         ),
         CaseKind(
             name="long",

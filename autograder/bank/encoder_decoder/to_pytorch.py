@@ -57,6 +57,16 @@ EXERCISE = Specification(
             hint="Does your code work under any prefix?",
         ),
         CaseKind(
+            name="other_names",
+            title="a whole model: its other names are kept as they are",
+            inputs=_state(
+                {"source.embedding.weight": (5, 2), "output.weight": (7, 2)}
+                | stack_shapes("encoder.", ENCODER, 1, 2, 3, False)
+                | {"output.bias": (7,)}
+            ),
+            hint="What does your code do with a name that stands in no row of the table?",
+        ),
+        CaseKind(
             name="deep",
             title="a deep stack under a long prefix",
             inputs=_state(stack_shapes("model.body.decoder.", DECODER, 3, 2, 5, False)),
@@ -92,6 +102,29 @@ EXERCISE = Specification(
             asks="What is the shape of `nn.Linear(a, b).weight`?",
             ways=[Way(edits=[
                 Edit("torch.cat(thirds)", "torch.cat([third.T for third in thirds])"),
+            ])],
+        ),
+        Mutant(
+            name="others_lost",
+            says="Names that are the same on both sides are left out.",
+            asks="What does the docstring say of other names?",
+            ways=[Way(edits=[
+                Edit("theirs[name] = tensor",
+                     "theirs |= {name: tensor} if name not in state or 'norm' in name else {}"),
+            ])],
+        ),
+        Mutant(
+            name="given_written",
+            says="You write into the given dictionary.",
+            asks="To which of the two dictionaries does your code assign?",
+            ways=[Way(edits=[
+                Edit(
+                    "return theirs",
+                    """
+                    state.update({name: tensor.clone() for name, tensor in state.items()})
+                    return theirs
+                    """,
+                ),
             ])],
         ),
         Mutant(

@@ -7,6 +7,7 @@ from autograder.bank.encoder_decoder._inputs import (
     ENCODER,
     Shapes,
     as_options,
+    scattered_ids,
     small_weights,
     stack_shapes,
     token_ids,
@@ -43,6 +44,7 @@ def _model_inputs(
     second: bool = False,
     max_len: int = 0,
     positions: int = 0,
+    scattered: bool = False,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         options: dict[str, int | str] = {
@@ -67,6 +69,9 @@ def _model_inputs(
         made = as_options(options) | small_weights(draw, shapes)
         made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id)
         made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id)
+        if scattered:
+            made["src"] = scattered_ids(draw, batch, ls, src_vocab, pad_id, first=False)
+            made["tgt"] = scattered_ids(draw, batch, lt, tgt_vocab, pad_id, first=True)
         if second:
             made["second src"] = token_ids(draw, batch + 1, ls - 1, src_vocab, pad_id)
             made["second tgt"] = token_ids(draw, batch + 1, lt + 1, tgt_vocab, pad_id)
@@ -94,6 +99,9 @@ EXERCISE = Specification(
             one_sentence=_model_inputs(7, 6, 4, 2, 1, 5, batch=1, ls=3, lt=5),
             one_position=_model_inputs(7, 6, 4, 2, 1, 5, batch=2, ls=1, lt=1),
             equal_sizes=_model_inputs(5, 5, 4, 4, 1, 4, batch=4, ls=4, lt=4),
+            padding_between_words=_model_inputs(
+                7, 6, 4, 2, 1, 5, batch=3, ls=5, lt=4, pad_id=2, scattered=True
+            ),
             a_source_of_more_than_512_ids=_model_inputs(
                 5, 6, 2, 1, 1, 3, batch=1, ls=520, lt=3, max_len=530
             ),
@@ -401,6 +409,69 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="positions_copied",
+            says="Source and target have copies of `positions`, not the module that was "
+            "given. If it learns, they will learn different things.",
+            asks="Which module does each input layer get?",
+            ways=[Way(edits=[
+                Edit(
+                    "if positions is None:",
+                    """
+                    import copy
+                    if positions is None:
+                    """,
+                ),
+                Edit("vocab, d_model, positions, dropout, pad_id",
+                     "vocab, d_model, copy.deepcopy(positions), dropout, pad_id"),
+            ])],
+        ),
+        Mutant(
+            name="mask_of_last_encode",
+            says="`decode` takes the source's mask from the last `encode`, not from the "
+            "`src` that it is given.",
+            asks="What if two sources were encoded before the first one is decoded?",
+            ways=[Way(edits=[
+                Edit("mask = attention.padding_mask(src, self.pad_id)",
+                     "mask = self.kept = attention.padding_mask(src, self.pad_id)"),
+                Edit("memory, tgt_mask, src_mask)", "memory, tgt_mask, self.kept)"),
+            ])],
+        ),
+        Mutant(
+            name="memory_kept",
+            says="The memory of a source is kept and used again, after the weights have "
+            "changed, too.",
+            asks="What happens between two steps of training?",
+            ways=[Way(edits=[
+                Edit(
+                    "return self.decode(tgt, self.encode(src), src)",
+                    """
+                    kept = getattr(self, "kept", None)
+                    if self.training or kept is None or not torch.equal(kept[0], src):
+                        kept = self.kept = (src, self.encode(src))
+                    return self.decode(tgt, kept[1], src)
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="first_token_unmasked",
+            says="For a target of one token the mask of the source is left out.",
+            asks="What does the first step of writing look at?",
+            ways=[Way(edits=[
+                Edit("memory, tgt_mask, src_mask)",
+                     "memory, tgt_mask, src_mask if tgt.size(1) > 1 else None)"),
+            ])],
+        ),
+        Mutant(
+            name="frozen",
+            says="Some parameters never learn: they ask for no gradient.",
+            asks="Where does your code say `requires_grad`?",
+            ways=[Way(edits=[
+                Edit("self.output.weight = self.source.embedding.weight",
+                     "self.output.weight = self.source.embedding.weight; self.output.bias.requires_grad_(False)"),
+            ])],
+        ),
+        Mutant(
             name="positions_twice",
             says="Positions are added twice.",
             asks="What does `InputLayer` do by itself already?",
@@ -576,17 +647,6 @@ EXERCISE = Specification(
                     memory = self.encode(src)
                     return self.decode(tgt, memory, src)
             """),
-        Accepted(name="positions_each", edits=[
-            Edit(
-                "if positions is None:",
-                """
-                import copy
-                if positions is None:
-                """,
-            ),
-            Edit("vocab, d_model, positions, dropout, pad_id",
-                 "vocab, d_model, copy.deepcopy(positions), dropout, pad_id"),
-        ]),
         Accepted(name="tied_the_other_way", edits=[
             Edit("self.output.weight = self.source.embedding.weight",
                  "self.source.embedding.weight = self.output.weight"),

@@ -35,19 +35,22 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
     if "activation" in inputs:
         options["activation"] = inputs["activation"]
-    made = load_weights(module_class(d_model, d_ff, **options), inputs)
-    return _observe(made, ["x"], [], inputs)
+    made = module_class(d_model, d_ff, **options)
+    seen = _start(made)
+    return seen | _observe(load_weights(made, inputs), ["x"], [], inputs)
 
 
 @probe("encoder_decoder/add_and_norm")
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
     """The output, how often each part was called, x afterwards and its gradient."""
     x, norm_first = inputs["x"], bool(inputs["norm_first"])
-    parts = {
+    parts: dict[str, nn.Module] = {
         "sublayer": _Sublayer(inputs["table"]),
         "norm": load_weights(nn.LayerNorm(x.size(-1)), inputs),
         "dropout": _Shrink(),
     }
+    if "parts" in inputs:  # each hands on the very tensor that it was given
+        parts = {name: nn.Identity() for name in parts}
     calls = dict.fromkeys(parts, 0)
     for name, part in parts.items():
         part.register_forward_hook(lambda *_, name=name: _count(calls, name))
@@ -58,6 +61,8 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
 
     seen: Seen = {"output": call(x)}
     seen["calls"] = ", ".join(f"{name} {n}" for name, n in calls.items())
+    for part in parts.values():
+        part.train()  # in which a gradient is needed
     return seen | {"x afterwards": x} | gradients(call, [x], ["x"], inputs)
 
 
@@ -86,15 +91,17 @@ class _Shrink(nn.Module):
 @probe("encoder_decoder/encoder_layer")
 def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
-    made = load_weights(module_class(*_sizes(inputs, "attention")), inputs)
-    return _observe(made, ["x"], ["mask"], inputs)
+    made = module_class(*_sizes(inputs, "attention"))
+    seen = _start(made)
+    return seen | _observe(load_weights(made, inputs), ["x"], ["mask"], inputs)
 
 
 @probe("encoder_decoder/decoder_layer")
 def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """As for the encoder layer; who moves whom in the target and in the memory."""
-    made = load_weights(module_class(*_sizes(inputs, "self_attention")), inputs)
-    return _observe(made, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)
+    made = module_class(*_sizes(inputs, "self_attention"))
+    seen, masks = _start(made), ["tgt_mask", "memory_mask"]
+    return seen | _observe(load_weights(made, inputs), ["x", "memory"], masks, inputs)
 
 
 def _sizes(inputs: Inputs, attention: str) -> tuple[Any, ...]:
@@ -214,13 +221,20 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
     if options.get("shared_embedding") and options["src_vocab"] != options["tgt_vocab"]:
         refused = outcome(lambda: module_class(**options), ValueError)
         return {"two vocabularies in one table": refused}
-    model: Any = _load(module_class(**options), inputs)
+    made = module_class(**options)
+    start = _start(made)
+    model: Any = _load(made, inputs)
     pad_id = options.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
     src, tgt = ids.values()
     memory = tensor(model.encode(src), "what `encode` returns")
     logits = tensor(model(src, tgt), "the logits")
-    seen: Seen = {"other parameters": _extras(model, inputs)}
+    seen: Seen = {"other parameters": _extras(model, inputs)} | start
+    if "positions" in options:
+        adding = [part is options["positions"] for part in model.modules()
+                  if isinstance(part, _AddRows)]  # fmt: skip
+        count = f"{sum(adding)} given, {len(adding)} in all"
+        seen["modules that add positions"] = count
     if not options.get("shared_embedding"):
         with torch.no_grad():
             for name in ids:
@@ -231,6 +245,11 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
     seen["logits of decode"] = tensor(model.decode(tgt, memory, src), "the logits")
     foreign = tensor(model.decode(tgt, -memory.flip(-1), src), "the logits")
     seen["logits of decode with another memory"] = foreign
+    model.encode(src.flip(0))
+    later = tensor(model.decode(tgt, memory, src), "the logits")
+    seen["logits of decode after another encode"] = later
+    first = tensor(model.decode(tgt[:, :1], memory, src), "the logits")
+    seen["logits of decode for the first token"] = first
     if "second src" in inputs:
         seen["logits of a second batch"] = tensor(
             model(inputs["second src"], inputs["second tgt"]), "the logits"
@@ -239,6 +258,10 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
         seen |= _padding_gradients(model, logits, pad_id, inputs)
     if options.get("shared_embedding"):
         seen |= _sharing(model)
+    with torch.no_grad():  # as a step of training would
+        for parameter in model.parameters():
+            parameter.mul_(0.75)
+    seen["logits once the weights have changed"] = tensor(model(src, tgt), "the logits")
     return seen
 
 
@@ -312,9 +335,11 @@ def _sharing(model: nn.Module) -> Seen:
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
     options = _options(inputs)
-    model = _load(module_class(**options), inputs)
+    made = module_class(**options)
+    start = _start(made)
+    model = _load(made, inputs)
     ids = {"ids": inputs["ids"]}
-    seen: Seen = {"other parameters": _extras(model, inputs)}
+    seen: Seen = {"other parameters": _extras(model, inputs)} | start
     with torch.no_grad():
         seen["output moves with ids"] = _who_moves(
             lambda ids: model(ids), ids, "ids", options.get("pad_id", 0)
@@ -334,12 +359,15 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         for name, value in inputs.items()
         if name.startswith("state.")
     }
+    given = dict(state)
     found = function(state)
     if not isinstance(found, Mapping):
         raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
     names = sorted(map(str, found))
     seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
     seen["names"] = ", ".join(names)
+    replaced = [name for name, value in given.items() if state.get(name) is not value]
+    seen["entries of the given dict that were replaced"] = ", ".join(replaced) or "none"
     return seen | {"names of the given dict afterwards": ", ".join(state)}
 
 
@@ -368,7 +396,11 @@ def _pair(pair: tuple[Any, ...]) -> Seen:
 class _Patients(Mixture):
     """Decoder layers that are right or ill; they are called from afar."""
 
-    KINDS: ClassVar = {"a right decoder layer": "right", "the other one": "other"}
+    KINDS: ClassVar = {
+        "a right decoder layer": "right",
+        "the other one": "other",
+        "a third one": "third",
+    }
     MOST_TIMES = 2  # since each costs many calls
     MOST = 1 << 12  # numbers of a sequence that a layer takes
 
@@ -383,7 +415,7 @@ class _Patients(Mixture):
             self._layers.append(layer.eval())
 
     def things(self) -> list[str]:
-        return list(self.KINDS)
+        return [name for name, key in self.KINDS.items() if key in self.inputs]
 
     def shown(self) -> Answers:
         """The sizes, and the weights of each layer, without their names."""
@@ -489,7 +521,7 @@ def _verdict(
 
 
 class _Attention(nn.Module):
-    """Multi-head attention, with a causal mask ``ahead`` positions too wide."""
+    """Multi-head attention; a mask may also be numbers that are added to the scores."""
 
     def __init__(self, d_model: int, num_heads: int):
         super().__init__()
@@ -497,16 +529,13 @@ class _Attention(nn.Module):
         self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
 
     def forward(
-        self, x: torch.Tensor, source: torch.Tensor, ahead: int | None = None
+        self, x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
         *into, out = self.maps
         q, k, v = (
             layer(y).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
             for layer, y in zip(into, (x, source, source), strict=True)
         )
-        mask = None
-        if ahead is not None:
-            mask = torch.ones(x.size(1), source.size(1), dtype=torch.bool).tril(ahead)
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         result: torch.Tensor = out(heads.transpose(1, 2).flatten(2))
         return result
@@ -543,7 +572,12 @@ class _DecoderLayer(nn.Module):
         for index, branch in enumerate(branches):
             norm = self.norms[min(index, len(self.norms) - 1)]
             x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
-        return x.flip(0) if self.bug == "flips the batch" else x
+        ends: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+            "flips the batch": lambda x: x.flip(0),
+            "squeezes": torch.squeeze,
+            "side by side": lambda x: torch.cat((x, x), dim=-1),
+        }
+        return ends[self.bug](x) if self.bug in ends else x
 
     def _own(self, memory: torch.Tensor) -> Callable[..., Any]:
         attend: Any = self.seeing[0]
@@ -551,8 +585,7 @@ class _DecoderLayer(nn.Module):
         def branch(x: torch.Tensor) -> Any:
             if self.bug == "memory twice":
                 return attend(x, memory)
-            ahead = {"no mask": None, "one ahead": 1}.get(self.bug, 0)
-            seen = attend(x, x, ahead)
+            seen = attend(x, x, self._own_mask(len(x), x.size(1), x.dtype))
             if self.bug == "unpacks":
                 seen, _ = seen
             if self.bug == "mixes the batch":
@@ -563,11 +596,39 @@ class _DecoderLayer(nn.Module):
 
         return branch
 
+    def _own_mask(
+        self, batch: int, length: int, dtype: torch.dtype
+    ) -> torch.Tensor | None:
+        """Causal, as far as the bug lets it be."""
+        mask = _triangle(length, length, 1 if self.bug == "one ahead" else 0)
+        match self.bug:
+            case "no mask":
+                return None
+            case "first unseen":
+                mask[1:, 0] = False
+            case "short sight":
+                mask = mask.triu(-1)
+            case "soft mask":
+                return torch.where(mask, 0.0, -6.0).to(dtype)
+            case "mask of the first":
+                later = torch.arange(batch) > 0
+                return mask | later[:, None, None, None]
+        return mask
+
     def _memory(self, memory: torch.Tensor) -> Callable[..., Any]:
         def branch(x: torch.Tensor) -> Any:
             cross = self.seeing[-1]
             if self.bug == "causal memory":
-                return cross(x, memory, 0)
+                return cross(x, memory, _triangle(x.size(1), memory.size(1)))
+            if self.bug == "equal lengths":
+                return cross(x, memory, _triangle(x.size(1), x.size(1), x.size(1)))
+            if self.bug == "last asks":
+                last = torch.arange(x.size(1)) == x.size(1) - 1
+                return cross(x, memory) * last[:, None]
+            if self.bug == "mixes memories":
+                return cross(x, memory.mean(0, keepdim=True).expand_as(memory))
+            if self.bug == "last leaks":
+                return cross(x, memory + memory[-1:])
             if self.bug == "short memory":
                 return cross(x, memory[:, :-1])
             if self.bug == "first memory":
@@ -577,6 +638,11 @@ class _DecoderLayer(nn.Module):
             return cross(x, memory)
 
         return branch
+
+
+def _triangle(rows: int, columns: int, ahead: int = 0) -> torch.Tensor:
+    """Each row sees the columns up to its own number, and some ahead."""
+    return torch.ones(rows, columns, dtype=torch.bool).tril(ahead)
 
 
 def _observe(
@@ -618,6 +684,21 @@ def _extras(module: nn.Module, inputs: Inputs) -> str:
     }
     extras = [n for n, p in module.named_parameters() if id(p) not in loaded]
     return ", ".join(sorted(extras)) or "none"
+
+
+def _start(module: object) -> Seen:
+    """How a new module starts, before weights are loaded."""
+    own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
+    frozen = [name for name, value in own.items() if not value.requires_grad]
+    alike = [
+        name
+        for name, value in own.items()
+        if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
+    ]
+    return {
+        "parameters that do not learn": ", ".join(sorted(frozen)) or "none",
+        "matrices that do not start at random": ", ".join(sorted(alike)) or "none",
+    }
 
 
 def _who_moves(

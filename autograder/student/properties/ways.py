@@ -192,18 +192,30 @@ def _training_mode(call: Call) -> Iterator[None]:
 
 
 def dropout(call: Call) -> Tries:
-    """Training mode with a stand-in for dropout: without chance, its place is seen."""
+    """Training mode with a stand-in for dropout: without chance, its place is seen.
+
+    So is on how many numbers it acts: one draw for several of them drops them together.
+    """
 
     def first_result() -> Results:
+        acted_on = 0
+
+        def counted(x: torch.Tensor, p: float) -> torch.Tensor:
+            nonlocal acted_on
+            acted_on += x.numel() if p else 0
+            return shrink(x, p)
+
         call.target.train()
         with dropout_is(shrink):
-            chance, found = _left_to_chance(call), call()
+            chance = _left_to_chance(call)
+        with dropout_is(counted):
+            found = call()
         call.target.eval()
         # Dropout made by hand is chance, and says nothing here: other cases see it.
         if chance:
             raise ByHand
         name = next(iter(found))
-        return {name: found[name]}
+        return {name: found[name], "numbers dropped or kept": torch.tensor(acted_on)}
 
     def learning() -> Results:
         with dropout_is(shrink):
