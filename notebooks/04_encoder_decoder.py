@@ -16,7 +16,8 @@
 #
 # *About 4½ hours · short path about 3: exercises 4.2, 4.3, 4.5, 4.7, 4.8, 4.10, 4.12*
 #
-# *13 exercises and one question in words · 100 points.* The short path carries the story: read the rest, and come back to it.
+# *13 exercises and one question in words · 100 points.* The short path carries the
+# story: read the rest, and come back to it.
 #
 # **Recap.** Unit 1 gave `InputLayer`: scaled embeddings plus positions. Unit 2 gave
 # `padding_mask`, `causal_mask` and `combine_masks`. Unit 3 gave `MultiHeadAttention`:
@@ -117,9 +118,9 @@ def who_moves(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 # Then it narrows the vector again.
 #
 # ```text
-# attention      positions talk to each other     ●─●─●─●
-#                                                 │ │ │ │
-# feed-forward   each one thinks for itself       ○ ○ ○ ○    one network, used four times
+# attention      positions talk to each other   ●─●─●─●
+#                                               │ │ │ │
+# feed-forward   each one thinks for itself     ○ ○ ○ ○    one network, used four times
 # ```
 #
 # **Predict first.** The paper's base model has `d_model = 512` and `d_ff = 2048`. Which
@@ -134,9 +135,9 @@ print(f"multi-head attention: {in_attention:>9,}")
 print(f"feed-forward:         {in_feed_forward:>9,}")
 
 # %% [markdown]
-# Two thirds of the layer are feed-forward. Geva et al. (2021) look at it as a memory. In
-# $x W_1$, each *column* of $W_1$ recognises a pattern: its product with $x$ says how well
-# it fits. The *row* of $W_2$ with the same number says what follows from it.
+# Two thirds of the layer are feed-forward. Geva et al. (2021) look at it as a memory.
+# In $x W_1$, each *column* of $W_1$ recognises a pattern: its product with $x$ says how
+# well it fits. The *row* of $W_2$ with the same number says what follows from it.
 #
 # ### Exercise 4.1 - position-wise feed-forward
 #
@@ -206,7 +207,7 @@ class FeedForward(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """From x `(..., d_model)` to a tensor of the same shape, position by position."""
+        """From x `(..., d_model)` to the same shape, position by position."""
         ### BEGIN SOLUTION
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)
@@ -261,13 +262,13 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 #
 # *time ~10 min · difficulty 2/5 · 7 points*
 #
-# **Why it matters.** You will call this function twice in an encoder layer and three times
-# in a decoder layer. The two placements are easily confused: in one well-known tutorial,
-# the text says post-norm and the code is pre-norm.
+# **Why it matters.** You will call this function twice in an encoder layer and three
+# times in a decoder layer. The two placements are easily confused: in one well-known
+# tutorial, the text says post-norm and the code is pre-norm.
 #
 # **What to do.** Both placements, by the formulas above. The sublayer, the norm and the
-# dropout are handed to you; call each of them exactly once. Leave `x` as it was, even if
-# the sublayer returns the very tensor that it was given.
+# dropout are handed to you; call each of them exactly once. Leave `x` as it was, even
+# if the sublayer returns the very tensor that it was given.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -309,7 +310,8 @@ def add_and_norm(
         sublayer: a function from `(B, L, d_model)` to the same shape.
         norm: a module that normalises each position.
         dropout: a module, applied to what the sublayer returns, before the sum.
-        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the norm.
+        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the
+            norm.
 
     Returns:
         `(B, L, d_model)`
@@ -341,10 +343,11 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # **Why it matters.** BERT is this layer, twelve times.
 #
 # **What to do.** Create `attention` (a `MultiHeadAttention` of unit 3), `feed_forward`,
-# `norm1` for the attention and `norm2` for the feed-forward. Hand on what you are given:
-# `num_heads` to the attention, `d_ff` and `activation` to the feed-forward network. The
-# same `dropout` goes to three places: into the attention, into the feed-forward network,
-# and onto each branch. Return the new vectors only, not the weights.
+# `norm1` for the attention and `norm2` for the feed-forward. Hand on what you are
+# given: `num_heads` to the attention, `d_ff` and `activation` to the feed-forward
+# network. The same `dropout` goes to three places: into the attention, into the
+# feed-forward network, and onto each branch. Return the new vectors only, not the
+# weights.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -358,7 +361,7 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 #
 # ```text
 # x                               (B, L, d_model)
-# attention of it to itself       (B, L, d_model), (B, h, L, L)    only the first is needed
+# attention of it to itself       (B, L, d_model), (B, h, L, L)   the first is needed
 # after add & norm 1              (B, L, d_model)
 # after add & norm 2              (B, L, d_model)
 # ```
@@ -368,8 +371,8 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 #
 # ```text
 # init:     attention, feed_forward, norm1, norm2, a dropout; remember norm_first
-# forward:  define a little function: attention of its argument to itself, with the mask;
-#               it returns the first result
+# forward:  define a little function: attention of its argument to itself, with the
+#               mask; it returns the first result
 #           x = add & norm of that function, with norm1
 #           return add & norm of the feed-forward network, with norm2
 # ```
@@ -418,8 +421,8 @@ class EncoderLayer(nn.Module):
         """From x `(B, L, d_model)` to a tensor of the same shape.
 
         Args:
-            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h and
-                the first L may be 1: True = may attend.
+            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h
+                and the first L may be 1: True = may attend.
         """
         ### BEGIN SOLUTION
 
@@ -597,31 +600,34 @@ def before_or_after():
             right.plot(range(1, 9), sizes, line, marker="o", color=colour, label=label)
             print(f"{name:>9}, seed {seed}: loss after 120 steps {losses[-1]:.2f}")
     left.axhline(math.log(12), color="grey", linestyle=":", label="guessing")
-    left.set(xlabel="step", ylabel="loss", title="8 layers, without warm-up", ylim=(1, 4))
+    left.set(
+        xlabel="step", ylabel="loss", title="8 layers, without warm-up", ylim=(1, 4)
+    )
     right.set(xlabel="layer", title="Gradient norm before the first step")
     left.legend()
     right.legend()
     show(
         fig,
         alt="Left: two loss curves of pre-norm fall below 2, two of post-norm stay at "
-        "2.4, which is guessing. Right: gradient norms by layer; those of post-norm are "
-        "larger at every layer, in the last one by a factor of 2.4 to 3.",
+        "2.4, which is guessing. Right: gradient norms by layer; those of post-norm "
+        "are larger at every layer, in the last one by a factor of 2.4 to 3.",
     )
 
 
 # %% [markdown]
-# With the same settings, pre-norm learns and post-norm still guesses. And the gradients?
-# Post-norm's are the larger ones at both ends: by a factor of 1.4 to 1.7 in the first
-# layer, and of 2.4 to 3 in the last. (Two seeds; how a curve runs in between is another
-# story in each of them.)
+# With the same settings, pre-norm learns and post-norm still guesses. And the
+# gradients? Post-norm's are the larger ones at both ends: by a factor of 1.4 to 1.7 in
+# the first layer, and of 2.4 to 3 in the last. (Two seeds; how a curve runs in between
+# is another story in each of them.)
 #
-# Post-norm *can* be trained: with a smaller learning rate, and with a warm-up that starts
-# with tiny steps (the paper took 4000 of them). Xiong et al. (2020) show why: at the start,
-# post-norm's gradients near the output are large, and Adam's first steps are then far
-# too bold. With pre-norm the warm-up can be dropped.
+# Post-norm *can* be trained: with a smaller learning rate, and with a warm-up that
+# starts with tiny steps (the paper took 4000 of them). Xiong et al. (2020) show why: at
+# the start, post-norm's gradients near the output are large, and Adam's first steps are
+# then far too bold. With pre-norm the warm-up can be dropped.
 #
-# **Predict first.** The same post-norm encoder, the same rate of 0.005, 300 steps, twice: once as
-# above, and once with a rate that rises to 0.005 over the first 100 steps. Is that enough?
+# **Predict first.** The same post-norm encoder, the same rate of 0.005, 300 steps,
+# twice: once as above, and once with a rate that rises to 0.005 over the first 100
+# steps. Is that enough?
 
 
 # %%
@@ -638,8 +644,8 @@ def post_norm_with_warmup():
     ax.legend()
     show(
         fig,
-        alt="Two loss curves of post-norm over 300 steps. Without warm-up it stays near "
-        "guessing, at about 2.4. With 100 steps of warm-up it falls to about 1.8.",
+        alt="Two loss curves of post-norm over 300 steps. Without warm-up it stays "
+        "near guessing, at about 2.4. With 100 steps of warm-up it falls to about 1.8.",
     )
 
 
@@ -683,7 +689,8 @@ def post_norm_with_warmup():
 # ```text
 #              tgt_mask (causal, padding)       memory, memory_mask (padding)
 #                  │                                │
-# x ─▶ add & norm 1 ( self-attention ) ─▶ add & norm 2 ( cross-attention ) ─▶ add & norm 3 ( feed-forward ) ─▶
+# x ─▶ add & norm 1              ─▶ add & norm 2               ─▶ add & norm 3 ─▶
+#      ( self-attention )           ( cross-attention )           ( feed-forward )
 # ```
 #
 # 1. **Masked self-attention**: what has been written so far? The mask hides the future.
@@ -776,11 +783,12 @@ class DecoderLayer(nn.Module):
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
     ) -> Tensor:
-        """From x `(B, Lt, d_model)` and memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
+        """From x `(B, Lt, d_model)`, memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
 
         Args:
             tgt_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Lt)`.
-            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Ls)`.
+            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to
+                `(B, h, Lt, Ls)`.
         """
         ### BEGIN SOLUTION
 
@@ -799,7 +807,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% check="encoder_decoder/decoder_layer" points=12
-# Looks at values in both placements, and at who moves whom: in the target and the memory.
+# Looks at values in both placements, and at who moves whom, in target and memory.
 check("encoder_decoder/decoder_layer", DecoderLayer)
 
 # %% [markdown]
@@ -833,9 +841,9 @@ def who_moves_whom():
     fig.tight_layout()
     show(
         fig,
-        alt="Three yes-no matrices. Encoder layer: all outputs move with the three real "
-        "words; the padding moves only its own output. Decoder layer, target: a lower "
-        "triangle. Decoder layer, memory: all outputs move with the three real words, "
+        alt="Three yes-no matrices. Encoder layer: all outputs move with the three "
+        "real words; the padding moves only its own output. Decoder layer, target: a "
+        "lower triangle. Decoder layer, memory: all outputs move with the three real words, "
         "and none with the padding.",
     )
 
@@ -978,11 +986,12 @@ def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tenso
 
     Args:
         src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; each row starts with a real one.
+        tgt: ids that the decoder reads, `(B, Lt)`, int64; rows start with a real one.
         pad_id: the id of the padding token.
 
     Returns:
-        src_mask, `(B, 1, Ls)` or `(B, 1, 1, Ls)`: for the encoder and for cross-attention.
+        src_mask, `(B, 1, Ls)` or `(B, 1, 1, Ls)`: for the encoder and the
+            cross-attention.
         tgt_mask, `(B, Lt, Lt)` or `(B, 1, Lt, Lt)`: for the decoder's self-attention.
     """
     ### BEGIN SOLUTION
@@ -1088,7 +1097,7 @@ class Transformer(nn.Module):
         shared_embedding: one table for source, target and output.
         pad_id: the token that nobody attends to.
         max_len: positions of the sinusoid table.
-        positions: a module that adds positions to `(B, L, d_model)`, instead of the table.
+        positions: a module that adds positions to `(B, L, d_model)`; None: sinusoids.
 
     Its modules are named `source`, `target`, `encoder`, `decoder` and `output`.
 
@@ -1168,7 +1177,7 @@ class Transformer(nn.Module):
 
 
 # %% check="encoder_decoder/transformer" points=12
-# Looks at the weights' names, logits, both placements, padding, sharing, and who moves whom.
+# Looks at the weights' names, logits, both placements, padding, sharing, who moves.
 check("encoder_decoder/transformer", Transformer)
 
 # %% [markdown]
@@ -1228,9 +1237,9 @@ def how_large():
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# layers.0.self_attention.w_q.weight   (d, d) ┐
-# layers.0.self_attention.w_k.weight   (d, d) ├  layers.0.self_attn.in_proj_weight  (3d, d)
-# layers.0.self_attention.w_v.weight   (d, d) ┘
+# layers.0.self_attention.w_q.weight  (d, d) ┐
+# layers.0.self_attention.w_k.weight  (d, d) ├ layers.0.self_attn.in_proj_weight (3d, d)
+# layers.0.self_attention.w_v.weight  (d, d) ┘
 # layers.0.self_attention.w_q.bias     (d,) and two more: in_proj_bias  (3d,)
 # layers.0.feed_forward.linear1.bias          layers.0.linear1.bias
 # ```
@@ -1438,9 +1447,10 @@ check("encoder_decoder/language_model", LanguageModel)
 # %% [markdown]
 # ### The masks of BERT, of GPT, and of libraries
 #
-# In the libraries that most people use, a tokenizer returns `attention_mask` with the ids: `(B, L)`,
-# 1 for a real token, 0 for padding. It has no row for the query, since it only says which *keys* are
-# real. The causal part is not in it: a GPT-like model adds it inside, a BERT-like model does not.
+# In the libraries that most people use, a tokenizer returns `attention_mask` with the
+# ids: `(B, L)`, 1 for a real token, 0 for padding. It has no row for the query, since
+# it only says which *keys* are real. The causal part is not in it: a GPT-like model
+# adds it inside, a BERT-like model does not.
 #
 # | who | form | opens |
 # |---|---|---|
@@ -1449,8 +1459,9 @@ check("encoder_decoder/language_model", LanguageModel)
 # | `nn.MultiheadAttention`, `nn.Transformer` | boolean | `False` |
 # | a mask of numbers, in many places | added to the scores | 0 (closed: `-inf`) |
 #
-# **Predict first**, on paper: the masks of both families for the ids below, `(L, L)`, made from the
-# same `attention_mask`. (The padding stands on the left here, as libraries do it for generation.)
+# **Predict first**, on paper: the masks of both families for the ids below, `(L, L)`,
+# made from the same `attention_mask`. (The padding stands on the left here, as
+# libraries do it for generation.)
 
 
 # %%
@@ -1472,16 +1483,17 @@ def one_attention_mask_two_families():
     print("the GPT-like mask as numbers to add, last row:", added[-1].tolist())
     show(
         fig,
-        alt="Two 5 by 5 masks, yellow is open. BERT-like: the last three columns are open in "
-        "every row. GPT-like: of these columns the lower triangle is open; the first two rows, "
-        "those of the padding, are empty.",
+        alt="Two 5 by 5 masks, yellow is open. BERT-like: the last three columns are "
+        "open in every row. GPT-like: of these columns the lower triangle is open; the "
+        "first two rows, those of the padding, are empty.",
     )
 
 
 # %% [markdown]
-# Look at the first two rows on the right: with padding on the *left*, a causal mask leaves padding
-# queries with no key at all. That is the row of unit 2 that gives `nan`. Libraries open such rows
-# again or overwrite their result. We pad on the right, where every row sees at least BOS.
+# Look at the first two rows on the right: with padding on the *left*, a causal mask
+# leaves padding queries with no key at all. That is the row of unit 2 that gives `nan`.
+# Libraries open such rows again or overwrite their result. We pad on the right, where
+# every row sees at least BOS.
 #
 # ### Family one: fill in what was hidden
 #
@@ -1749,14 +1761,16 @@ def two_families():
     for ax in (left, right):
         ax.axhline(1 / LETTERS, color="grey", linestyle=":", label="guessing")
         ax.legend()
-    left.set(xlabel="position", ylabel="right answers", title="Encoder-only: hidden letters")
+    left.set(
+        xlabel="position", ylabel="right answers", title="Encoder-only: hidden letters"
+    )
     right.set(xlabel="position", title="Decoder-only: the next letter")
     show(
         fig,
         alt="Left: the model that sees both sides fills in hidden letters at every "
-        "position, close to 100 %. The causal one only guesses in the first half and is "
-        "good in the second. Right: the next letter is guessed for five positions and "
-        "right from then on.",
+        "position, close to 100 %. The causal one only guesses in the first half and "
+        "is good in the second. Right: the next letter is guessed for five positions "
+        "and right from then on.",
     )
 
 
@@ -1773,10 +1787,12 @@ def two_families():
 # test sentences.
 
 # %%
-NOUNS = {"cat": "gato", "dog": "perro", "book": "libro", "tree": "árbol", "car": "coche",
+NOUNS = {"cat": "gato", "dog": "perro", "book": "libro", "tree": "árbol",
+         "car": "coche",
          "garden": "jardín", "boat": "barco", "horse": "caballo"}  # fmt: skip
 ADJECTIVES = {"red": "rojo", "black": "negro", "white": "blanco", "old": "viejo",
-              "fast": "rápido", "small": "pequeño", "new": "nuevo", "long": "largo"}  # fmt: skip
+              "fast": "rápido", "small": "pequeño", "new": "nuevo",
+              "long": "largo"}  # fmt: skip
 SPECIAL = ["‹pad›", "‹bos›", "‹eos›", "‹unk›"]
 ENGLISH = [*SPECIAL, *NOUNS, *ADJECTIVES]
 SPANISH = [*SPECIAL, *NOUNS.values(), *ADJECTIVES.values()]
@@ -1786,7 +1802,9 @@ def sentence_pair() -> tuple[list[int], list[int]]:
     """A random sentence in English, and in Spanish between BOS and EOS."""
     english, spanish = [], [BOS]
     for _ in range(int(torch.randint(1, 4, ()))):
-        noun, adjective = (4 + torch.randint(0, 8, (2,)) + torch.tensor([0, 8])).tolist()
+        noun, adjective = (
+            4 + torch.randint(0, 8, (2,)) + torch.tensor([0, 8])
+        ).tolist()
         has_adjective = torch.rand(()) < 0.6
         english += [adjective, noun] if has_adjective else [noun]
         spanish += [noun, adjective] if has_adjective else [noun]
@@ -1796,8 +1814,8 @@ def sentence_pair() -> tuple[list[int], list[int]]:
 def sentence_pairs(count: int, held_out: bool) -> tuple[Tensor, Tensor]:
     """Different sentences `(count, 6)` and translations `(count, 8)`, padded.
 
-    Whether a sentence is held out for the test is a property of the sentence, so that no
-    sentence can be on both sides.
+    Whether a sentence is held out for the test is a property of the sentence, so that
+    no sentence can be on both sides.
     """
     found = {}
     while len(found) < count:
@@ -1862,6 +1880,7 @@ def listen(model: nn.Module, *inputs: Tensor) -> dict[str, Tensor]:
     heard, hooks = {}, []
     for name, module in model.named_modules():
         if isinstance(module, multi_head_attention.MultiHeadAttention):
+
             def keep(_module, _inputs, result, name=name):
                 heard[name] = result[1].detach()  # (B, h, Lq, Lk)
 
@@ -1877,7 +1896,7 @@ def translation():
     model, losses = train_encoder_decoder(seed=0)
     src, tgt = sentence_pairs(1000, held_out=True)
     written = translate(model, src)
-    print(f"last loss {losses[-1]:.3f}; exact match on 1000 sentences that were held out: "
+    print(f"last loss {losses[-1]:.3f}; exact match on 1000 sentences, held out: "
           f"{exact_match(written, tgt):.1%}\n")  # fmt: skip
     for row in range(4):
         answer, right = words(written[row], SPANISH), words(tgt[row], SPANISH)
@@ -1889,11 +1908,12 @@ def translation():
     fig, ax = plt.subplots(figsize=(5, 4))
     to_write = [*words(tgt[long], SPANISH), "‹eos›"]
     draw_map(ax, cross[: len(to_write)], [f"→ {word}" for word in to_write],
-             words(src[long], ENGLISH), "Cross-attention, mean of the heads")  # fmt: skip
+             words(src[long], ENGLISH),
+             "Cross-attention, mean of the heads")  # fmt: skip
     ax.set_ylabel("word to write")
     show(
         fig,
-        alt="Cross-attention from Spanish words, about to be written, to English words. "
+        alt="Cross-attention from Spanish words, about to be written, to English ones. "
         "For each phrase the noun looks at the second word and the adjective at the "
         "first: the bright cells cross over.",
     )
@@ -1904,10 +1924,11 @@ def translation():
 # nobody told the model about nouns and adjectives. Look for the little crosses in the
 # map: there two words change places.
 #
-# One line of `translations` is worth a second look. Of 8,000 *different* sentences only 7 have
-# a single word, since there are but 8 nouns. Drawn as they come, the model would see one
-# of them in every 18th batch and get `tree` wrong. So each *length* is drawn equally often.
-# What is rare in the data is badly learnt: look for what is rare in yours.
+# One line of `translations` is worth a second look. Of 8,000 *different* sentences only
+# 7 have a single word, since there are but 8 nouns. Drawn as they come, the model would
+# see one of them in every 18th batch and get `tree` wrong. So each *length* is drawn
+# equally often. What is rare in the data is badly learnt: look for what is rare in
+# yours.
 #
 # ## 8. Bug clinic: write the test
 #
@@ -1991,8 +2012,8 @@ def does_it_run():
 #
 # It may be post-norm or pre-norm, ReLU or GELU, and its modules may have any names. We
 # grade your test by running it on right layers and on wrong ones, each with one bug:
-# the three above and others. For each pair you get the points if the right one passes
-# *and* the wrong one does not.
+# the three above and others. Each right one comes with two wrong ones: you get the points
+# if the right one passes *and* the wrong ones do not.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -2139,7 +2160,8 @@ def your_test_at_work():
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 7 · Since 2017
 #
-# *An optional unit, after the six.* You have built the Transformer of 2017. Open the code of a
-# language model of today, and you will find about the same machine, with most of its screws
-# replaced. This unit replaces them, one by one. At the end you have built such a model, and a
-# test shows that it computes what the `transformers` library computes for a Llama with the same
-# weights, to five digits.
+# *An optional unit, after the six.* You have built the Transformer of 2017. Open the
+# code of a language model of today, and you will find about the same machine, with most
+# of its screws replaced. This unit replaces them, one by one. At the end you have built
+# such a model, and a test shows that it computes what the `transformers` library
+# computes for a Llama with the same weights, to five digits.
 #
 # **You will learn**
 # - the parts that changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
@@ -16,16 +16,17 @@
 # - what each part buys at this size, measured, also where it buys nothing;
 # - to write a test for cached decoding, where bugs hide best.
 #
-# *About 5½ hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9, 7.10, 7.11 ·
-# 18 exercises and one question in words · 100 points · the whole notebook runs in about five
-# minutes on one core, three of them for the training near the end*
+# *About 5½ hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
+# 7.10, 7.11 · 18 exercises and one question in words · 100 points · the whole notebook
+# runs in about five minutes on one core, three of them for the training near the end*
 #
 # The short path is the model and its cache (52 points). The rest stands on its own.
 #
-# **Recap.** Unit 2 gave `attention.causal_mask(L)`: True where a query may look. Unit 3 gave
-# `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and `mha.merge_heads`, the way
-# back. Unit 5 gave `reversal.rate_factor(step, warmup, steps)`: warm-up, then cosine. We use them as
-# they are.
+# **Recap.** Unit 2 gave `attention.causal_mask(L)`: True where a query may look. Unit 3
+# gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and
+# `mha.merge_heads`, the way back. Unit 5 gave
+# `reversal.rate_factor(step, warmup, steps)`: warm-up, then cosine. We use them as they
+# are.
 #
 # **Conventions of this unit**
 #
@@ -83,30 +84,33 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # %% [markdown]
 # ## 1. A norm with less to do
 #
-# LayerNorm takes away the mean of a vector, divides by its standard deviation, scales and shifts.
-# Which of these does the work? Zhang and Sennrich 2019 left out the mean and the shift, and lost
-# nothing. What is left divides by the **root mean square**:
+# LayerNorm takes away the mean of a vector, divides by its standard deviation, scales
+# and shifts. Which of these does the work? Zhang and Sennrich 2019 left out the mean
+# and the shift, and lost nothing. What is left divides by the **root mean square**:
 #
-# $$\operatorname{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
+# $$\operatorname{RMSNorm}(x) =
+# \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
 #
-# **Predict first.** Layers run in half precision today, where the largest number is 65,504. A
-# vector holds the number 300. What is its square, in half precision? And what is $x / \infty$?
+# **Predict first.** Layers run in half precision today, where the largest number is
+# 65,504. A vector holds the number 300. What is its square, in half precision? And what
+# is $x / \infty$?
 #
 # ### Exercise 7.1 - RMSNorm
 #
 # *time ~12 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** It stands twice in every layer. And it is the one place in a model where half
-# precision is not enough.
+# **Why it matters.** It stands twice in every layer. And it is the one place in a model
+# where half precision is not enough.
 #
 # **What to do.** Write the module: one parameter `weight`, which starts as ones, and no
-# bias. Inputs of half precision (`float16`, `bfloat16`) are normalised in `float32`. The result
-# has the dtype of `x`. Do not use `nn.RMSNorm` or `F.rms_norm`; you will be compared with them.
+# bias. Inputs of half precision (`float16`, `bfloat16`) are normalised in `float32`.
+# The result has the dtype of `x`. Do not use `nn.RMSNorm` or `F.rms_norm`; you will be
+# compared with them.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Is ε added to the mean of the squares, or to its root? Look at the formula, and think of a vector of
-# zeros: what would its gradient be in the other case?
+# Is ε added to the mean of the squares, or to its root? Look at the formula, and think
+# of a vector of zeros: what would its gradient be in the other case?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -148,7 +152,7 @@ class RMSNorm(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise each vector of `x`, shape `(..., d_model)`; same shape, same dtype."""
+        """Normalise each vector of `x`, `(..., d_model)`; same shape, same dtype."""
         ### BEGIN SOLUTION
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., d_model)
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
@@ -175,19 +179,21 @@ def what_half_precision_does():
 
 
 # %% [markdown]
-# 90,000 is more than half precision can hold. The square is infinite, and what is divided by
-# infinity is zero: no error, no NaN, only a layer that says nothing.
+# 90,000 is more than half precision can hold. The square is infinite, and what is
+# divided by infinity is zero: no error, no NaN, only a layer that says nothing.
 #
 # ## 2. Positions that turn
 #
-# In unit 1 you *added* a vector to each embedding to say where it stands. And you found that
-# moving by $k$ places is a **rotation** of the sinusoid, the same one everywhere. Su et al. 2021 take this
-# seriously: do not add anything. *Rotate* queries and keys, by an angle that grows with the place.
+# In unit 1 you *added* a vector to each embedding to say where it stands. And you found
+# that moving by $k$ places is a **rotation** of the sinusoid, the same one everywhere.
+# Su et al. 2021 take this seriously: do not add anything. *Rotate* queries and keys, by
+# an angle that grows with the place.
 #
-# Take two of a query's numbers as a point in the plane. At place $m$ it is turned by $m\theta$. A key at
-# place $n$ is turned by $n\theta$. Their dot product depends on the angle between them, and that is
-# $(m - n)\theta$: **only the distance counts.** A head has $d_k$ numbers, so $d_k / 2$ such points.
-# Each has its own speed, from one radian a place down to almost nothing:
+# Take two of a query's numbers as a point in the plane. At place $m$ it is turned by
+# $m\theta$. A key at place $n$ is turned by $n\theta$. Their dot product depends on the
+# angle between them, and that is $(m - n)\theta$: **only the distance counts.** A head
+# has $d_k$ numbers, so $d_k / 2$ such points. Each has its own speed, from one radian a
+# place down to almost nothing:
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
@@ -195,7 +201,8 @@ def what_half_precision_does():
 #
 # *time ~8 min · difficulty 1/5 · 3 points*
 #
-# **Why it matters.** The offset looks harmless. In section 6 it is what half of all bugs are about.
+# **Why it matters.** The offset looks harmless. In section 6 it is what half of all
+# bugs are about.
 #
 # **What to do.** Return the angle of each place and each pair: row `i` belongs to place
 # `offset + i`, column `j` to the speed $\theta_j$.
@@ -255,12 +262,12 @@ check("since_2017/rotary_angles", rotary_angles)
 #
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
-# **Why it matters.** Which two numbers form a point? The paper takes neighbours: 0 and 1, 2 and 3.
-# LLaMA's code in most libraries takes **halves**: 0 and $d_k/2$, 1 and $d_k/2 + 1$. Both are right, and
-# a model trained with one is nonsense with the other.
+# **Why it matters.** Which two numbers form a point? The paper takes neighbours: 0 and
+# 1, 2 and 3. LLaMA's code in most libraries takes **halves**: 0 and $d_k/2$, 1 and
+# $d_k/2 + 1$. Both are right, and a model trained with one is nonsense with the other.
 #
-# **What to do.** Turn each vector, in halves: number `j` of the first half and number `j` of the
-# second half are the point that is turned by `angles[..., j]`:
+# **What to do.** Turn each vector, in halves: number `j` of the first half and number
+# `j` of the second half are the point that is turned by `angles[..., j]`:
 #
 # $$a' = a\cos\varphi - b\sin\varphi, \qquad b' = a\sin\varphi + b\cos\varphi$$
 #
@@ -268,8 +275,8 @@ check("since_2017/rotary_angles", rotary_angles)
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# If you write the new first half into `x` before you compute the second one: which $a$ does the
-# second formula see?
+# If you write the new first half into `x` before you compute the second one: which $a$
+# does the second formula see?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -313,7 +320,7 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
 
 
 # %% check="since_2017/rotate" points=6
-# Looks at values, lengths of vectors, gradients, any leading dimensions, half precision.
+# Looks at values, lengths, gradients, any leading dimensions, half precision.
 check("since_2017/rotate", rotate)
 
 
@@ -332,29 +339,33 @@ def points_that_turn():
     fig.tight_layout()
     show(
         fig,
-        alt="Four unit circles with twelve points each, one for each place. Pair 0 runs "
-        "nearly twice round the circle, pair 1 a sixth of it, pairs 2 and 3 hardly move.",
+        alt="Four unit circles with twelve points each, one for each place. Pair 0 "
+        "runs nearly twice round the circle, pair 1 a sixth of it, pairs 2 and 3 "
+        "hardly move.",
     )
 
 
 # %% [markdown]
-# Pair 0 tells neighbours apart. The last pair hardly moves in twelve places: it is a slow clock for long texts, or,
-# for short ones, two numbers that know nothing of places at all.
+# Pair 0 tells neighbours apart. The last pair hardly moves in twelve places: it is a
+# slow clock for long texts, or, for short ones, two numbers that know nothing of places
+# at all.
 #
 # ### Exercise 7.4 - a probe for the distance
 #
 # *time ~10 min · difficulty 2/5 · 3 points*
 #
-# **Why it matters.** "Only the distance counts" is a claim about code. Claims about code can be
-# measured.
+# **Why it matters.** "Only the distance counts" is a claim about code. Claims about
+# code can be measured.
 #
-# **What to do.** `turn(x, offset)` is *somebody's* way to put places into queries or keys: row `i` of
-# `x` stands at place `offset + i`. Turn `q` and `k` once from place 0 on, and once from place `shift`
-# on. Return the **largest change, in absolute value,** of any score $q_i \cdot k_j$ as a Python float.
+# **What to do.** `turn(x, offset)` is *somebody's* way to put places into queries or
+# keys: row `i` of `x` stands at place `offset + i`. Turn `q` and `k` once from place 0
+# on, and once from place `shift` on. Return the **largest change, in absolute value,**
+# of any score $q_i \cdot k_j$ as a Python float.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Which numbers must not change: the turned queries, or their dot products with the turned keys?
+# Which numbers must not change: the turned queries, or their dot products with the
+# turned keys?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -422,27 +433,28 @@ def is_it_relative():
 
 
 # %% [markdown]
-# For the rotation nothing is left but rounding. The added sines do contain the distance (unit 1), but
-# scores also hold products of content and place, and those change.
+# For the rotation nothing is left but rounding. The added sines do contain the distance
+# (unit 1), but scores also hold products of content and place, and those change.
 #
 # ### Exercise 7.5 - from pairs to halves
 #
 # *time ~12 min · difficulty 3/5 · 3 points*
 #
-# **Why it matters.** The paper's pairs are neighbours, our halves are not. Weights that were trained
-# with one convention can be used with the other, if the **rows of the projection** change places:
-# then each number of a query finds itself where the other convention looks for it. Scores do not
-# notice, since queries and keys change alike. This very function stands in the script that converts
-# LLaMA's published weights.
+# **Why it matters.** The paper's pairs are neighbours, our halves are not. Weights that
+# were trained with one convention can be used with the other, if the **rows of the
+# projection** change places: then each number of a query finds itself where the other
+# convention looks for it. Scores do not notice, since queries and keys change alike.
+# This very function stands in the script that converts LLaMA's published weights.
 #
-# **What to do.** Given the weight of a projection that feeds rotary *neighbours* (head after head; in
-# each head the numbers 0 and 1 are a point, 2 and 3, ...), return the weight that feeds rotary
-# *halves*, so that `rotate` turns the same points by the same angles.
+# **What to do.** Given the weight of a projection that feeds rotary *neighbours* (head
+# after head; in each head the numbers 0 and 1 are a point, 2 and 3, ...), return the
+# weight that feeds rotary *halves*, so that `rotate` turns the same points by the same
+# angles.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# A head with `d_k = 6`. In the new order, which old numbers stand in the first half, and which in the
-# second?
+# A head with `d_k = 6`. In the new order, which old numbers stand in the first half,
+# and which in the second?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -511,18 +523,20 @@ def the_same_scores():
 # %% [markdown]
 # ## 3. A feed-forward network with a gate
 #
-# $$\operatorname{SwiGLU}(x) = W_{down}\big(\operatorname{silu}(W_{gate}\,x) \odot W_{up}\,x\big),
+# $$\operatorname{SwiGLU}(x) =
+# W_{down}\big(\operatorname{silu}(W_{gate}\,x) \odot W_{up}\,x\big),
 # \qquad \operatorname{silu}(z) = z \cdot \sigma(z)$$
 #
-# One matrix computes values, another one decides for each of them how much of it passes. Shazeer 2020
-# tried several such gates, found them all better than ReLU, and closed: "We offer no explanation as to
-# why these architectures seem to work; we attribute their success, as all else, to divine
-# benevolence."
+# One matrix computes values, another one decides for each of them how much of it
+# passes. Shazeer 2020 tried several such gates, found them all better than ReLU, and
+# closed: "We offer no explanation as to why these architectures seem to work; we
+# attribute their success, as all else, to divine benevolence."
 #
-# A fair comparison needs equal weights. The old network has two matrices of `d_model × d_ff`. The
-# new one has three.
+# A fair comparison needs equal weights. The old network has two matrices of
+# `d_model × d_ff`. The new one has three.
 #
-# **Predict first.** How wide may the new hidden layer be, if the number of weights is to stay the same?
+# **Predict first.** How wide may the new hidden layer be, if the number of weights is
+# to stay the same?
 #
 # ### Exercise 7.6 - SwiGLU
 #
@@ -530,14 +544,15 @@ def the_same_scores():
 #
 # **Why it matters.** About two thirds of a model's weights stand in these layers.
 #
-# **What to do.** Write the module with three linear layers `w_gate`, `w_up`, `w_down`, all without
-# bias. `d_ff` is the width of the *old* network: the hidden layer here has the largest width
-# with which there are **not more** weights than in the old one's two matrices.
+# **What to do.** Write the module with three linear layers `w_gate`, `w_up`, `w_down`,
+# all without bias. `d_ff` is the width of the *old* network: the hidden layer here has
+# the largest width with which there are **not more** weights than in the old one's two
+# matrices.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `2 * d_model * d_ff` weights on one side, `3 * d_model * width` on the other. What if `d_ff` is not
-# divisible by 3?
+# `2 * d_model * d_ff` weights on one side, `3 * d_model * width` on the other. What if
+# `d_ff` is not divisible by 3?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -593,9 +608,9 @@ check("since_2017/swiglu", SwiGLU)
 # %% [markdown]
 # ## 4. Fewer keys and values
 #
-# While a model writes, it keeps the keys and values of all earlier positions in memory. With long texts and
-# many readers this memory, not arithmetic, is the limit. So let several heads of queries **share** one head
-# of keys and values (Ainslie et al. 2023):
+# While a model writes, it keeps the keys and values of all earlier positions in memory.
+# With long texts and many readers this memory, not arithmetic, is the limit. So let
+# several heads of queries **share** one head of keys and values (Ainslie et al. 2023):
 #
 # ```text
 # MHA, g = 4       GQA, g = 2        MQA, g = 1
@@ -604,25 +619,25 @@ check("since_2017/swiglu", SwiGLU)
 # k0 k1 k2 k3       k0     k1            k0
 # ```
 #
-# Heads that share are **neighbours**: with 4 heads of queries and 2 of keys, query heads 0 and 1 belong
-# to key head 0.
+# Heads that share are **neighbours**: with 4 heads of queries and 2 of keys, query
+# heads 0 and 1 belong to key head 0.
 #
 # ### Exercise 7.7 - grouped-query attention
 #
 # *time ~20 min · difficulty 4/5 · 8 points*
 #
-# **Why it matters.** Multi-head attention (`g = h`) and multi-query attention (`g = 1`) are its two
-# ends. One function for all three.
+# **Why it matters.** Multi-head attention (`g = h`) and multi-query attention (`g = 1`)
+# are its two ends. One function for all three.
 #
-# **What to do.** As `scaled_dot_product_attention` of unit 2, but `k` and `v` have only `g` heads. Return
-# output and weights. If the heads do not divide evenly into groups, raise a `ValueError` that says
-# so. You may copy keys and values (`repeat_interleave`), but the point is *not* to have them `h`
-# times: try it without.
+# **What to do.** As `scaled_dot_product_attention` of unit 2, but `k` and `v` have only
+# `g` heads. Return output and weights. If the heads do not divide evenly into groups,
+# raise a `ValueError` that says so. You may copy keys and values (`repeat_interleave`),
+# but the point is *not* to have them `h` times: try it without.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `@` broadcasts over leading dimensions. Can you give the queries a dimension of groups, so that each
-# group meets *its* keys without a copy?
+# `@` broadcasts over leading dimensions. Can you give the queries a dimension of
+# groups, so that each group meets *its* keys without a copy?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -696,34 +711,38 @@ def against_pytorch():
         k, v = torch.randn(2, 2, groups, 7, 8)
         theirs = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
         gap = (grouped_attention(q, k, v)[0] - theirs).abs().max()
-        print(f"6 query heads, {groups} of keys and values: largest difference {gap:.7f}")
+        print(
+            f"6 query heads, {groups} of keys and values: largest difference {gap:.7f}"
+        )
 
 
 # %% [markdown]
 # ## 5. The model
 #
 # ```text
-# ids ── embedding ──┬─────────────────┬── + ──┬────────────────┬── + ── … ── norm ── embedding^T ── logits
-#                    └ norm1 ─ attention ─┘    └ norm2 ─ SwiGLU ──┘
-#                          (one block, num_layers times)
+# ids ─ embedding ┬───────────────────┬ + ┬────────────────┬ + ─ … ─ norm ─ E^T ─ logits
+#                 └ norm1 ─ attention ┘   └ norm2 ─ SwiGLU ┘
+#                    (one block, num_layers times)       E: the embedding's vectors
 # ```
 #
 # ### Exercise 7.8 - the attention layer
 #
 # *time ~20 min · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** Three of your parts meet here. The order matters: what is turned, and when?
+# **Why it matters.** Three of your parts meet here. The order matters: what is turned,
+# and when?
 #
 # **What to do.** Write causal self-attention with rotary positions and grouped heads.
-# - Four linear layers without bias: `w_q` (to `h * d_k`), `w_k` and `w_v` (to `g * d_k`), `w_o` (back
-#   to `d_model`), where `d_k = d_model / h`. Head `i` owns the `i`-th block of numbers.
+# - Four linear layers without bias: `w_q` (to `h * d_k`), `w_k` and `w_v` (to
+#   `g * d_k`), `w_o` (back to `d_model`), where `d_k = d_model / h`. Head `i` owns the
+#   `i`-th block of numbers.
 # - Queries and keys are turned, **values are not**. The first position has place 0.
 # - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `rotate` pairs number `j` with number `j + d_k / 2`. Which `d_k` is meant if you turn before you split into
-# heads, and which if you turn afterwards?
+# `rotate` pairs number `j` with number `j + d_k / 2`. Which `d_k` is meant if you turn
+# before you split into heads, and which if you turn afterwards?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -794,13 +813,14 @@ check("since_2017/attention_layer", CausalAttention)
 #
 # **Why it matters.** This is what is stacked: 32 times in LLaMA 7B.
 #
-# **What to do.** Pre-norm, as in unit 4: `x` plus the attention of its norm, then that plus the
-# feed-forward network of *its* norm. The parts are called `norm1`, `attention`, `norm2`,
-# `feed_forward`.
+# **What to do.** Pre-norm, as in unit 4: `x` plus the attention of its norm, then that
+# plus the feed-forward network of *its* norm. The parts are called `norm1`,
+# `attention`, `norm2`, `feed_forward`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Of what does `norm2` take the norm: of the block's input, or of what the attention has made of it?
+# Of what does `norm2` take the norm: of the block's input, or of what the attention has
+# made of it?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -855,16 +875,18 @@ check("since_2017/block", Block)
 #
 # *time ~12 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** It is whole. And it is somebody else's, too: below are the names under which
-# every one of its weights stands in a published Llama.
+# **Why it matters.** It is whole. And it is somebody else's, too: below are the names
+# under which every one of its weights stands in a published Llama.
 #
-# **What to do.** Embedding, blocks, a last norm, logits. The parts are called `embedding`, `blocks` (an
-# `nn.ModuleList`) and `norm`. There is **no** output matrix: the logits are the products with the
-# *embedding's own* vectors (*tied*, Press and Wolf 2017). No scaling by $\sqrt{d_{model}}$.
+# **What to do.** Embedding, blocks, a last norm, logits. The parts are called
+# `embedding`, `blocks` (an `nn.ModuleList`) and `norm`. There is **no** output matrix:
+# the logits are the products with the *embedding's own* vectors (*tied*, Press and Wolf
+# 2017). No scaling by $\sqrt{d_{model}}$.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# A logit says how well a token fits. Which vector of size `d_model` does every token have already?
+# A logit says how well a token fits. Which vector of size `d_model` does every token
+# have already?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -941,9 +963,10 @@ check("since_2017/language_model", LanguageModel)
 # | `blocks.0.feed_forward.w_down.weight` | `model.layers.0.mlp.down_proj.weight` |
 # | `norm.weight` | `model.norm.weight` |
 #
-# The next cell loads weights drawn by chance into a Llama of the `transformers` library and into
-# yours, and compares the logits. It needs the library (`pip install transformers`); it downloads
-# nothing. Without it, the cell says so and goes on.
+# The next cell loads weights drawn by chance into a Llama of the `transformers` library
+# and into yours, and compares the logits. It needs the library
+# (`pip install transformers`); it downloads nothing. Without it, the cell says so and
+# goes on.
 
 
 # %%
@@ -984,16 +1007,19 @@ def against_a_llama():
     with torch.no_grad():
         gap = (theirs(ids).logits - ours(ids)).abs().max()
         largest = ours(ids).abs().max()
-    print(f"{len(ours.state_dict())} tensors loaded by name, logits up to {largest:.1f}")
+    print(
+        f"{len(ours.state_dict())} tensors loaded by name, logits up to {largest:.1f}"
+    )
     print(f"largest difference to transformers' Llama: {gap:.2e}")
 
 
 # %% [markdown]
 # ## 6. Never compute anything twice
 #
-# Unit 5 ended with a cache. Three things are new: positions are turned, so that new ones need an **offset**; keys
-# and values have fewer heads; and a whole **chunk** of new positions may come at once. (A prompt does: it is
-# read in one go, then the model writes token by token.)
+# Unit 5 ended with a cache. Three things are new: positions are turned, so that new
+# ones need an **offset**; keys and values have fewer heads; and a whole **chunk** of
+# new positions may come at once. (A prompt does: it is read in one go, then the model
+# writes token by token.)
 #
 # ```text
 # in the cache            new chunk x            place of x[0] is T, not 0
@@ -1005,25 +1031,27 @@ def against_a_llama():
 #
 # *time ~25 min · difficulty 4/5 · 9 points*
 #
-# **Why it matters.** It makes the difference between a model that answers and one that one waits for.
-# And its bugs are silent: text still comes out.
+# **Why it matters.** It makes the difference between a model that answers and one that
+# one waits for. And its bugs are silent: text still comes out.
 #
-# **What to do.** Given a `layer` like yours (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads`), compute its
-# output for the new positions only. `cache` is `None` at first. Later it is whatever you returned
-# the last time: you decide what it holds. Project each position **once**; keys are kept after
-# they are turned, with `g` heads. Do not change the old cache: somebody may want to go back to it.
+# **What to do.** Given a `layer` like yours
+# (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads`), compute its output for the new
+# positions only. `cache` is `None` at first. Later it is whatever you returned the last
+# time: you decide what it holds. Project each position **once**; keys are kept after
+# they are turned, with `g` heads. Do not change the old cache: somebody may want to go
+# back to it.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# There are `T` old positions and `n` new ones. How many rows and how many columns has the mask? And which of
-# its entries are False, if `n = 1`?
+# There are `T` old positions and `n` new ones. How many rows and how many columns has
+# the mask? And which of its entries are False, if `n = 1`?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
 # x                  (B, n, d_model)
-# q, new k, new v    (B, h, n, d_k), (B, g, n, d_k), (B, g, n, d_k)     turned from place T on
+# q, new k, new v    (B, h, n, d_k), (B, g, n, d_k) twice       turned from place T on
 # k, v with old      (B, g, T + n, d_k)
 # mask               (n, T + n)         the last n rows of a causal mask of T + n
 # ```
@@ -1077,7 +1105,8 @@ def attend_with_cache(
 check("since_2017/attend_with_cache", attend_with_cache)
 
 # %% [markdown]
-# The rest of a model treats each position on its own. So the whole model with a cache is a short loop:
+# The rest of a model treats each position on its own. So the whole model with a cache
+# is a short loop:
 
 
 # %%
@@ -1097,8 +1126,9 @@ def cached_logits(
 
 
 # %% [markdown]
-# **Predict first.** We feed 512 tokens, one by one, and look at the time of each. Without a cache
-# the whole text is computed anew for each token. What do the two curves look like?
+# **Predict first.** We feed 512 tokens, one by one, and look at the time of each.
+# Without a cache the whole text is computed anew for each token. What do the two curves
+# look like?
 
 
 # %%
@@ -1138,8 +1168,9 @@ def cost_per_token():
     ax.legend()
     show(
         fig,
-        alt="Milliseconds for the next token over the number of tokens so far. Without a "
-        "cache the curve climbs ever more steeply; with a cache it stays nearly flat.",
+        alt="Milliseconds for the next token over the number of tokens so far. Without "
+        "a cache the curve climbs ever more steeply; with a cache it stays nearly "
+        "flat.",
     )
 
 
@@ -1154,22 +1185,25 @@ def bytes_of_the_cache():
 
 
 # %% [markdown]
-# Two gigabytes for *one* reader with multi-head attention, half a gigabyte with eight heads of keys and
-# values, 64 megabytes with one. This is why the group is there.
+# Two gigabytes for *one* reader with multi-head attention, half a gigabyte with eight
+# heads of keys and values, 64 megabytes with one. This is why the group is there.
 
 
 # %% [markdown]
 # ## 7. Which token now?
 #
-# The model gives logits. Somebody has to choose. Beam search, the choice of 2017, finds the most probable
-# text, and for open-ended writing that is a dull one: it repeats itself (Holtzman et al. 2020). So one
-# **draws**, from a distribution that was pushed into shape first. Three pushes, in this order:
+# The model gives logits. Somebody has to choose. Beam search, the choice of 2017, finds
+# the most probable text, and for open-ended writing that is a dull one: it repeats
+# itself (Holtzman et al. 2020). So one **draws**, from a distribution that was pushed
+# into shape first. Three pushes, in this order:
 #
-# 1. **Repetition penalty** $r$ (Keskar et al. 2019): a token that was written already loses. A positive
-#    logit is divided by $r$, a negative one is *multiplied*.
-# 2. **Temperature** $\tau$: all logits are divided by it. Small: sharper. Large: flatter.
-# 3. **Min-p** (Nguyen et al. 2024): of the probabilities, those below `min_p` *times the largest one* become zero,
-#    and the rest is scaled to sum to 1. When the model is sure, little is left; when it is not, much.
+# 1. **Repetition penalty** $r$ (Keskar et al. 2019): a token that was written already
+#    loses. A positive logit is divided by $r$, a negative one is *multiplied*.
+# 2. **Temperature** $\tau$: all logits are divided by it. Small: sharper. Large:
+#    flatter.
+# 3. **Min-p** (Nguyen et al. 2024): of the probabilities, those below `min_p` *times
+#    the largest one* become zero, and the rest is scaled to sum to 1. When the model is
+#    sure, little is left; when it is not, much.
 #
 # **Predict first.** Why is a negative logit not divided as well?
 #
@@ -1179,9 +1213,9 @@ def bytes_of_the_cache():
 #
 # **Why it matters.** Every knob of a chat model's interface is a line of this function.
 #
-# **What to do.** Return the probabilities after the three pushes. Each row of `written` holds the tokens
-# of *its* text; one that occurs five times is penalised as much as one that occurs once. Leave the
-# logits as they were.
+# **What to do.** Return the probabilities after the three pushes. Each row of `written`
+# holds the tokens of *its* text; one that occurs five times is penalised as much as one
+# that occurs once. Leave the logits as they were.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1253,16 +1287,19 @@ check("since_2017/next_distribution", next_distribution)
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** An **explicit generator** makes a text repeatable, whatever else draws random numbers. A
-# global seed does not: one more dropout somewhere, and every later token is another.
+# **Why it matters.** An **explicit generator** makes a text repeatable, whatever else
+# draws random numbers. A global seed does not: one more dropout somewhere, and every
+# later token is another.
 #
-# **What to do.** Write `count` tokens behind a prompt. In each step, call `next_logits(ids so far)`, which gives
-# logits `(B, V)`; make the distribution of exercise 7.12 from it, with the `options` handed on; draw one
-# token for each row, from the given generator and from nothing else.
+# **What to do.** Write `count` tokens behind a prompt. In each step, call
+# `next_logits(ids so far)`, which gives logits `(B, V)`; make the distribution of
+# exercise 7.12 from it, with the `options` handed on; draw one token for each row, from
+# the given generator and from nothing else.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `torch.multinomial` draws for each row. From which generator does it draw if nobody tells?
+# `torch.multinomial` draws for each row. From which generator does it draw if nobody
+# tells?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1326,17 +1363,19 @@ check("since_2017/generate", generate)
 # %% [markdown]
 # ## 8. How good is it?
 #
-# A language model is judged by the probability that it gives to text it has not seen. The mean price of a token,
-# $\ell = -\frac{1}{n}\sum_t \log p(x_t \mid x_{<t})$, becomes the **perplexity** $e^\ell$: among how many equally
-# likely tokens the model seems to choose.
+# A language model is judged by the probability that it gives to text it has not seen.
+# The mean price of a token, $\ell = -\frac{1}{n}\sum_t \log p(x_t \mid x_{<t})$,
+# becomes the **perplexity** $e^\ell$: among how many equally likely tokens the model
+# seems to choose.
 #
-# But what is a token? A model with long tokens has few of them, and a large perplexity; one of bytes has many, and a
-# small one. They cannot be compared. **Bits per byte** can: the whole price, in bits, over the number of bytes of
-# the text.
+# But what is a token? A model with long tokens has few of them, and a large perplexity;
+# one of bytes has many, and a small one. They cannot be compared. **Bits per byte**
+# can: the whole price, in bits, over the number of bytes of the text.
 #
-# And what is $x_{<t}$, if the model sees at most `window` tokens? Cut the text into pieces, and the first tokens
-# of each piece have no past. So let windows **overlap**: each starts `stride` tokens after the one before, and only the
-# tokens that no earlier window counted are counted.
+# And what is $x_{<t}$, if the model sees at most `window` tokens? Cut the text into
+# pieces, and the first tokens of each piece have no past. So let windows **overlap**:
+# each starts `stride` tokens after the one before, and only the tokens that no earlier
+# window counted are counted.
 #
 # ```text
 # window 6, stride 4      x = not counted again, n = counted
@@ -1350,17 +1389,19 @@ check("since_2017/generate", generate)
 #
 # *time ~20 min · difficulty 3/5 · 6 points*
 #
-# **Why it matters.** GPT-2 (large) on WikiText-2 has a perplexity of 19.4 with windows that do not overlap, and of 16.4
-# if they overlap by half (Hugging Face's documentation, *Perplexity of fixed-length models*). One model, one text.
+# **Why it matters.** GPT-2 (large) on WikiText-2 has a perplexity of 19.4 with windows
+# that do not overlap, and of 16.4 if they overlap by half (Hugging Face's
+# documentation, *Perplexity of fixed-length models*). One model, one text.
 #
-# **What to do.** Return the perplexity per token and the bits per byte. Windows start at 0, `stride`, `2 * stride`, ...
-# and end with the first one that reaches the end of the text. `stride` is less than `window`. The model is
-# called with `(1, n)` ids and gives logits `(1, n, V)`.
+# **What to do.** Return the perplexity per token and the bits per byte. Windows start
+# at 0, `stride`, `2 * stride`, ... and end with the first one that reaches the end of
+# the text. `stride` is less than `window`. The model is called with `(1, n)` ids and
+# gives logits `(1, n, V)`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# A window of `n` tokens gives the prices of `n - 1` of them. Of those, how many are new, if everything before place
-# `scored` has been counted?
+# A window of `n` tokens gives the prices of `n - 1` of them. Of those, how many are
+# new, if everything before place `scored` has been counted?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1368,7 +1409,7 @@ check("since_2017/generate", generate)
 # ```text
 # ids                 (L,)
 # window              (n,)          n = `window`, or fewer at the end
-# logits              (1, n, V)     the last one predicts a token that is not in the window
+# logits              (1, n, V)     the last one predicts a token behind the window
 # prices              (n - 1,)      of the window's tokens 1, …, n - 1
 # ```
 #
@@ -1403,7 +1444,7 @@ def sliding_perplexity(
         model: from ids `(1, n)` to logits `(1, n, V)`, where n is at most `window`.
         ids: the text, shape `(L,)`; token 0 is never predicted.
         window: how many tokens the model sees at most.
-        stride: by how many tokens a window starts after the one before; less than window.
+        stride: by how many tokens a window starts after the one before it, < window.
         num_bytes: the number of bytes of the text that is predicted.
 
     Returns:
@@ -1432,20 +1473,25 @@ check("since_2017/sliding_perplexity", sliding_perplexity)
 # %% [markdown]
 # ## 9. AdamW, by hand
 #
-# Gradient descent with two memories: a running mean $m$ of the gradients (which direction?) and a running mean $v$ of
-# their squares (how large are they usually?). A step goes in direction $m$, measured in units of $\sqrt v$. Both
-# memories start at zero and are too small at first; $1 - \beta^t$ makes up for it. With step
+# Gradient descent with two memories: a running mean $m$ of the gradients (which
+# direction?) and a running mean $v$ of their squares (how large are they usually?). A
+# step goes in direction $m$, measured in units of $\sqrt v$. Both memories start at
+# zero and are too small at first; $1 - \beta^t$ makes up for it. With step
 # $t = 1, 2, \dots$, rate $\eta$ and gradient $g$:
 #
-# $$m \leftarrow \beta_1 m + (1 - \beta_1) g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2) g^2, \qquad
-# \theta \leftarrow (1 - \eta\lambda)\,\theta - \eta\,\frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
+# $$m \leftarrow \beta_1 m + (1 - \beta_1) g, \qquad
+# v \leftarrow \beta_2 v + (1 - \beta_2) g^2, \qquad
+# \theta \leftarrow (1 - \eta\lambda)\,\theta
+# - \eta\,\frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The **W** is $\lambda$, the weight decay. Adam put it into the gradient, where it was divided by $\sqrt v$ like
-# everything else: weights with large gradients hardly decayed. Loshchilov and Hutter 2019 took it out: *decoupled*, each
-# weight shrinks by the same share.
+# The **W** is $\lambda$, the weight decay. Adam put it into the gradient, where it was
+# divided by $\sqrt v$ like everything else: weights with large gradients hardly
+# decayed. Loshchilov and Hutter 2019 took it out: *decoupled*, each weight shrinks by
+# the same share.
 #
-# **Predict first.** In the very first step, $m = (1 - \beta_1) g$ and $v = (1 - \beta_2) g^2$. After both corrections, how
-# long is the step of a weight whose gradient is 0.001, and of one whose gradient is 1000?
+# **Predict first.** In the very first step, $m = (1 - \beta_1) g$ and
+# $v = (1 - \beta_2) g^2$. After both corrections, how long is the step of a weight
+# whose gradient is 0.001, and of one whose gradient is 1000?
 #
 # ### Exercise 7.15 - AdamW
 #
@@ -1453,12 +1499,14 @@ check("since_2017/sliding_perplexity", sliding_perplexity)
 #
 # **Why it matters.** Nearly every model of today was trained by these few lines.
 #
-# **What to do.** Fill in the class. `step()` changes the parameters in place. One whose gradient is `None` stays as
-# it is. `lr` is read in every step, so that a schedule can set it. Do not use `torch.optim`.
+# **What to do.** Fill in the class. `step()` changes the parameters in place. One whose
+# gradient is `None` stays as it is. `lr` is read in every step, so that a schedule can
+# set it. Do not use `torch.optim`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# The memories belong to parameters. Where do they live between two steps, and how many of them are there?
+# The memories belong to parameters. Where do they live between two steps, and how many
+# of them are there?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1565,12 +1613,13 @@ def fifty_steps_beside_pytorch():
 #
 # *time ~10 min · difficulty 2/5 · 3 points*
 #
-# **Why it matters.** One bad batch in a thousand has a gradient a hundred times too long. One such step can undo a
-# day of training.
+# **Why it matters.** One bad batch in a thousand has a gradient a hundred times too
+# long. One such step can undo a day of training.
 #
-# **What to do.** Take all gradients of all parameters as **one** long vector. If it is longer than `max_norm`, shorten all
-# gradients, in place, by the same factor, to that length (up to 1e-5 of it). Return the length *before* as a Python
-# float. Parameters without a gradient are passed over.
+# **What to do.** Take all gradients of all parameters as **one** long vector. If it is
+# longer than `max_norm`, shorten all gradients, in place, by the same factor, to that
+# length (up to 1e-5 of it). Return the length *before* as a Python float. Parameters
+# without a gradient are passed over.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1619,16 +1668,17 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
 
 
 # %% check="since_2017/clip_gradients" points=3
-# Looks at long and short gradients, at parameters without one, and at the returned length.
+# Looks at long and short gradients, parameters without one, and the returned length.
 check("since_2017/clip_gradients", clip_gradients)
 
 
 # %% [markdown]
 # ## 10. Train it
 #
-# The text is the course's own: sentences from a grammar, different ones for training and for testing, with no
-# statement (who does what) in both. Tokens are **bytes**: no tokenizer, no unknown word, a vocabulary of
-# 128, and bits per byte are simply the loss over $\log 2$.
+# The text is the course's own: sentences from a grammar, different ones for training
+# and for testing, with no statement (who does what) in both. Tokens are **bytes**: no
+# tokenizer, no unknown word, a vocabulary of 128, and bits per byte are simply the loss
+# over $\log 2$.
 
 
 # %%
@@ -1644,19 +1694,22 @@ def the_text():
 #
 # *time ~25 min, three of them for the computer · difficulty 3/5 · 8 points*
 #
-# **Why it matters.** Everything above runs in it: your model, your optimizer, your clipping.
+# **Why it matters.** Everything above runs in it: your model, your optimizer, your
+# clipping.
 #
-# **What to do.** Write the training. `new_model()` gives an untrained model; its sizes are the same for everybody.
-# Each step: a batch of 32 windows that start at random places of the text; the loss of every next byte; your
-# `AdamW` and `clip_gradients`; the rate from `rate_factor`. Make it **reproducible**: the same
-# `seed` gives the same model. `text_ids` below gives the text.
+# **What to do.** Write the training. `new_model()` gives an untrained model; its sizes
+# are the same for everybody. Each step: a batch of 32 windows that start at random
+# places of the text; the loss of every next byte; your `AdamW` and `clip_gradients`;
+# the rate from `rate_factor`. Make it **reproducible**: the same `seed` gives the same
+# model. `text_ids` below gives the text.
 #
-# A recipe that works: `lr` 0.01 at its peak, 5 % of the steps for warm-up, `betas=(0.9, 0.95)`, `weight_decay=0.1`,
-# gradients no longer than 1, 60,000 sentences.
+# A recipe that works: `lr` 0.01 at its peak, 5 % of the steps for warm-up,
+# `betas=(0.9, 0.95)`, `weight_decay=0.1`, gradients no longer than 1, 60,000 sentences.
 #
-# **How it is graded.** You hand in the file `modern.safetensors`. Grading loads it into a model of these sizes and
-# measures it on text that nobody has seen. It never trains. Counted is the probability
-# that it gives to the right byte (100 % over the perplexity); your points grow with it, without steps:
+# **How it is graded.** You hand in the file `modern.safetensors`. Grading loads it into
+# a model of these sizes and measures it on text that nobody has seen. It never trains.
+# Counted is the probability that it gives to the right byte (100 % over the
+# perplexity); your points grow with it, without steps:
 #
 # | probability | perplexity | share of the 8 points | what reaches it |
 # |---|---|---|---|
@@ -1671,7 +1724,8 @@ def the_text():
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# A window of `WINDOW + 1` bytes: which of them are shown, and which are to be predicted?
+# A window of `WINDOW + 1` bytes: which of them are shown, and which are to be
+# predicted?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1758,8 +1812,9 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
 
 
 # %% [markdown]
-# Train it now; it takes about three minutes. The weights are saved beside the notebook: hand them in with it. **After you
-# have changed something,** set `TRAIN_ANEW = True` or delete the file.
+# Train it now; it takes about three minutes. The weights are saved beside the notebook:
+# hand them in with it. **After you have changed something,** set `TRAIN_ANEW = True` or
+# delete the file.
 
 # %%
 TRAIN_ANEW = False
@@ -1786,9 +1841,10 @@ def train_and_save():
 check("since_2017/trained_model", trained_model)
 
 # %% [markdown]
-# How much is that? Without any model a byte costs 7 bits (there are 128 of them). How often each one occurs
-# brings it down to 4.5 bits, which one follows which to 3.3. Our model came to 1.2 bits. Most of what is left is
-# the choice of the next *word*, and no model can know that.
+# How much is that? Without any model a byte costs 7 bits (there are 128 of them). How
+# often each one occurs brings it down to 4.5 bits, which one follows which to 3.3. Our
+# model came to 1.2 bits. Most of what is left is the choice of the next *word*, and no
+# model can know that.
 
 
 # %%
@@ -1809,17 +1865,20 @@ def it_writes():
 
 
 # %% [markdown]
-# Words are mostly right, sentences often, sense rarely: this is what 47 thousand weights and two minutes can do. Cold
-# text is safe text. And min-p keeps a hot one readable: what it cuts is the long tail of bytes that do not make a word.
+# Words are mostly right, sentences often, sense rarely: this is what 47 thousand
+# weights and two minutes can do. Cold text is safe text. And min-p keeps a hot one
+# readable: what it cuts is the long tail of bytes that do not make a word.
 
 
 # %% [markdown]
 # ### Two tokens for the price of one
 #
-# A large model is slow because it writes one token at a time, not because it cannot read many at once. So let a **cheap
-# model guess** the next few, and let the large one judge all guesses in a single pass (Leviathan et al. 2023; Chen et
-# al. 2023). A guess $x$, drawn from the cheap distribution $q$, is kept with probability $\min(1, p(x) / q(x))$. At the
-# first one that is not kept, draw from what $p$ has more than $q$, $\max(0, p - q)$, scaled to sum to 1.
+# A large model is slow because it writes one token at a time, not because it cannot
+# read many at once. So let a **cheap model guess** the next few, and let the large one
+# judge all guesses in a single pass (Leviathan et al. 2023; Chen et al. 2023). A guess
+# $x$, drawn from the cheap distribution $q$, is kept with probability
+# $\min(1, p(x) / q(x))$. At the first one that is not kept, draw from what $p$ has more
+# than $q$, $\max(0, p - q)$, scaled to sum to 1.
 #
 # **Predict first.** The cheap model is often wrong. Does the text get worse?
 
@@ -1854,7 +1913,7 @@ def speculate(
     model: nn.Module, table: Tensor, ids: Tensor, count: int, ahead: int,
     generator: torch.Generator,
 ) -> tuple[Tensor, int]:  # fmt: skip
-    """Write `count` tokens or a few more behind ids `(1, T)`; also the passes it took."""
+    """Write `count` tokens or a few more behind ids `(1, T)`; and the passes taken."""
     caches, fed, passes, wanted = None, 0, 0, ids.size(1) + count
 
     def chance() -> float:
@@ -1898,7 +1957,10 @@ def guesses_at_work():
     print(f"the next two bytes, 4,000 times: total variation from what the model says "
           f"{(counted - exact).abs().sum() / 2:.3f}")  # fmt: skip
     noise = torch.multinomial(
-        exact.flatten(), 4000, replacement=True, generator=torch.Generator().manual_seed(3)
+        exact.flatten(),
+        4000,
+        replacement=True,
+        generator=torch.Generator().manual_seed(3),
     )
     drawn = torch.bincount(noise, minlength=exact.numel()) / 4000
     print(f"4,000 draws from the model itself:                                       "
@@ -1906,7 +1968,7 @@ def guesses_at_work():
 
 
 def pairs_of_bytes(model: nn.Module, table: Tensor, prompt: Tensor) -> tuple:
-    """How often two bytes come next: counted over 4,000 texts, and as the model says."""
+    """How often two bytes come next: in 4,000 texts, and as the model says."""
     first = model(prompt)[0, -1].softmax(-1)  # (V,)
     both = torch.cat((prompt.expand(128, -1), torch.arange(128)[:, None]), dim=1)
     exact = first[:, None] * model(both)[:, -1].softmax(-1)  # (V, V)
@@ -1919,15 +1981,18 @@ def pairs_of_bytes(model: nn.Module, table: Tensor, prompt: Tensor) -> tuple:
 
 
 # %% [markdown]
-# The distribution does not change, and that is algebra, not luck: what is kept and what is added make up $p$ exactly, however
-# bad the guesses are. The counts differ from the model's own probabilities as much as 4,000 plain draws do. What a bad guesser
-# costs is time: here a table of trigrams gets about 1.7 bytes out of a pass of the large model, and looking further
-# ahead than four bytes gains nothing, since one wrong guess ends a pass.
+# The distribution does not change, and that is algebra, not luck: what is kept and what
+# is added make up $p$ exactly, however bad the guesses are. The counts differ from the
+# model's own probabilities as much as 4,000 plain draws do. What a bad guesser costs is
+# time: here a table of trigrams gets about 1.7 bytes out of a pass of the large model,
+# and looking further ahead than four bytes gains nothing, since one wrong guess ends a
+# pass.
 #
 # ### Where do heads look when they have nothing to say?
 #
-# Softmax weights sum to 1, so a head must look *somewhere*. Large models put what is left on the first token, whatever it
-# is (an **attention sink**, Xiao et al. 2024). Does ours?
+# Softmax weights sum to 1, so a head must look *somewhere*. Large models put what is
+# left on the first token, whatever it is (an **attention sink**, Xiao et al. 2024).
+# Does ours?
 
 
 # %%
@@ -1968,24 +2033,28 @@ def sinks():
     fig.tight_layout()
     show(
         fig,
-        alt="Eight heat maps of mean attention weights, one a head. All of them are bright along the diagonal and dark elsewhere; "
+        alt="Eight heat maps of mean attention weights, one a head. All of them are "
+        "bright along the diagonal and dark elsewhere; "
         "two heads of the second block fade more slowly into the past.",
     )
 
 
 # %% [markdown]
-# It does not: all heads look nearby, and the first byte gets less than half a percent. Windows that begin anywhere in a
-# sentence have no first token to hold on to, and two layers that were trained for two minutes have not found out that they
-# need one. Sinks were seen in models a hundred thousand times as large. **A result that fails to appear is a result,** too.
+# It does not: all heads look nearby, and the first byte gets less than half a percent.
+# Windows that begin anywhere in a sentence have no first token to hold on to, and two
+# layers that were trained for two minutes have not found out that they need one. Sinks
+# were seen in models a hundred thousand times as large. **A result that fails to appear
+# is a result,** too.
 #
 # ## 11. What does each part buy?
 #
-# Papers compare at billions of weights. What is left of it at ten thousand? We exchange **one** part of a small model at a
-# time for its ancestor of 2017. All have the same number of weights (within one percent: LayerNorm has a few more), and
-# the same **CPU time**, not the same number of steps: what costs time must pay for it.
+# Papers compare at billions of weights. What is left of it at ten thousand? We exchange
+# **one** part of a small model at a time for its ancestor of 2017. All have the same
+# number of weights (within one percent: LayerNorm has a few more), and the same **CPU
+# time**, not the same number of steps: what costs time must pay for it.
 #
-# **Predict first.** Four exchanges: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary → added sines, grouped → multi-head. Which
-# of them makes the loss worse? Order them.
+# **Predict first.** Four exchanges: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary → added
+# sines, grouped → multi-head. Which of them makes the loss worse? Order them.
 
 
 # %%
@@ -2115,7 +2184,9 @@ def one_part_at_a_time():
             steps.append(len(diary))
         seconds, losses = torch.tensor(diary).T
         smooth = losses.unfold(0, 25, 5).mean(-1)
-        ax.plot(seconds[12::5][: len(smooth)], smooth, color=colour, ls=style, label=name)
+        ax.plot(
+            seconds[12::5][: len(smooth)], smooth, color=colour, ls=style, label=name
+        )
         listed = ", ".join(f"{loss:.3f}" for loss in found)
         size = sum(p.numel() for p in model.parameters())
         print(f"{name:<11} {size:,} weights, {sum(steps) / SEEDS:4.0f} steps, "
@@ -2124,8 +2195,9 @@ def one_part_at_a_time():
     ax.legend()
     show(
         fig,
-        alt="Training loss over CPU seconds for five models. Four curves lie close together "
-        "and fall to about 1.8; that of the model with added sines stays well above them.",
+        alt="Training loss over CPU seconds for five models. Four curves lie close "
+        "together and fall to about 1.8; that of the model with added sines stays well "
+        "above them.",
     )
 
 
@@ -2140,23 +2212,30 @@ def one_part_at_a_time():
 # | rotary → added sines | 22,688 | 335 | 2.21, 2.19, 2.24 |
 # | grouped → multi-head | 22,624 | 282 | 1.81, 1.79, 1.84 |
 #
-# - **Rotary positions buy a lot**: 0.4 nats a byte, although the rotations cost a fifth of the steps.
-# - **Grouped heads cost nothing here, and buy nothing**: their prize is memory while writing, which nobody measures in training.
-# - **RMSNorm buys nothing.** The two cannot be told apart with three seeds. PyTorch's LayerNorm is one compiled call, our RMSNorm
-#   is six; the time that the paper saves is lost again in Python.
-# - **SwiGLU loses**, by about 0.09, in all three seeds. Its hidden layer is narrower by a third, and it is one more matrix to call. In 6
-#   seconds at 22 thousand weights this counts; what Shazeer saw at 220 million after half a million steps, it does not refute.
+# - **Rotary positions buy a lot**: 0.4 nats a byte, although the rotations cost a fifth
+#   of the steps.
+# - **Grouped heads cost nothing here, and buy nothing**: their prize is memory while
+#   writing, which nobody measures in training.
+# - **RMSNorm buys nothing.** The two cannot be told apart with three seeds. PyTorch's
+#   LayerNorm is one compiled call, our RMSNorm is six; the time that the paper saves is
+#   lost again in Python.
+# - **SwiGLU loses**, by about 0.09, in all three seeds. Its hidden layer is narrower by
+#   a third, and it is one more matrix to call. In 6 seconds at 22 thousand weights this
+#   counts; what Shazeer saw at 220 million after half a million steps, it does not
+#   refute.
 #
-# So of four changes that all of today's models made, one shows at this size. A change can be right for them and worth nothing for you.
-# Measure.
+# So of four changes that all of today's models made, one shows at this size. A change
+# can be right for them and worth nothing for you. Measure.
 #
 # ## 12. Longer than anything seen
 #
-# The last exchange again, with all four kinds of positions, and with a question that training never asked: what if the
-# text is twice, or four times, as long as in training?
+# The last exchange again, with all four kinds of positions, and with a question that
+# training never asked: what if the text is twice, or four times, as long as in
+# training?
 #
-# **Predict first**, before you run the cell. Four models, trained on 64 bytes at a time: without any positions, with
-# learned ones, with sines, with rotations. Which of them stands 64 bytes, which stands 128, which 256?
+# **Predict first**, before you run the cell. Four models, trained on 64 bytes at a
+# time: without any positions, with learned ones, with sines, with rotations. Which of
+# them stands 64 bytes, which stands 128, which 256?
 
 
 # %%
@@ -2185,8 +2264,8 @@ def positions_compared():
     show(
         fig,
         alt="Loss on fresh text over the length of the window, for four kinds of "
-        "positions. Learned ones get much worse beyond 64, sines and none a little, and "
-        "rotary ones stay lowest, with a slight rise.",
+        "positions. Learned ones get much worse beyond 64, sines and none a little, "
+        "and         "rotary ones stay lowest, with a slight rise.",
     )
 
 
@@ -2200,70 +2279,89 @@ def positions_compared():
 # | sines, added | 2.22, 2.20, 2.25 | 2.31, 2.28, 2.32 | 2.37, 2.34, 2.39 |
 # | rotary | 1.82, 1.76, 1.83 | 1.85, 1.79, 1.86 | 1.89, 1.90, 1.92 |
 #
-# Learned positions fall off a cliff: rows 64 to 255 of their table have never been trained. Sines are as good as nothing at all in six
-# seconds, and little worse when the text grows. Rotary positions win everywhere, and hardly notice the length.
+# Learned positions fall off a cliff: rows 64 to 255 of their table have never been
+# trained. Sines are as good as nothing at all in six seconds, and little worse when the
+# text grows. Rotary positions win everywhere, and hardly notice the length.
 #
-# Is that a law, "rotary positions stand longer texts"? Look at the model of section 10, with the *same* rotary positions, trained on 96 bytes
-# for 3,200 steps instead of 275:
+# Is that a law, "rotary positions stand longer texts"? Look at the model of section 10,
+# with the *same* rotary positions, trained on 96 bytes for 3,200 steps instead of 275:
 #
 # | bytes in a window | 48 | 96, as in training | 128 | 192 | 256 |
 # |---|---|---|---|---|---|
 # | loss on fresh text | 0.90 | 0.84 | 1.14 | 2.03 | 2.48 |
 #
-# *Question in words (3 points).* A friend looks at the first table and says: "Rotary positions generalise to any length." Say in three to
-# five sentences what the second table shows, why a distance that is larger than any in training is a problem even for rotations, and
-# why the model that was trained *longer* suffers *more*. Which measurement would you make next?
+# *Question in words (3 points).* A friend looks at the first table and says: "Rotary
+# positions generalise to any length." Say in three to five sentences what the second
+# table shows, why a distance that is larger than any in training is a problem even for
+# rotations, and why the model that was trained *longer* suffers *more*. Which
+# measurement would you make next?
 #
-# *What a full answer has: the second table contradicts (1), a reason that names unseen distances or angles, and what longer training
-# learns to rely on (1), a measurement that could decide (1).*
+# *What a full answer has: the second table contradicts (1), a reason that names unseen
+# distances or angles, and what longer training learns to rely on (1), a measurement
+# that could decide (1).*
 
 # %% [markdown] written="since_2017/positions" points=3
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# The second table contradicts her: at twice the length the loss is more than twice as high, though the positions are the same. Only
-# distances enter the scores, but distances of more than 95 bring angles of the slow pairs that no training has shown, and the heads have
-# never learnt what to do with them; added up over many unseen keys, their weights are noise. The model of six seconds looks at its
-# nearest neighbours only, so far keys hardly matter to it; the well-trained one has learnt to use the whole window, and relies on
-# what breaks. I would measure the loss over the number of training steps at 64 and at 256 with everything else equal (when does the second
-# curve turn up?), or divide the angles by 4 at 256 (interpolation) and see whether the loss comes back.
+# The second table contradicts her: at twice the length the loss is more than twice as
+# high, though the positions are the same. Only distances enter the scores, but
+# distances of more than 95 bring angles of the slow pairs that no training has shown,
+# and the heads have never learnt what to do with them; added up over many unseen keys,
+# their weights are noise. The model of six seconds looks at its nearest neighbours
+# only, so far keys hardly matter to it; the well-trained one has learnt to use the
+# whole window, and relies on what breaks. I would measure the loss over the number of
+# training steps at 64 and at 256 with everything else equal (when does the second curve
+# turn up?), or divide the angles by 4 at 256 (interpolation) and see whether the loss
+# comes back.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 13. Bug clinic: a test for cached decoding
 #
-# A cache must change nothing but the time. When it does change something, text still comes out, and it looks fine for the
-# first ten tokens. Four bugs that look like right code:
+# A cache must change nothing but the time. When it does change something, text still
+# comes out, and it looks fine for the first ten tokens. Four bugs that look like right
+# code:
 #
-# 1. **the offset is forgotten**: new positions are turned as if the text began with them;
-# 2. **the cache is not cut**: after guesses were thrown away, their keys and values are still there;
-# 3. **the wrong group**: query head `i` meets key head `i % g` instead of the one of its neighbours;
+# 1. **the offset is forgotten**: new positions are turned as if the text began with
+#    them;
+# 2. **the cache is not cut**: after guesses were thrown away, their keys and values are
+#    still there;
+# 3. **the wrong group**: query head `i` meets key head `i % g` instead of the one of
+#    its neighbours;
 # 4. **the norm runs in half precision**: the numbers are nearly right.
 #
 # ### Exercise 7.18 - the test
 #
 # *time ~25 min · difficulty 4/5 · 6 points*
 #
-# **Why it matters.** No eye finds the fourth one. A test of twenty lines finds all of them.
+# **Why it matters.** No eye finds the fourth one. A test of twenty lines finds all of
+# them.
 #
-# **What to do.** Write a function that gets *somebody's* decoder. It must return quietly if the decoder is right, and raise
-# `AssertionError` if it is not. (If a wrong decoder itself crashes in your test, that counts as rejected, too.) A decoder has
+# **What to do.** Write a function that gets *somebody's* decoder. It must return
+# quietly if the decoder is right, and raise `AssertionError` if it is not. (If a wrong
+# decoder itself crashes in your test, that counts as rejected, too.) A decoder has
 #
 # - `decoder.vocab_size`: ids are 0, …, vocab_size - 1;
-# - `decoder.full(ids)`: logits `(B, L, V)` of ids `(B, L)`, computed without a cache. You may trust it;
+# - `decoder.full(ids)`: logits `(B, L, V)` of ids `(B, L)`, computed without a cache.
+#   You may trust it;
 # - `decoder.start()`: forgets all that was fed. To be called before the first `feed`;
-# - `decoder.feed(ids)`: logits `(B, n, V)` of new ids `(B, n)`, behind those that were fed before;
+# - `decoder.feed(ids)`: logits `(B, n, V)` of new ids `(B, n)`, behind those that were
+#   fed before;
 # - `decoder.cut(length)`: forgets all but the first `length` positions that were fed.
 #
-# It is right if `feed` gives the logits that `full` gives at the same places, up to rounding: in any chunks, after any
-# `cut`, after a second `start`, for each row of a batch. Right ones differ from `full` by less than 1e-5, since
-# sums are computed in another order. Wrong ones differ by more than 1e-4 somewhere. Texts have at most 32 positions.
-# We grade your test by running it on right decoders, written in two styles, and on wrong ones, the four above and others.
-# For each pair you get the points if the right one passes *and* the wrong one does not.
+# It is right if `feed` gives the logits that `full` gives at the same places, up to
+# rounding: in any chunks, after any `cut`, after a second `start`, for each row of a
+# batch. Right ones differ from `full` by less than 1e-5, since sums are computed in
+# another order. Wrong ones differ by more than 1e-4 somewhere. Texts have at most 32
+# positions. We grade your test by running it on right decoders, written in two styles,
+# and on wrong ones, the four above and others. Each right one comes with two wrong ones:
+# you get the points if the right one passes *and* the wrong ones do not.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# A chunk of one token cannot show every bug, and a single large chunk cannot, either. Which bug needs which?
+# A chunk of one token cannot show every bug, and a single large chunk cannot, either.
+# Which bug needs which?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2306,7 +2404,9 @@ def assert_cached_decoding(decoder: object) -> None:
         others = torch.randint(decoder.vocab_size, (rows, length))
         expected = decoder.full(ids)  # (B, L, V)
 
-        def near(given: Tensor, begin: int, end: int, wanted: Tensor = expected) -> bool:
+        def near(
+            given: Tensor, begin: int, end: int, wanted: Tensor = expected
+        ) -> bool:
             there = wanted[:, begin:end]
             return given.shape == there.shape and (given - there).abs().max() < 5e-5
 
@@ -2317,7 +2417,9 @@ def assert_cached_decoding(decoder: object) -> None:
             assert near(decoder.feed(ids[:, begin:end]), begin, end), "a chunk differs"
             decoder.feed(others[:, :2])  # guesses that were wrong
             decoder.cut(end - 1)
-            assert near(decoder.feed(ids[:, end - 1 : end]), end - 1, end), "after a cut"
+            assert near(decoder.feed(ids[:, end - 1 : end]), end - 1, end), (
+                "after a cut"
+            )
             begin = end
     ### END SOLUTION
 
@@ -2329,31 +2431,39 @@ check("since_2017/bug_clinic", assert_cached_decoding)
 # %% [markdown]
 # ## What you built
 #
-# - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each equal to an implementation that you did not write;
+# - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each equal to an
+#   implementation that you did not write;
 # - a decoder-only model that *is* a Llama, weight by weight;
 # - a cache that makes it fast, and the test that keeps it honest;
 # - a sampler, a generator, perplexity and bits per byte; AdamW and clipping;
-# - a trained model, and your own measurement of what the new parts are worth at this size.
+# - a trained model, and your own measurement of what the new parts are worth at this
+#   size.
 #
-# Take with you: *the machine of 2017 is still there. What changed is the screws, and each change can be measured.*
+# Take with you: *the machine of 2017 is still there. What changed is the screws, and
+# each change can be measured.*
 #
 # ## Go further
 #
-# - Zhang and Sennrich 2019, *Root Mean Square Layer Normalization*. Su et al. 2021, *RoFormer*. Shazeer 2020, *GLU
-#   Variants Improve Transformer*. Ainslie et al. 2023, *GQA*. Touvron et al. 2023, *LLaMA*.
-# - Xiong et al. 2020, *On Layer Normalization in the Transformer Architecture*: why the norm moved.
-# - Press et al. 2022, *Train Short, Test Long*; Chen et al. 2023, *Extending Context Window of Large Language Models via
-#   Positional Interpolation*; Peng et al. 2023, *YaRN*: beyond the length of training.
+# - Zhang and Sennrich 2019, *Root Mean Square Layer Normalization*. Su et al. 2021,
+#   *RoFormer*. Shazeer 2020, *GLU Variants Improve Transformer*. Ainslie et al. 2023,
+#   *GQA*. Touvron et al. 2023, *LLaMA*.
+# - Xiong et al. 2020, *On Layer Normalization in the Transformer Architecture*: why the
+#   norm moved.
+# - Press et al. 2022, *Train Short, Test Long*; Chen et al. 2023, *Extending Context
+#   Window of Large Language Models via Positional Interpolation*; Peng et al. 2023,
+#   *YaRN*: beyond the length of training.
 # - Leviathan et al. 2023, *Fast Inference from Transformers via Speculative Decoding*.
 # - Xiao et al. 2024, *Efficient Streaming Language Models with Attention Sinks*.
-# - Narang et al. 2021, *Do Transformer Modifications Transfer Across Implementations and Applications?* Mostly not, they
-#   find. Compare with your own table.
-# - Try it: divide all angles by 4 when the text is four times as long (interpolation). Does the loss at 256 come down?
+# - Narang et al. 2021, *Do Transformer Modifications Transfer Across Implementations
+#   and Applications?* Mostly not, they find. Compare with your own table.
+# - Try it: divide all angles by 4 when the text is four times as long (interpolation).
+#   Does the loss at 256 come down?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()

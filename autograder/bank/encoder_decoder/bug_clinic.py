@@ -28,7 +28,7 @@ def _patients(other: str, third: str, right: str = "post relu") -> Maker:
         return {
             "right": right,
             "other": other,
-            **({"third": third} if third else {}),
+            "third": third,
             "sizes": torch.tensor(sizes),
             "seed": draw.ids(0, 10**6, 1)[0],
         }
@@ -96,15 +96,17 @@ def _patient(
     name: str,
     title: str,
     bug: str,
-    second_bug: str = "",
+    second_bug: str,
     hint: str,
     hidden: bool = False,
     right: str = "post relu",
-    style: str = "",
 ) -> CaseKind:
-    other, third = (f"{style or right}, {b}" if b else "" for b in (bug, second_bug))
-    answers = {"a right decoder layer": "accepted", "the other one": "rejected"}
-    answers |= {"a third one": "rejected"} if third else {}
+    other, third = (f"{right}, {each}" for each in (bug, second_bug))
+    answers = {
+        "a right decoder layer": "accepted",
+        "the other one": "rejected",
+        "a third one": "rejected",
+    }
     return CaseKind(
         name=name,
         title=title,
@@ -122,55 +124,34 @@ EXERCISE = Specification(
     precise=False,
     cases=[
         _patient(
-            name="unpacked",
-            title="a tensor unpacked as a pair",
+            name="published",
+            title="a tensor unpacked as a pair; and two cross-attentions",
             bug="unpacks",
-            hint="Rule 1: which batch sizes do you try?",
+            second_bug="two memories",
+            hint="Rule 1: which batch sizes do you try? Rule 5: what can you count?",
         ),
         _patient(
             name="no_mask",
-            title="no causal mask (pre-norm)",
+            title="no causal mask; and the memory is not looked at (pre-norm)",
             bug="no mask",
-            hint="Rule 2: does anything before position j move when j changes?",
+            second_bug="no memory",
+            hint="Rules 2 and 3: what must stay, and what must move?",
             right="pre gelu",
         ),
         _patient(
-            name="two_crosses",
-            title="two cross-attentions",
-            bug="two memories",
-            hint="Rule 5: from outside this bug moves nothing that should stay. Count weights.",
-        ),
-        _patient(
-            name="one_ahead",
-            title="one position of the future is seen",
+            name="wide_mask",
+            title="one position of the future is seen; and a causal mask on the memory",
             bug="one ahead",
-            hint="Rule 2: do you try each position, or only the last one?",
-        ),
-        _patient(
-            name="no_memory",
-            title="the memory is not looked at (pre-norm)",
-            bug="no memory",
-            hint="Rule 3: does each output move when the memory changes?",
-            right="pre gelu",
-        ),
-        _patient(
-            name="causal_memory",
-            title="a causal mask on the memory",
-            bug="causal memory",
-            hint="Rule 3: does the *first* output move with the *last* position of the memory?",
+            second_bug="causal memory",
+            hint="Rules 2 and 3: do you try each position, of the target and of the memory?",
         ),
         _patient(
             name="batch",
-            title="sentences move each other (pre-norm)",
+            title="sentences move each other; and the past is not seen (pre-norm)",
             bug="mixes the batch",
-            hint="Rule 4: which sentences may move if one changes?",
+            second_bug="no past",
+            hint="Rules 2 and 4: which outputs, of which sentences, move if one changes?",
             right="pre gelu",
-        ),
-        _patient(
-            name="no_past",
-            title="the past is not seen",
-            bug="no past",
-            hint="Rule 2: do later outputs move when an earlier position changes?",
         ),
         _patient(
             name="shapes",
@@ -211,34 +192,23 @@ EXERCISE = Specification(
             hint="Rules 2 and 4: do you change each sentence of the batch?",
         ),
         _patient(
-            name="short_memory",
-            title="the last position of the memory is left out",
+            name="memory",
+            title="the last position of the memory is left out; and self-attention looks "
+            "at the memory (pre-norm)",
             bug="short memory",
-            hint="Rule 3: do you try each position of the memory?",
+            second_bug="memory twice",
+            hint="Rules 2 and 3: do you try each position of both?",
             hidden=True,
             right="pre gelu",
         ),
         _patient(
             name="two_norms",
-            title="one norm too few",
+            title="one norm too few; and all look at the first sentence's memory",
             bug="two norms",
-            hint="Rule 5: count the weights.",
+            second_bug="first memory",
+            hint="Rules 3 to 5: count the weights. Does a sentence move with *its own* "
+            "memory?",
             hidden=True,
-        ),
-        _patient(
-            name="first_memory",
-            title="all look at the first sentence's memory",
-            bug="first memory",
-            hint="Rules 3 and 4: does a sentence move with *its own* memory?",
-            hidden=True,
-        ),
-        _patient(
-            name="memory_twice",
-            title="self-attention looks at the memory (pre-norm)",
-            bug="memory twice",
-            hint="Rule 2: do later outputs move when an earlier position changes?",
-            hidden=True,
-            right="pre gelu",
         ),
     ],
     mutants=[
@@ -319,6 +289,18 @@ EXERCISE = Specification(
                 _OTHERS,
                 "assert moves(x, nudged(memory, 1, 0))[1].all()",
             ))],
+        ),
+        Mutant(
+            name="anything_moves",
+            says="Your test is content if anything moves with the memory: any output, of "
+            "any sentence.",
+            asks="Is it `any` or `all`, and which sentences must stay?",
+            ways=[Way(source=_test(_COUNT, _SHAPE, _FUTURE, _PAST, """
+                for b in range(3):
+                    assert not moves(nudged(x, b, 2), memory)[torch.arange(3) != b].any()
+                    for j in range(4):
+                        assert moves(x, nudged(memory, b, j)).any()
+                """))],
         ),
         Mutant(
             name="some_memory",
@@ -448,7 +430,15 @@ EXERCISE = Specification(
             name="only_runs",
             says="Your test notices a layer that crashes, and nothing else.",
             asks="Is there an `assert` that can fail?",
-            ways=[Way(source=_test("layer(x, memory)"))],
+            ways=[
+                Way(source=_test("layer(x, memory)")),
+                Way(name="asserts_a_tuple", source=_test(
+                    """
+                    leak = moves(nudged(x, 1, 4), memory)[1, :4].any()
+                    assert (not leak, 'sees the future')
+                    """,
+                )),
+            ],
         ),
         Mutant(
             name="returns_bool",
@@ -519,12 +509,6 @@ EXERCISE = Specification(
             asks="Is there an `assert` that can fail?",
             ways=[
                 Way(source=_test("assert layer is not None")),
-                Way(name="asserts_a_tuple", source=_test(
-                    """
-                    leak = moves(nudged(x, 1, 4), memory)[1, :4].any()
-                    assert (not leak, 'sees the future')
-                    """,
-                ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4")),
                 Way(name="swallows", source=_test(
                     _inside("try:", *_ALL),
                     """

@@ -16,20 +16,26 @@ from autograder.oracle.specification import (
 )
 
 
-def _patient(
-    name: str, title: str, bug: str, hint: str, *, right: str = "grows",
-    style: str = "", hidden: bool = False,
+def _patients(
+    name: str, title: str, bugs: tuple[str, str], hint: str, *, right: str = "grows",
+    hidden: bool = False,
 ) -> CaseKind:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         groups = 2 + int(draw.ids(0, 2))
+        other, third = (f"{right}, {bug}" for bug in bugs)
         return {
             "right": f"{right}, ",
-            "other": f"{style or right}, {bug}",
+            "other": other,
+            "third": third,
             "sizes": torch.tensor([9 + int(draw.ids(0, 5)), 2 * groups, groups]),
             "seed": draw.ids(0, 10**6),
         }
 
-    answers = {"a right decoder": "accepted", "the other one": "rejected"}
+    answers = {
+        "a right decoder": "accepted",
+        "the other one": "rejected",
+        "a third one": "rejected",
+    }
     return CaseKind(
         name=name, title=title, inputs=inputs, hint=hint, hidden_only=hidden,
         known=lambda draw: answers,
@@ -69,54 +75,39 @@ EXERCISE = Specification(
     target="assert_cached_decoding",
     precise=False,
     cases=[
-        _patient(
-            "offset", "the offset is forgotten", "no offset",
-            "Feed more than one chunk: is every chunk near?",
+        _patients(
+            "offset", "the offset is forgotten; and the wrong group",
+            ("no offset", "wrong group"),
+            "Feed more than one chunk, and compare each with `full`, number by number.",
         ),
-        _patient(
-            "cut", "the cache is not cut", "does not cut",
-            "Feed wrong tokens, cut them away, feed the right ones.", right="ahead",
+        _patients(
+            "cut", "the cache is not cut; and the norm in half precision",
+            ("does not cut", "half"),
+            "Feed wrong tokens, cut them away, feed the right ones. How near is near? "
+            "Rounding in float32 stays below 1e-5.", right="ahead",
         ),
-        _patient(
-            "group", "the wrong group", "wrong group",
-            "Compare with `full`, number by number.",
+        _patients(
+            "future", "a chunk sees its own future; and a second text begins with the "
+            "first one's cache", ("sees the chunk", "starts with the old"),
+            "One token at a time, the first is invisible. Start twice.",
         ),
-        _patient(
-            "half", "the norm in half precision", "half",
-            "How near is near? Rounding in float32 stays below 1e-5.", right="ahead",
+        _patients(
+            "rows", "all rows look at the first row's cache; and only the keys are cut",
+            ("first row for all", "cuts keys only"),
+            "Are your rows different from each other? Feed something after a cut.",
+            hidden=True,
         ),
-        _patient(
-            "future", "a chunk sees its own future", "sees the chunk",
-            "One token at a time, this bug is invisible.",
+        _patients(
+            "places", "places go on counting after a cut; and the offset is one too small",
+            ("places go on", "offset one late"),
+            "What comes after a cut stands where the cut was made. Compare with `full`, "
+            "number by number.", hidden=True, right="ahead",
         ),
-        _patient(
-            "restart", "a second text begins with the first one's cache", "starts with the old",
-            "Start twice.", right="ahead",
-        ),
-        _patient(
-            "rows", "all rows look at the first row's cache", "first row for all",
-            "Are your rows different from each other?", hidden=True,
-        ),
-        _patient(
-            "places", "places go on counting after a cut", "places go on",
-            "What comes after a cut stands where the cut was made.", hidden=True,
-            right="ahead",
-        ),
-        _patient(
-            "keys", "only the keys are cut", "cuts keys only",
-            "Feed something after a cut.", hidden=True,
-        ),
-        _patient(
-            "short", "only the last eight positions are seen", "last eight only",
-            "Is your text long enough?", hidden=True,
-        ),
-        _patient(
-            "one_left", "one position too many stays after a cut", "cuts one too few",
-            "Cut more than one position, and at different places.", hidden=True,
-        ),
-        _patient(
-            "late", "the offset is one too small", "offset one late",
-            "Compare with `full`, number by number.", hidden=True, right="ahead",
+        _patients(
+            "short", "only the last eight positions are seen; and one position too many "
+            "stays after a cut", ("last eight only", "cuts one too few"),
+            "Is your text long enough? Cut more than one position, and at different "
+            "places.", hidden=True,
         ),
     ],
     mutants=[

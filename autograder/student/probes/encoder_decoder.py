@@ -415,7 +415,7 @@ class _Patients(Mixture):
             self._layers.append(layer.eval())
 
     def things(self) -> list[str]:
-        return [name for name, key in self.KINDS.items() if key in self.inputs]
+        return list(self.KINDS)
 
     def shown(self) -> Answers:
         """The sizes, and the weights of each layer, without their names."""

@@ -14,6 +14,7 @@ from autograder.student.probes import Inputs, Seen, describe, probe, seed
 from autograder.student.probes.since_2017.observing import whole
 
 LONGEST = 32  # positions
+_START = -(1 << 40)  # among lengths to which a cache is cut: begin anew
 
 
 class Decoder:
@@ -141,7 +142,11 @@ class Decoder:
 class _Patients(Mixture):
     """Decoders that are right or ill; they are called from afar."""
 
-    KINDS: ClassVar = {"a right decoder": "right", "the other one": "other"}
+    KINDS: ClassVar = {
+        "a right decoder": "right",
+        "the other one": "other",
+        "a third one": "third",
+    }
     MOST = 1 << 10  # ids that are fed at once
     MOST_TIMES = 2
 
@@ -162,21 +167,15 @@ class _Patients(Mixture):
         return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
 
     def answer(self, question: Answers) -> Seen:
-        """What a decoder does when it is asked to; logits, if that is what it gives."""
+        """A decoder's logits of new ids, or of a whole text, after what was put off."""
         number = int(given(question, "decoder", 0, [torch.int64], 1))
         decoder = self._decoders[number]
-        match question.get("do"):
-            case "start":
-                decoder.start()
-            case "cut":
-                decoder.cut(int(given(question, "length", 0, [torch.int64], 1)))
-            case "feed" | "full":
-                run = decoder.feed if question["do"] == "feed" else decoder.full
-                ids = given(question, "ids", 2, [torch.int64], self.MOST)
-                return {"logits": run(ids)}
-            case _:
-                raise WrongAnswer("a decoder cannot do that")
-        return {}
+        for length in given(question, "before", 1, [torch.int64], self.MOST).tolist():
+            decoder.start() if length == _START else decoder.cut(length)
+        run = {"feed": decoder.feed, "full": decoder.full}.get(str(question.get("do")))
+        if run is None:
+            raise WrongAnswer("a decoder cannot do that")
+        return {"logits": run(given(question, "ids", 2, [torch.int64], self.MOST))}
 
 
 def _sizes(inputs: Inputs) -> list[int]:
@@ -187,20 +186,23 @@ def _sizes(inputs: Inputs) -> list[int]:
 
 
 class _Patient:
-    """A decoder of which nobody here knows more than the size of its vocabulary."""
+    """A decoder of which nobody here knows more than the size of its vocabulary.
+
+    What gives no answer is put off, and told with the next question.
+    """
 
     def __init__(self, number: int, vocab_size: int, ask: Ask):
         self.vocab_size = vocab_size
         self._number, self._ask = torch.tensor(number), ask
+        self._before: list[int] = []
 
     def start(self) -> None:
         """Forget what was fed."""
-        self._ask({"decoder": self._number, "do": "start"})
+        self._before.append(_START)
 
     def cut(self, length: int) -> None:
         """Forget all but the first positions that were fed."""
-        kept = torch.tensor(int(length))
-        self._ask({"decoder": self._number, "do": "cut", "length": kept})
+        self._before.append(int(length))
 
     def full(self, ids: torch.Tensor) -> torch.Tensor:
         """Logits of a whole text, without a cache."""
@@ -211,7 +213,10 @@ class _Patient:
         return self._logits("feed", ids)
 
     def _logits(self, do: str, ids: torch.Tensor) -> torch.Tensor:
-        found = self._ask({"decoder": self._number, "do": do, "ids": ids})
+        before = torch.tensor(self._before, dtype=torch.int64)
+        self._before.clear()
+        question = {"decoder": self._number, "before": before, "do": do, "ids": ids}
+        found = self._ask(question)
         logits: torch.Tensor = found["logits"]
         return logits
 
