@@ -1,0 +1,1 @@
+"""Tests of decoder layers, right and with gaps, by what they leave out."""

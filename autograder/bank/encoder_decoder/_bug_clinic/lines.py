@@ -1,0 +1,64 @@
+"""A test of decoder layers, put together from the lines for each rule."""
+
+from __future__ import annotations
+
+import textwrap
+
+from autograder.oracle.variants import clean
+
+
+def test(*blocks: str) -> str:
+    """A test of the given lines, which see x, memory, and what moves what."""
+    start = """
+        def assert_decoder_layer(layer, d_model, d_ff):
+            torch.manual_seed(0)
+            layer.requires_grad_(False)
+            x, memory = torch.randn(3, 5, d_model), torch.randn(3, 4, d_model)
+            push = torch.linspace(-1, 1, d_model)
+            def moves(x2, memory2):
+                return ((layer(x2, memory2) - layer(x, memory)).abs() > 1e-5).any(-1)
+            def nudged(z, b, j):
+                z = z.clone()
+                z[b, j] += push
+                return z
+        """
+    return inside(clean(start), *blocks)
+
+
+def inside(head: str, *blocks: str) -> str:
+    """Blocks of lines, indented below a line that begins them."""
+    body = "\n".join(map(clean, blocks))
+    return f"{head}\n{textwrap.indent(body, '    ')}"
+
+
+COUNT = """
+    n = 8 * (d_model * d_model + d_model) + 2 * d_model * d_ff + d_ff + 7 * d_model
+    assert sum(p.numel() for p in layer.parameters()) == n
+    """
+SHAPE = """
+    for batch in (1, 2, 3):
+        z = torch.randn(batch, 5, d_model)
+        assert layer(z, torch.randn(batch, 4, d_model)).shape == z.shape
+    """
+FUTURE = """
+    for b in range(3):
+        for j in range(1, 5):
+            assert not moves(nudged(x, b, j), memory)[b, :j].any()
+    """
+PAST = """
+    for j in range(5):
+        assert moves(nudged(x, 1, j), memory)[1, j:].all()
+    """
+MEMORY = """
+    for j in range(4):
+        assert moves(x, nudged(memory, 1, j))[1].all()
+    """
+OTHERS = """
+    for b in range(3):
+        others = torch.arange(3) != b
+        assert not moves(nudged(x, b, 2), memory)[others].any()
+        assert not moves(x, nudged(memory, b, 1))[others].any()
+    """
+ALL = (COUNT, SHAPE, FUTURE, PAST, MEMORY, OTHERS)
+
+

@@ -1,0 +1,166 @@
+"""Tests that leave out a part of one rule, or one rule."""
+
+from __future__ import annotations
+
+from autograder.bank.encoder_decoder._bug_clinic.lines import (
+    ALL,
+    COUNT,
+    FUTURE,
+    MEMORY,
+    OTHERS,
+    PAST,
+    SHAPE,
+    test,
+)
+from autograder.oracle.specification import Mutant, Way
+
+RULES = [
+    Mutant(
+        name="no_count",
+        says="Your test does not count the weights (rule 5).",
+        asks="How could you notice a second cross-attention from outside?",
+        ways=[Way(source=test(SHAPE, FUTURE, PAST, MEMORY, OTHERS))],
+    ),
+    Mutant(
+        name="part_of_the_shape",
+        says="Your test does not look at the whole shape of the output (rule 1).",
+        asks="How many numbers has an output vector?",
+        ways=[Way(source=test(COUNT, FUTURE, PAST, MEMORY, OTHERS, """
+            for batch in (1, 2, 3):
+                z = torch.randn(batch, 5, d_model)
+                assert layer(z, torch.randn(batch, 4, d_model)).shape[:2] == z.shape[:2]
+            """))],
+    ),
+    Mutant(
+        name="one_batch_size",
+        says="Your test tries a single batch size only.",
+        asks="What may go wrong for a batch of one that goes right for three?",
+        ways=[Way(source=test(COUNT, FUTURE, PAST, MEMORY, OTHERS, """
+            assert layer(x, memory).shape == x.shape
+            """))],
+    ),
+    Mutant(
+        name="equal_lengths_only",
+        says="Your test tries equal lengths of target and memory only.",
+        asks="Which lengths does rule 1 allow?",
+        ways=[Way(source=test(*ALL).replace("4, d_model", "5, d_model").replace("range(4)", "range(5)"))],
+    ),
+    Mutant(
+        name="two_words_only",
+        says="Your test tries targets of two words only: there is no past beyond the "
+        "neighbour.",
+        asks="How many positions back must an output see?",
+        ways=[Way(source=test(*ALL).replace("5, d_model", "2, d_model").replace("range(5)", "range(2)").replace("range(1, 5)", "range(1, 2)").replace("b, 2)", "b, 1)"))],
+    ),
+    Mutant(
+        name="too_tolerant",
+        says="Your test lets outputs move by more than rounding.",
+        asks="How large is rounding in float32, and how much leaks through a mask that "
+        "is not quite closed?",
+        ways=[Way(source=test(*ALL).replace("1e-5", "1e-2"))],
+    ),
+    Mutant(
+        name="first_word_kept",
+        says="Your test never changes the first target position.",
+        asks="Which positions must output 3 move with?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS, PAST.replace("range(5)", "range(1, 5)")))],
+    ),
+    Mutant(
+        name="last_position_only",
+        says="Your test changes the last target position only, and looks at the "
+        "first output only.",
+        asks="Would you notice a mask that is too wide by one position?",
+        ways=[Way(source=test(
+            COUNT,
+            SHAPE,
+            PAST,
+            MEMORY,
+            OTHERS,
+            "assert not moves(nudged(x, 1, 4), memory)[1, 0]",
+        ))],
+    ),
+    Mutant(
+        name="first_memory_only",
+        says="Your test changes the first position of the memory only.",
+        asks="May a layer leave out the last word of the source?",
+        ways=[Way(source=test(
+            COUNT,
+            SHAPE,
+            FUTURE,
+            PAST,
+            OTHERS,
+            "assert moves(x, nudged(memory, 1, 0))[1].all()",
+        ))],
+    ),
+    Mutant(
+        name="anything_moves",
+        says="Your test is content if anything moves with the memory: any output, of "
+        "any sentence.",
+        asks="Is it `any` or `all`, and which sentences must stay?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, PAST, """
+            for b in range(3):
+                assert not moves(nudged(x, b, 2), memory)[torch.arange(3) != b].any()
+                for j in range(4):
+                    assert moves(x, nudged(memory, b, j)).any()
+            """))],
+    ),
+    Mutant(
+        name="some_memory",
+        says="Your test is content if *some* output moves with the memory.",
+        asks="Is it `any` or `all`?",
+        ways=[Way(source=test(
+            COUNT,
+            SHAPE,
+            FUTURE,
+            PAST,
+            OTHERS,
+            """
+            for j in range(4):
+                assert moves(x, nudged(memory, 1, j)).any()
+            """,
+        ))],
+    ),
+    Mutant(
+        name="memories_not_apart",
+        says="Your test does not ask whether the memory of one sentence moves others "
+        "(rule 4).",
+        asks="Which sentences may move with the memory of sentence 1?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, PAST, MEMORY, """
+            for b in range(3):
+                assert not moves(nudged(x, b, 2), memory)[torch.arange(3) != b].any()
+            """))],
+    ),
+    Mutant(
+        name="first_sentence_only",
+        says="Your test changes the first sentence of the batch only.",
+        asks="Could another sentence be treated otherwise than the first one?",
+        ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(1):").replace(", 1, j)", ", 0, j)").replace("[1, j:]", "[0, j:]").replace("j))[1]", "j))[0]"))],
+    ),
+    Mutant(
+        name="no_others",
+        says="Your test does not ask whether sentences leave each other alone "
+        "(rule 4).",
+        asks="You change sentence 1. What should happen to sentences 0 and 2?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, PAST, MEMORY))],
+    ),
+    Mutant(
+        name="no_past",
+        says="Your test asks that the future is hidden, but not that the past is "
+        "seen (rule 2).",
+        asks="Which outputs *must* move when position j changes?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS))],
+    ),
+    Mutant(
+        name="no_future",
+        says="Your test does not ask whether the future is hidden (rule 2).",
+        asks="Which outputs may *not* move when position j changes?",
+        ways=[Way(source=test(COUNT, SHAPE, PAST, MEMORY, OTHERS))],
+    ),
+    Mutant(
+        name="no_memory_rule",
+        says="Your test does not ask whether the outputs move with the memory "
+        "(rule 3).",
+        asks="Which rule would a layer break that never looks at the source?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, PAST, OTHERS))],
+    ),
+]

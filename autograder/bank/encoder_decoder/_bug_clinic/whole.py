@@ -1,0 +1,174 @@
+"""Tests that look at one thing only, or at nothing."""
+
+from __future__ import annotations
+
+from autograder.bank.encoder_decoder._bug_clinic.lines import (
+    ALL,
+    COUNT,
+    FUTURE,
+    MEMORY,
+    SHAPE,
+    inside,
+    test,
+)
+from autograder.oracle.specification import Mutant, Way
+
+WHOLE = [
+    Mutant(
+        name="batch_of_one",
+        says="Your test tries a single sentence only, so it cannot see sentences "
+        "that move each other.",
+        asks="Which rules need more than one sentence?",
+        ways=[Way(source=test(
+            COUNT,
+            """
+            x, memory = x[:1], memory[:1]
+            for j in range(5):
+                moved = moves(nudged(x, 0, j), memory)[0]
+                assert moved[j:].all() and not moved[:j].any()
+            for j in range(4):
+                assert moves(x, nudged(memory, 0, j))[0].all()
+            """,
+        ))],
+    ),
+    Mutant(
+        name="batch_of_two",
+        says="Your test tries a batch of 2 and nothing of rule 4. That is the size "
+        "for which the published bug stays silent.",
+        asks="Which batch sizes did the author forget?",
+        ways=[Way(source=test(
+            COUNT,
+            """
+            x, memory = x[:2], memory[:2]
+            for j in range(5):
+                moved = moves(nudged(x, 0, j), memory)[0]
+                assert moved[j:].all() and not moved[:j].any()
+            for j in range(4):
+                assert moves(x, nudged(memory, 0, j))[0].all()
+            """,
+        ))],
+    ),
+    Mutant(
+        name="even_push",
+        says="Your test refuses right pre-norm layers: it adds the same number to "
+        "all features, and a norm takes that away again.",
+        asks="What did LayerNorm make of `vector + 1` in section 2?",
+        ways=[Way(source=test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))],
+    ),
+    Mutant(
+        name="only_count",
+        says="Your test counts weights and looks at nothing else.",
+        asks="Does a missing mask change the number of weights?",
+        ways=[Way(source=test(COUNT).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))],
+    ),
+    Mutant(
+        name="only_causal",
+        says="Your test looks at the future only (rule 2, and not all of it).",
+        asks="Which rules are there besides, and which bug breaks which rule?",
+        ways=[Way(source=test(FUTURE))],
+    ),
+    Mutant(
+        name="only_memory",
+        says="Your test looks at the memory only (rule 3).",
+        asks="Which rules are there besides, and which bug breaks which rule?",
+        ways=[Way(source=test(MEMORY))],
+    ),
+    Mutant(
+        name="only_shape",
+        says="Your test looks at shapes only.",
+        asks="Which of the three published bugs changes a shape?",
+        ways=[Way(source=test(SHAPE))],
+    ),
+    Mutant(
+        name="only_runs",
+        says="Your test notices a layer that crashes, and nothing else.",
+        asks="Is there an `assert` that can fail?",
+        ways=[
+            Way(source=test("layer(x, memory)")),
+            Way(name="asserts_a_tuple", source=test(
+                """
+                leak = moves(nudged(x, 1, 4), memory)[1, :4].any()
+                assert (not leak, 'sees the future')
+                """,
+            )),
+        ],
+    ),
+    Mutant(
+        name="returns_bool",
+        says="Your test returns its verdict instead of raising `AssertionError`.",
+        asks="Who looks at the return value of a test?",
+        ways=[Way(source=test(
+            "return not moves(nudged(x, 1, 4), memory)[1, :4].any()",
+        ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))],
+    ),
+    Mutant(
+        name="inverted",
+        says="Your test rejects right layers and accepts wrong ones.",
+        asks="An `assert` passes when its condition is true. Is yours true for a "
+        "right layer?",
+        ways=[Way(source=test(
+            inside("def right():", *ALL),
+            """
+            try:
+                right()
+            except Exception:
+                return
+            assert False
+            """,
+        ))],
+    ),
+    Mutant(
+        name="rejects_all",
+        says="Your test rejects every layer, right ones as well.",
+        asks="Did you run it on your own `DecoderLayer`?",
+        ways=[
+            Way(source=test("assert not layer(x, memory).isfinite().all()")),
+            Way(name="always_fails", source=test("raise AssertionError('untested')")),
+            Way(name="memory_causal_expected", source=test(
+                *ALL,
+                "assert not moves(x, nudged(memory, 1, 3))[1, :3].any()",
+            )),
+            Way(name="itself_forbidden", source=test(
+                *ALL,
+                "assert not moves(nudged(x, 1, 2), memory)[1, 2]",
+            )),
+            Way(name="wrong_count", source=test(
+                *ALL,
+                "assert sum(p.numel() for p in layer.parameters()) == 8 * d_model * d_model + 2 * d_model * d_ff + 6 * d_model",
+            )),
+            Way(name="calls_with_masks", source=test(
+                *ALL,
+                "layer(x, memory, attention.causal_mask(5))",
+            )),
+            Way(name="by_name", source=test(
+                """
+                assert hasattr(layer, 'self_attention')
+                assert hasattr(layer, 'cross_attention')
+                """,
+                *ALL,
+            )),
+            Way(name="against_own_with_copied_names", source=test(
+                """
+                mine = DecoderLayer(d_model, 2, d_ff)
+                mine.load_state_dict(layer.state_dict())
+                assert torch.allclose(mine(x, memory, attention.causal_mask(5)), layer(x, memory))
+                """,
+            )),
+        ],
+    ),
+    Mutant(
+        name="accepts_all",
+        says="Your test accepts every layer, wrong ones as well.",
+        asks="Is there an `assert` that can fail?",
+        ways=[
+            Way(source=test("assert layer is not None")),
+            Way(name="swallows", source=test(
+                inside("try:", *ALL),
+                """
+                except Exception as error:
+                    print(error)
+                """,
+            )),
+        ],
+    ),
+]

@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the decoder layer, by what they are about."""

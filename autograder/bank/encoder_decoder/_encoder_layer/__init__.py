@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the encoder layer, by what they are about."""
