@@ -843,8 +843,8 @@ def who_moves_whom():
         fig,
         alt="Three yes-no matrices. Encoder layer: all outputs move with the three "
         "real words; the padding moves only its own output. Decoder layer, target: a "
-        "lower triangle. Decoder layer, memory: all outputs move with the three real words, "
-        "and none with the padding.",
+        "lower triangle. Decoder layer, memory: all outputs move with the three real "
+        "words, and none with the padding.",
     )
 
 
@@ -2012,8 +2012,8 @@ def does_it_run():
 #
 # It may be post-norm or pre-norm, ReLU or GELU, and its modules may have any names. We
 # grade your test by running it on right layers and on wrong ones, each with one bug:
-# the three above and others. Each right one comes with two wrong ones: you get the points
-# if the right one passes *and* the wrong ones do not.
+# the three above and others. Each right one comes with two wrong ones: you get the
+# points if the right one passes *and* the wrong ones do not.
 #
 # <details><summary>Hint 1: a question</summary>
 #

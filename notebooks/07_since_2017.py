@@ -37,7 +37,7 @@
 # | `h`, `g` (in code `num_heads`, `num_kv_heads`) | heads of queries; heads of keys and values |
 # | `V` | size of the vocabulary |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
-# | layers | pre-norm, without biases, without dropout |
+# | layers | pre-norm, without biases, without dropout; matrices start at random, and PyTorch's own start values will do |
 #
 # **2017 and today**, as one table. Each row is an exercise.
 #
@@ -2265,7 +2265,7 @@ def positions_compared():
         fig,
         alt="Loss on fresh text over the length of the window, for four kinds of "
         "positions. Learned ones get much worse beyond 64, sines and none a little, "
-        "and         "rotary ones stay lowest, with a slight rise.",
+        "and rotary ones stay lowest, with a slight rise.",
     )
 
 
@@ -2355,8 +2355,8 @@ def positions_compared():
 # batch. Right ones differ from `full` by less than 1e-5, since sums are computed in
 # another order. Wrong ones differ by more than 1e-4 somewhere. Texts have at most 32
 # positions. We grade your test by running it on right decoders, written in two styles,
-# and on wrong ones, the four above and others. Each right one comes with two wrong ones:
-# you get the points if the right one passes *and* the wrong ones do not.
+# and on wrong ones, the four above and others. Each right one comes with two wrong
+# ones: you get the points if the right one passes *and* the wrong ones do not.
 #
 # <details><summary>Hint 1: a question</summary>
 #

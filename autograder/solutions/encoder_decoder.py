@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
         self.activation = {"relu": F.relu, "gelu": F.gelu}[activation]
 
     def forward(self, x: Tensor) -> Tensor:
-        """From x `(..., d_model)` to a tensor of the same shape, position by position."""
+        """From x `(..., d_model)` to the same shape, position by position."""
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)
 
@@ -54,7 +54,8 @@ def add_and_norm(
         sublayer: a function from `(B, L, d_model)` to the same shape.
         norm: a module that normalises each position.
         dropout: a module, applied to what the sublayer returns, before the sum.
-        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the norm.
+        norm_first: False: post-norm, norm of the sum. True: pre-norm, sublayer of the
+            norm.
 
     Returns:
         `(B, L, d_model)`
@@ -102,8 +103,8 @@ class EncoderLayer(nn.Module):
         """From x `(B, L, d_model)` to a tensor of the same shape.
 
         Args:
-            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h and
-                the first L may be 1: True = may attend.
+            mask: None, or boolean `(L, L)`, `(B, L, L)` or `(B, h, L, L)`, where B, h
+                and the first L may be 1: True = may attend.
         """
 
         def attend(x: Tensor) -> Tensor:
@@ -180,11 +181,12 @@ class DecoderLayer(nn.Module):
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
     ) -> Tensor:
-        """From x `(B, Lt, d_model)` and memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
+        """From x `(B, Lt, d_model)`, memory `(B, Ls, d_model)` to `(B, Lt, d_model)`.
 
         Args:
             tgt_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Lt)`.
-            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to `(B, h, Lt, Ls)`.
+            memory_mask: None, or boolean, 2-D to 4-D, broadcastable to
+                `(B, h, Lt, Ls)`.
         """
 
         def attend(x: Tensor) -> Tensor:
@@ -239,11 +241,12 @@ def make_masks(src: Tensor, tgt: Tensor, pad_id: int = 0) -> tuple[Tensor, Tenso
 
     Args:
         src: ids of the source, `(B, Ls)`, int64.
-        tgt: ids that the decoder reads, `(B, Lt)`, int64; each row starts with a real one.
+        tgt: ids that the decoder reads, `(B, Lt)`, int64; rows start with a real one.
         pad_id: the id of the padding token.
 
     Returns:
-        src_mask, `(B, 1, Ls)` or `(B, 1, 1, Ls)`: for the encoder and for cross-attention.
+        src_mask, `(B, 1, Ls)` or `(B, 1, 1, Ls)`: for the encoder and the
+            cross-attention.
         tgt_mask, `(B, Lt, Lt)` or `(B, 1, Lt, Lt)`: for the decoder's self-attention.
     """
     causal = attention.causal_mask(tgt.size(1)).to(tgt.device)  # (Lt, Lt)
@@ -264,7 +267,7 @@ class Transformer(nn.Module):
         shared_embedding: one table for source, target and output.
         pad_id: the token that nobody attends to.
         max_len: positions of the sinusoid table.
-        positions: a module that adds positions to `(B, L, d_model)`, instead of the table.
+        positions: a module that adds positions to `(B, L, d_model)`; None: sinusoids.
 
     Its modules are named `source`, `target`, `encoder`, `decoder` and `output`.
 

@@ -27,7 +27,7 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise each vector of `x`, shape `(..., d_model)`; same shape, same dtype."""
+        """Normalise each vector of `x`, `(..., d_model)`; same shape, same dtype."""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., d_model)
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
         normed = wide * torch.rsqrt(mean_square + self.eps)
@@ -327,7 +327,7 @@ def sliding_perplexity(
         model: from ids `(1, n)` to logits `(1, n, V)`, where n is at most `window`.
         ids: the text, shape `(L,)`; token 0 is never predicted.
         window: how many tokens the model sees at most.
-        stride: by how many tokens a window starts after the one before; less than window.
+        stride: by how many tokens a window starts after the one before it, < window.
         num_bytes: the number of bytes of the text that is predicted.
 
     Returns:
@@ -482,7 +482,9 @@ def assert_cached_decoding(decoder: object) -> None:
         others = torch.randint(decoder.vocab_size, (rows, length))
         expected = decoder.full(ids)  # (B, L, V)
 
-        def near(given: Tensor, begin: int, end: int, wanted: Tensor = expected) -> bool:
+        def near(
+            given: Tensor, begin: int, end: int, wanted: Tensor = expected
+        ) -> bool:
             there = wanted[:, begin:end]
             return given.shape == there.shape and (given - there).abs().max() < 5e-5
 
@@ -493,5 +495,7 @@ def assert_cached_decoding(decoder: object) -> None:
             assert near(decoder.feed(ids[:, begin:end]), begin, end), "a chunk differs"
             decoder.feed(others[:, :2])  # guesses that were wrong
             decoder.cut(end - 1)
-            assert near(decoder.feed(ids[:, end - 1 : end]), end - 1, end), "after a cut"
+            assert near(decoder.feed(ids[:, end - 1 : end]), end - 1, end), (
+                "after a cut"
+            )
             begin = end

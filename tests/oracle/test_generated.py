@@ -8,9 +8,12 @@ from autograder.oracle import generated
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.operators import Mutation
 
+# Those whose solutions are small: the mutants of all of them are tried.
+COUNTED = [unit for unit in units() if unit.label in ("01", "02", "03", "04", "07")]
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", units()[:3], ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", COUNTED, ids=lambda unit: unit.label)
 def test_no_generated_mutant_survives_without_a_reason(unit):
     counts = [generated.count(exercise) for exercise in specifications(unit.name)]
     assert sum(count.made for count in counts) >= 300

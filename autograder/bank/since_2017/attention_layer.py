@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.since_2017._inputs import attention_shapes, whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -39,6 +40,19 @@ EXERCISE = Specification(
     name="since_2017/attention_layer",
     title="The attention layer",
     target="CausalAttention",
+    promise=Promise(
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("grouped",),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(
+            one_position=_layer(3, 1, 8, 2, 1),
+            one_head=_layer(2, 3, 4, 1, 1),
+            equal_sizes=_layer(4, 4, 8, 4, 4),
+            thirty_positions=_layer(1, 30, 8, 2, 1),
+        ),
+    ),
     cases=[
         CaseKind(
             name="grouped",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.since_2017._inputs import block_shapes, whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -39,6 +40,18 @@ EXERCISE = Specification(
     name="since_2017/block",
     title="The block",
     target="Block",
+    promise=Promise(
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("grouped",),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(
+            one_position=_block(3, 1, 8, 2, 1, 12),
+            one_text=_block(1, 5, 8, 4, 2, 9),
+            equal_sizes=_block(4, 4, 8, 4, 4, 12),
+        ),
+    ),
     cases=[
         CaseKind(
             name="grouped",

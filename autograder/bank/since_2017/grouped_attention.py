@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import torch
+
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -26,7 +29,11 @@ def _tensors(
             "v": draw.tensor(batch, groups, lk, d_v),
             "pull": draw.tensor(batch, heads, lq, d_v, scale=1.0),
         }
-        shapes = {"shared": (lq, lk), "by text": (batch, 1, lq, lk), "by head": (batch, heads, lq, lk)}
+        shapes = {
+            "shared": (lq, lk), "by text": (batch, 1, lq, lk),
+            "by head": (batch, heads, lq, lk), "of keys": (batch, 1, 1, lk),
+            "one row": (1, lk),
+        }
         if mask:
             allowed = draw.flags(*shapes[mask])
             allowed[..., 1] = True  # no row is empty
@@ -35,6 +42,21 @@ def _tensors(
         return made
 
     return inputs
+
+
+def _far(draw: Draw) -> Inputs:
+    """Open keys far below zero, all alike, and closed ones far above them.
+
+    That open scores are equal makes their shares known to any rounding. The second
+    text has usual scores: shares that are all equal tell little.
+    """
+    q, k = draw.tensor(2, 4, 3, 8), draw.tensor(2, 2, 5, 8)
+    mask = torch.arange(5) % 2 == 0
+    k[0, :, mask] = 0.0
+    q[0, ..., 0], k[0, ..., 0] = 64.0, torch.where(mask, -64.0, 64.0)
+    return {
+        "q": q, "k": k, "v": draw.tensor(2, 2, 5, 6), "mask": mask.expand(3, 5).clone(),
+    }  # fmt: skip
 
 
 def _impossible(heads: int, groups: int) -> Maker:
@@ -59,6 +81,20 @@ EXERCISE = Specification(
     name="since_2017/grouped_attention",
     title="Grouped-query attention",
     target="grouped_attention",
+    promise=Promise(
+        arguments="q: B h Lq d; k: B g Lk d; v: B g Lk e; "
+        "mask?: Lq Lk | b Lq Lk | B b Lq Lk",
+        results="output: B h Lq e; weights: B h Lq Lk",
+        on=("two_groups", "masked"),
+        sizes=special(
+            one_text=_tensors(1, 4, 2, 3, 5, 4, 6, mask="by text"),
+            one_query=_tensors(2, 4, 2, 1, 5, 4, 6, mask="by head"),
+            one_key=_tensors(2, 6, 3, 4, 1, 5, 3),
+            equal_sizes=_tensors(4, 4, 4, 4, 4, 4, 4, mask="by head"),
+            a_mask_for_all_queries=_tensors(3, 4, 2, 5, 6, 4, 7, mask="of keys"),
+            a_mask_of_one_row=_tensors(3, 4, 2, 5, 6, 4, 7, mask="one row"),
+        ),
+    ),
     cases=[
         CaseKind(
             name="two_groups",
@@ -85,10 +121,17 @@ EXERCISE = Specification(
             hint="The mask has the heads of the queries.",
         ),
         CaseKind(
+            name="far",
+            title="open keys whose scores are far below those of closed ones",
+            inputs=_far,
+            hint="Which number is below every score, however low?",
+        ),
+        CaseKind(
             name="refused",
             title="5 query heads, 2 of keys",
             inputs=_impossible(5, 2),
             hint="Raise a ValueError that says why.",
+            aspect="errors",
         ),
         CaseKind(
             name="large",
@@ -102,6 +145,7 @@ EXERCISE = Specification(
             title="3 query heads, 6 of keys",
             inputs=_impossible(3, 6),
             hint="Raise a ValueError that says why.",
+            aspect="errors",
             hidden_only=True,
         ),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.since_2017._inputs import Shapes, block_shapes, whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -44,6 +45,18 @@ EXERCISE = Specification(
     name="since_2017/language_model",
     title="The language model",
     target="LanguageModel",
+    promise=Promise(
+        arguments="ids: B L",
+        results="logits: B L V",
+        on=("two_layers",),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(
+            one_token=_model(3, 1, 9, 8, 2, 1, 1, 6),
+            one_text=_model(1, 4, 9, 8, 2, 1, 2, 6),
+            equal_sizes=_model(4, 4, 4, 8, 4, 4, 2, 6),
+        ),
+    ),
     cases=[
         CaseKind(
             name="two_layers",

@@ -75,6 +75,12 @@ EXERCISE = Specification(
             hint="In this order: penalty, temperature, min-p.",
         ),
         CaseKind(
+            name="best_only",
+            title="min-p of 1: only the best token stays",
+            inputs=_logits(6, 9, 4, min_p=1.0),
+            hint="Out is what lies *below* the bound.",
+        ),
+        CaseKind(
             name="all_again",
             title="all three, others",
             inputs=_logits(2, 13, 5, penalty=2.0, temperature=0.75, min_p=0.0625),

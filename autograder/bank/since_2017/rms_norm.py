@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.since_2017._inputs import options
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -40,6 +41,18 @@ EXERCISE = Specification(
     name="since_2017/rms_norm",
     title="RMSNorm",
     target="RMSNorm",
+    promise=Promise(
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("sequences",),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(
+            one_vector=_vectors(6),
+            vectors_of_one_number=_vectors(3, 2, 1),
+            equal_sizes=_vectors(4, 4, 4),
+        ),
+    ),
     cases=[
         CaseKind(
             name="sequences",
@@ -131,8 +144,13 @@ EXERCISE = Specification(
             asks="Which dimension holds the `d_model` numbers of one vector?",
             ways=[
                 Way(edits=[Edit("mean(dim=-1", "mean(dim=-2")]),
-                Way(name="dimension_one", edits=[Edit("mean(dim=-1", "mean(dim=1")]),
             ],
+        ),
+        Mutant(
+            name="dimension_one",
+            says="You take the mean over dimension 1, whatever it holds.",
+            asks="Which dimension holds the `d_model` numbers of one vector?",
+            ways=[Way(edits=[Edit("mean(dim=-1", "mean(dim=1")])],
         ),
         Mutant(
             name="over_all",
@@ -162,7 +180,14 @@ EXERCISE = Specification(
             asks="What does your code do with `eps=0.1`?",
             ways=[
                 Way(edits=[Edit("self.eps = eps", "self.eps = 1e-6")]),
-                Way(name="none", edits=[Edit("mean_square + self.eps", "mean_square")]),
+            ],
+        ),
+        Mutant(
+            name="no_eps",
+            says="`eps` has no influence: nothing, or only a guard against zero, stands under the root.",
+            asks="What does your code do with `eps=0.1`?",
+            ways=[
+                Way(edits=[Edit("mean_square + self.eps", "mean_square")]),
                 Way(name="only_against_zero", edits=[
                     Edit("mean_square + self.eps", "mean_square.clamp(min=1e-8)")]),
             ],

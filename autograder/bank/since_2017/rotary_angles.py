@@ -56,6 +56,12 @@ EXERCISE = Specification(
             hint="The speeds are powers of `base`.",
         ),
         CaseKind(
+            name="far",
+            title="places that half precision cannot tell apart",
+            inputs=_asked(4, 6, offset=4097),
+            hint="Places are counted exactly; angles are numbers of float32.",
+        ),
+        CaseKind(
             name="wide",
             title="d_k = 32",
             inputs=_asked(12, 32, offset=40),

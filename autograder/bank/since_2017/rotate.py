@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -38,6 +39,9 @@ EXERCISE = Specification(
     name="since_2017/rotate",
     title="Turn",
     target="rotate",
+    promise=Promise(
+        arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",)
+    ),
     cases=[
         CaseKind(
             name="heads",

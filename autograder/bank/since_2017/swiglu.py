@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.since_2017._inputs import whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -40,6 +41,18 @@ EXERCISE = Specification(
     name="since_2017/swiglu",
     title="SwiGLU",
     target="SwiGLU",
+    promise=Promise(
+        arguments="x: B L d",
+        results="output: B L d",
+        on=("divisible",),
+        ways=OF_MODULES,
+        module=True,
+        sizes=special(
+            one_vector=_network(9, 4),
+            one_position=_network(6, 2, 1, 5),
+            equal_sizes=_network(6, 4, 4, 4),
+        ),
+    ),
     cases=[
         CaseKind(
             name="divisible",

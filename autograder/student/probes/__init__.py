@@ -136,6 +136,21 @@ def seed(number: int) -> None:
     torch.default_generator.manual_seed(number)
 
 
+def beginning(module: object) -> Seen:
+    """How a new module starts, before weights are loaded."""
+    own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
+    frozen = [name for name, value in own.items() if not value.requires_grad]
+    alike = [
+        name
+        for name, value in own.items()
+        if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
+    ]
+    return {
+        "parameters that do not learn": ", ".join(sorted(frozen)) or "none",
+        "matrices that do not start at random": ", ".join(sorted(alike)) or "none",
+    }
+
+
 def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 

@@ -17,6 +17,7 @@ from autograder.student.otherside import Ask, Mixture, given
 from autograder.student.probes import (
     Inputs,
     Seen,
+    beginning,
     describe,
     gradients,
     load_weights,
@@ -36,7 +37,7 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     if "activation" in inputs:
         options["activation"] = inputs["activation"]
     made = module_class(d_model, d_ff, **options)
-    seen = _start(made)
+    seen = beginning(made)
     return seen | _observe(load_weights(made, inputs), ["x"], [], inputs)
 
 
@@ -92,7 +93,7 @@ class _Shrink(nn.Module):
 def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     made = module_class(*_sizes(inputs, "attention"))
-    seen = _start(made)
+    seen = beginning(made)
     return seen | _observe(load_weights(made, inputs), ["x"], ["mask"], inputs)
 
 
@@ -100,7 +101,7 @@ def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
 def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """As for the encoder layer; who moves whom in the target and in the memory."""
     made = module_class(*_sizes(inputs, "self_attention"))
-    seen, masks = _start(made), ["tgt_mask", "memory_mask"]
+    seen, masks = beginning(made), ["tgt_mask", "memory_mask"]
     return seen | _observe(load_weights(made, inputs), ["x", "memory"], masks, inputs)
 
 
@@ -222,7 +223,7 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
         refused = outcome(lambda: module_class(**options), ValueError)
         return {"two vocabularies in one table": refused}
     made = module_class(**options)
-    start = _start(made)
+    start = beginning(made)
     model: Any = _load(made, inputs)
     pad_id = options.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
@@ -336,7 +337,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
     options = _options(inputs)
     made = module_class(**options)
-    start = _start(made)
+    start = beginning(made)
     model = _load(made, inputs)
     ids = {"ids": inputs["ids"]}
     seen: Seen = {"other parameters": _extras(model, inputs)} | start
@@ -684,21 +685,6 @@ def _extras(module: nn.Module, inputs: Inputs) -> str:
     }
     extras = [n for n, p in module.named_parameters() if id(p) not in loaded]
     return ", ".join(sorted(extras)) or "none"
-
-
-def _start(module: object) -> Seen:
-    """How a new module starts, before weights are loaded."""
-    own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
-    frozen = [name for name, value in own.items() if not value.requires_grad]
-    alike = [
-        name
-        for name, value in own.items()
-        if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
-    ]
-    return {
-        "parameters that do not learn": ", ".join(sorted(frozen)) or "none",
-        "matrices that do not start at random": ", ".join(sorted(alike)) or "none",
-    }
 
 
 def _who_moves(

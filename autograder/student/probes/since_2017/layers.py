@@ -7,7 +7,14 @@ from typing import Any
 
 import torch
 
-from autograder.student.probes import Inputs, Seen, load_weights, probe, tensor
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    beginning,
+    load_weights,
+    probe,
+    tensor,
+)
 from autograder.student.probes.since_2017.observing import (
     module_answers,
     others,
@@ -22,17 +29,20 @@ from autograder.student.probes.since_2017.observing import (
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers of heads that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
-    module = load_weights(module_class(inputs["x"].size(-1), *sizes), inputs)
+    made = module_class(inputs["x"].size(-1), *sizes)
+    start, module = beginning(made), load_weights(made, inputs)
     kept = [getattr(module, name, None) for name in ("num_heads", "num_kv_heads")]
-    return _seen(module, inputs) | {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
+    start |= {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
+    return _seen(module, inputs) | start
 
 
 @probe("since_2017/block")
 def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
     sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
-    module = load_weights(module_class(inputs["x"].size(-1), *sizes), inputs)
-    return _seen(module, inputs)
+    made = module_class(inputs["x"].size(-1), *sizes)
+    start, module = beginning(made), load_weights(made, inputs)
+    return _seen(module, inputs) | start
 
 
 def _seen(module: torch.nn.Module, inputs: Inputs) -> Seen:
@@ -47,13 +57,13 @@ def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
     vocabulary, d_model = inputs["weights.embedding.weight"].shape
     made = module_class(vocabulary, d_model, *whole(inputs, *names))
-    module = load_weights(made, inputs)
+    start, module = beginning(made), load_weights(made, inputs)
 
     def call(ids: torch.Tensor) -> torch.Tensor:
         return tensor(module(ids), "the logits")
 
     ids = inputs["ids"]
-    seen: dict[str, object] = {"other parameters": others(module, inputs)}
+    seen: Seen = {"other parameters": others(module, inputs)} | start
     with torch.no_grad():
         seen["logits move with ids"] = who_moves(call, ids)
     seen |= {"logits": call(ids), "ids afterwards": ids}

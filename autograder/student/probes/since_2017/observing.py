@@ -114,7 +114,9 @@ def half(inputs: Mapping[str, object]) -> bool:
 def in_half(call: Call, x: torch.Tensor) -> dict[str, object]:
     """What becomes of float16: the dtype, and the values as ordinary numbers."""
     result = call(x.half())
+    bfloat = call(x.bfloat16())
     return {
         "dtype for float16": str(result.dtype).removeprefix("torch."),
         "output for float16": result.to(torch.get_default_dtype()),
+        "dtype for bfloat16": str(bfloat.dtype).removeprefix("torch."),
     }

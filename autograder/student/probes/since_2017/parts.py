@@ -10,6 +10,7 @@ import torch
 from autograder.student.probes import (
     Inputs,
     Seen,
+    beginning,
     describe,
     gradients,
     load_weights,
@@ -36,7 +37,10 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     seen = {} if start is None else {"weight at first": start.clone()}
     module = load_weights(made, inputs)
     if half(inputs):
-        return in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
+        half_seen = in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
+        module.train()
+        trained = in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
+        return half_seen | {f"{n} in training": seen for n, seen in trained.items()}
     return seen | module_answers(module, inputs)
 
 
@@ -110,7 +114,7 @@ def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""
     made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
-    return module_answers(load_weights(made, inputs), inputs)
+    return beginning(made) | module_answers(load_weights(made, inputs), inputs)
 
 
 @probe("since_2017/grouped_attention")
