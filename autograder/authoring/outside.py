@@ -173,6 +173,10 @@ the box. This table says what does enter it.
   answers are right. Where the judge plays along, it makes the answers of what the box
   reports, and what is known before is of no use.
 
+One thing is the box's own word: that a module makes its dropout by hand, which no
+stand-in can replace. The case that looks for dropout's place passes then, and the
+verdict says that nobody has looked.
+
 | exercise | in the box | with the judge | to be found out | decided |
 |---|---|---|---|---|"""
 

@@ -27,6 +27,8 @@ from autograder.student.values import differing, same_values
 # How much an aspect weighs where an exercise does not say otherwise.
 WEIGHTS = {"values": 6.0, "calls": 1.5, "learning": 1.5, "mode": 1.5, "errors": 1.0}
 
+UNSEEN = "made by hand, so its place was not looked at"
+
 
 def judge(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
@@ -79,7 +81,7 @@ def compare(case: Case, answers: Answers) -> CaseResult:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
     if by_hand(case.inputs, answers):
-        return CaseResult(case, answers, (), 1.0)
+        return CaseResult(case, answers, (Finding("dropout", "", UNSEEN),), 1.0)
     if case.measure:
         return _measured(case, answers)
     findings = tuple(

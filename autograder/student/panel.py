@@ -149,13 +149,15 @@ def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
 def _details(result: CaseResult, verdict: Verdict) -> list[str]:
     """What went wrong in a case; of a hidden case neither inputs nor numbers.
 
-    How good a measured answer is (BLEU) gives nothing away, and is told of right ones.
+    How good a measured answer is (BLEU) gives nothing away, and is told of right ones;
+    so is what could not be looked at.
     """
-    measured = bool(result.case.measure)
-    wrong = [finding for finding in result.findings if finding.problem or measured]
+    wrong = [
+        finding for finding in result.findings if finding.problem or finding.message
+    ]
     if not wrong:
         return []
-    secret = result.case.hidden and not measured
+    secret = result.case.hidden and not result.case.measure
     lines = list(_finding_lines(wrong[:SHOWN], secret))
     if len(wrong) > SHOWN:
         also = ", ".join(finding.name for finding in wrong[SHOWN:LISTED])
@@ -168,7 +170,9 @@ def _details(result: CaseResult, verdict: Verdict) -> list[str]:
 
 def _finding_lines(wrong: Iterable[Finding], hidden: bool) -> Iterable[str]:
     for finding in wrong:
-        if finding.problem == "raised":
+        if not finding.problem:
+            yield f"{finding.name}: {finding.message}"
+        elif finding.problem == "raised":
             yield "raised an error on inputs like these" if hidden else finding.message
         elif hidden:
             yield f"{finding.name}: wrong {_plain_problem(finding.problem)}"

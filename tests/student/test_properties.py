@@ -14,8 +14,9 @@ from autograder.oracle.promise import OF_MODULES, Promise, masked, special
 from autograder.oracle.properties import kinds
 from autograder.oracle.specification import CaseKind
 from autograder.student.compare import compare, judge
-from autograder.student.exercise import Case, Exercise
+from autograder.student.exercise import Case, Exercise, Verdict
 from autograder.student.observe import observe
+from autograder.student.panel import as_text
 from autograder.student.probes import load_weights
 from autograder.student.symptoms import SEEN
 
@@ -173,7 +174,10 @@ def test_dropout_by_hand_is_not_judged_by_its_place():
             return super().forward(x, mask) * keep / (1 - self.rate * self.training)
 
     (case,) = [c for c in cases() if c.name == "property_dropout"]
-    assert compare(case, observe(probe, ByHand, case.inputs)).passed
+    result = compare(case, observe(probe, ByHand, case.inputs))
+    assert result.passed
+    shown = as_text(Verdict("a/b", "A title", 1.0, 1.0, (result,)))
+    assert "dropout: made by hand, so its place was not looked at" in shown
     plain = next(c for c in cases() if c.name == "plain")
     assert not compare(plain, {"chance": "by hand"}).passed, "no way round other cases"
 
