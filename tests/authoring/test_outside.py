@@ -26,6 +26,23 @@ OPEN = {
     "since_2017/grouped_attention": {"refused", "refused_again"},
     "since_2017/relative_gap": {"turned"},
 }
+# Good start values are called so, whichever they are.
+START = {"property_start"}
+MODULES = (
+    "positional_encoding/input_layer",
+    "positional_encoding/learned",
+    "attention/self_attention",
+    "attention/cross_attention",
+    "multi_head_attention/list_of_heads",
+    "multi_head_attention/multi_head_attention",
+    "encoder_decoder/feed_forward",
+    "encoder_decoder/encoder_layer",
+    "encoder_decoder/encoder",
+    "encoder_decoder/decoder_layer",
+    "encoder_decoder/decoder",
+    "encoder_decoder/transformer",
+    "encoder_decoder/language_model",
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +52,7 @@ def rows() -> list[outside.Row]:
 
 def test_no_case_can_be_answered_without_solving_it(rows):
     found = {row.name: row.open for row in rows if row.open}
-    assert found == OPEN
+    assert found == OPEN | {name: OPEN.get(name, set()) | START for name in MODULES}
 
 
 def test_the_document_says_what_is_so(rows):

@@ -30,14 +30,22 @@ _NUMBERS = ("12", "7", "1,000")
 
 
 def _rows(draw: Draw, rows: Iterable[Sequence[Pair]]) -> Inputs:
-    """Pairs in a drawn order, with what the student is given beside them."""
+    """Pairs in a drawn order, with what the student is given beside them.
+
+    Each stands there once to three times, or the numbers would be known beforehand.
+    """
     lemmas = {w: group[0] for group in (*_FORMS, *_LITTLE) for w in group}
     little = [w for group in _LITTLE for w in group]
     return {
-        "rows": json.dumps([some_of(draw, row, len(row)) for row in rows]),
+        "rows": json.dumps([_repeated(draw, row) for row in rows]),
         "lemmas": json.dumps(lemmas),
         "words": json.dumps(little),
     }
+
+
+def _repeated(draw: Draw, row: Sequence[Pair]) -> list[Pair]:
+    pairs = [pair for pair in row for _ in range(int(draw.ids(1, 4, 1)))]
+    return some_of(draw, pairs, len(pairs))
 
 
 def _case(draw: Draw) -> list[Pair]:
