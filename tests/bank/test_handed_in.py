@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from autograder.bank import specification
@@ -16,6 +17,7 @@ from autograder.bank.text_recovery import _handed_in
 from autograder.bank.text_recovery._shipped import shipped_outputs
 from autograder.oracle.cases import fresh_cases
 from autograder.solutions import encoder_decoder, text_recovery
+from autograder.student.compare import compare
 from autograder.student.exercise import RAISED, plain
 from autograder.student.otherside import asking, concluded
 from autograder.student.probes import find
@@ -62,8 +64,6 @@ def texts() -> list[str]:
 
 def changed(path: Path, change, about=lambda text: text) -> Path:
     """The instructor's checkpoint with other weights or another description."""
-    from safetensors import safe_open
-
     with safe_open(OWN, framework="pt") as file:
         note = file.metadata()["about"]
     save_file(
@@ -145,13 +145,30 @@ def test_the_shipped_weights_are_known_even_when_they_are_changed_a_little(tmp_p
         n: (w + 1e-3 * w.abs().mean() * torch.randn(w.shape)).half()
         for n, w in weights.items()
     }
-    from safetensors import safe_open
-
     with safe_open(checkpoint.shipped(), framework="pt") as file:
         about = file.metadata()
     save_file(noisy, tmp_path / "noisy", about)
     for path in (checkpoint.shipped(), tmp_path / "noisy"):
         assert "ships with the course" in verdict(path, [""] * 4)[RAISED]
+
+
+def test_the_shipped_weights_in_another_order_are_known_by_their_errors(tmp_path):
+    """Hidden units may stand in any order: other weights, the very same model."""
+    weights = load_file(checkpoint.shipped())
+    for name in [n for n in weights if n.endswith("feed_forward.linear1.weight")]:
+        start = name.removesuffix("linear1.weight")
+        order = torch.randperm(len(weights[name]))
+        for part in ("linear1.weight", "linear1.bias"):
+            weights[start + part] = weights[start + part][order].contiguous()
+        last = f"{start}linear2.weight"
+        weights[last] = weights[last][:, order].contiguous()
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        save_file(weights, tmp_path / "turned", file.metadata())
+    (case,) = fresh_cases(TASK, "seed")
+    sources = json.loads(str(case.inputs["sources"]))
+    texts = _handed_in.decoded((tmp_path / "turned").read_bytes(), sources)
+    result = compare(case, {"bleu": json.dumps(texts)})
+    assert result.credit == 0 and "ships with the course" in result.findings[0].message
 
 
 @pytest.mark.parametrize(
