@@ -104,6 +104,51 @@ def _one_number(draw: Draw) -> Inputs:
     return {**inputs, "other wrong table": _rounded(lower)}
 
 
+def _hardly_wrong(draw: Draw) -> Inputs:
+    """Tables with one number that is a little off, each at another edge."""
+    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+    right = _waves(_angles(max_len, d_model))
+    inside = int(draw.ids(1, max_len - 1)), int(draw.ids(2, d_model - 2))
+    places = {
+        "first row": (0, inside[1]),
+        "last row": (max_len - 1, inside[1]),
+        "first column": (inside[0], 0),
+        "last column": (inside[0], d_model - 1),
+    }
+    made = {"right table": _rounded(right)}
+    for number, (where, (row, column)) in enumerate(places.items()):
+        wrong = right.clone()
+        wrong[row, column] += (0.012 + 0.002 * number) * (-1) ** number
+        made[f"table with a wrong number in the {where}"] = _rounded(wrong)
+    return made
+
+
+def _nearly_right(draw: Draw) -> Inputs:
+    """Tables of special sizes, each number off by as much as a right one may be."""
+    sizes = ((2, 2), (2, 2 * int(draw.ids(8, 20))), (int(draw.ids(100, 200)), 2))
+    made = {}
+    for max_len, d_model in sizes:
+        off = 0.00018 * (draw.flags(max_len, d_model, chance=0.5).double() - 0.5)
+        right = (_waves(_angles(max_len, d_model)) + off).float()
+        made[f"right table of {max_len} positions and {d_model} columns"] = right
+    return made
+
+
+def _worse_and_worse(draw: Draw) -> Inputs:
+    """Tables that are right at first, and one with an infinite number."""
+    max_len, d_model = int(draw.ids(41, 60)), 2 * int(draw.ids(3, 6))
+    angles = _angles(max_len, d_model)
+    leap = angles + 0.1 * (torch.arange(max_len) > 11).unsqueeze(1)
+    endless = _waves(angles)
+    endless[int(draw.ids(2, max_len)), int(draw.ids(0, d_model))] = torch.inf
+    return {
+        "right table": _rounded(_waves(angles)),
+        "table that is more and more wrong": _rounded(_waves(angles * 1.0015)),
+        "table that is wrong from position 12 on": _rounded(_waves(leap)),
+        "table with an infinite number": _rounded(endless),
+    }
+
+
 EXERCISE = Specification(
     name="positional_encoding/bug_clinic",
     title="A test for sinusoid tables",
@@ -149,6 +194,25 @@ EXERCISE = Specification(
             "0.01`.",
         ),
         CaseKind(
+            name="hardly_wrong",
+            title="a single number, off by little more than 0.01, at the edges",
+            inputs=_hardly_wrong,
+            hint="The text says how far off a number may be, and it says: every number.",
+        ),
+        CaseKind(
+            name="worse_and_worse",
+            title="a table that is right at first, and one with an infinite number",
+            inputs=_worse_and_worse,
+            hint="Does your test look at all positions, and at each by itself?",
+        ),
+        CaseKind(
+            name="nearly_right",
+            title="right tables of special sizes, off by less than 0.0001",
+            inputs=_nearly_right,
+            hint="Right to about four decimals is right, for two positions as for two "
+            "columns.",
+        ),
+        CaseKind(
             name="halves",
             title="all sines left, all cosines right",
             inputs=lambda draw: _clinic(draw, _halves_bug),
@@ -173,10 +237,6 @@ EXERCISE = Specification(
                     def assert_sinusoidal(table):
                         assert table.dim() == 2
                     """),
-                Way(name="only_finite_range", source="""
-                    def assert_sinusoidal(table):
-                        assert not (table.abs() > 1.001).any()
-                    """),
                 Way(name="compares_with_itself", source="""
                     def assert_sinusoidal(table):
                         expected = table
@@ -198,6 +258,15 @@ EXERCISE = Specification(
                             verdict = 'wrong table'
                     """),
             ],
+        ),
+        Mutant(
+            name="only_size",
+            says="Your test asks how large the numbers are, and nothing else.",
+            asks="Are all numbers between -1 and 1 a sinusoid table?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    assert not (table.abs() > 1.001).any()
+                """)],
         ),
         Mutant(
             name="rejects_all",
@@ -345,22 +414,25 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="some_rows_only",
-            says="Your test looks at some rows only.",
+            says="Your test looks at the first rows only.",
             asks="What if the table goes wrong in another row?",
-            ways=[
-                Way(source="""
-                    def assert_sinusoidal(table):
-                        max_len, d_model = table.shape
-                        right = sinusoid(torch.arange(max_len), d_model)
-                        assert torch.allclose(table[:2], right[:2], atol=1e-3)
-                    """),
-                Way(name="last_row_only", source="""
-                    def assert_sinusoidal(table):
-                        max_len, d_model = table.shape
-                        right = sinusoid(torch.arange(max_len), d_model)
-                        assert torch.allclose(table[-1], right[-1], atol=1e-3)
-                    """),
-            ],
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:2], right[:2], atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="last_row_only",
+            says="Your test looks at the last row only.",
+            asks="What if the table goes wrong in another row?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[-1], right[-1], atol=1e-3)
+                """)],
         ),
         Mutant(
             name="average_difference",
@@ -498,6 +570,64 @@ EXERCISE = Specification(
                     right = sinusoid(torch.arange(50), 64)
                     assert torch.allclose(table, right, atol=1e-3)
                 """)],
+        ),
+        Mutant(
+            name="first_column_left_out",
+            says="Your test does not look at the first pair of columns.",
+            asks="From which column does your slice or your loop start?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:, 2:], right[:, 2:], atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="last_row_left_out",
+            says="Your test does not look at the last position.",
+            asks="Where does `range(n - 1)` end?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:-1], right[:-1], atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="last_column_left_out",
+            says="Your test does not look at the last column.",
+            asks="Where does `range(d_model - 1)` end?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:, :-1], right[:, :-1], atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="a_few_positions",
+            says="Your test looks at the first ten positions. Those after them may be "
+            "anything.",
+            asks="How long may a table be?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:10], right[:10], atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="too_loose",
+            says="Your limit is too loose: numbers that are off by more than 0.01 pass.",
+            asks="Which two limits does the text give, and where is yours?",
+            ways=[
+                Way(source="""
+                    def assert_sinusoidal(table):
+                        max_len, d_model = table.shape
+                        right = sinusoid(torch.arange(max_len), d_model)
+                        assert torch.allclose(table, right, rtol=0, atol=0.05)
+                    """),
+            ],
         ),
     ],
     accepted=[

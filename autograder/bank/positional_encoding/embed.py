@@ -5,12 +5,13 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import Promise
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -33,6 +34,24 @@ def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> 
     return {**inputs, "ids": ids, "pull": draw.tensor(b, length, d_model)}
 
 
+def _special(
+    b: int, length: int, vocab_size: int, d_model: int, padding: str = ""
+) -> Maker:
+    """Ids of which ``padding`` is padding: "all", "none", or "huge" numbers."""
+
+    def inputs(draw: Draw) -> Inputs:
+        ids = draw.ids(1, vocab_size, b, length)
+        table = draw.tensor(vocab_size, d_model)
+        if padding == "all":
+            ids[:] = 0
+        if padding == "huge":
+            ids[0, 0], table[0] = 0, 1e30
+        made = {"ids": ids, "table": table, "pull": draw.tensor(b, length, d_model)}
+        return made | ({"padding_idx": torch.tensor(0)} if padding else {})
+
+    return inputs
+
+
 EXERCISE = Specification(
     name="positional_encoding/embed",
     title="Embedding lookup with padding",
@@ -41,6 +60,12 @@ EXERCISE = Specification(
         arguments="ids: B L; table: V d; padding_idx: _",
         results="vectors: B L d",
         on=("padding_is_3",),
+        sizes=special(
+            one_word=_special(1, 1, 5, 3),
+            equal_sizes=_special(4, 4, 4, 4, padding="none"),
+            nothing_but_padding=_special(2, 3, 5, 4, padding="all"),
+            a_padding_row_of_huge_numbers=_special(3, 2, 6, 4, padding="huge"),
+        ),
     ),
     cases=[
         CaseKind(

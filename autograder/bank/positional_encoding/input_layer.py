@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import Promise
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -49,6 +49,10 @@ EXERCISE = Specification(
         results="output: B N d",
         on=("padding_is_3",),
         ways=("steady", "alone", "spread", "gradient", "loaded", "start"),
+        sizes=special(
+            one_word=lambda draw: _tokens(draw, 1, 2, 4, 1),
+            equal_sizes=lambda draw: _tokens(draw, 4, 4, 4, 2),
+        ),
         module=True,
         dropout=("padding_is_0", {}),
     ),
@@ -345,6 +349,21 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="frozen",
+            says="The table of the embedding asks for no gradient, so it could never "
+            "learn.",
+            asks="Who sets `requires_grad`, and to what?",
+            ways=[Way(edits=[
+                Edit(
+                    _SCALE,
+                    """
+                    self.scale = math.sqrt(d_model)
+                    self.embedding.weight.requires_grad = False
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
             name="detached",
             says="No gradient reaches the table of the embedding, so it could never "
             "learn.",
@@ -352,15 +371,6 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[
                     Edit(_SCALED, "x = self.embedding(ids).detach() * self.scale"),
-                ]),
-                Way(name="frozen", edits=[
-                    Edit(
-                        _SCALE,
-                        """
-                        self.scale = math.sqrt(d_model)
-                        self.embedding.weight.requires_grad = False
-                        """,
-                    ),
                 ]),
             ],
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -36,6 +36,10 @@ EXERCISE = Specification(
         results="output: B L d",
         on=("short",),
         ways=OF_MODULES,
+        sizes=special(
+            equal_sizes=lambda draw: _learned(draw, 4, 4, 4, 4),
+            one_position=lambda draw: _learned(draw, 3, 1, 1, 2),
+        ),
         module=True,
     ),
     cases=[
@@ -121,15 +125,21 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="frozen",
-            says="The table is a parameter, but it gets no gradient.",
-            asks="Does `requires_grad=False`, `.data`, `.detach()` or `no_grad` stand "
-            "somewhere?",
+            says="The table is a parameter that asks for no gradient.",
+            asks="Does `requires_grad=False` stand somewhere?",
             ways=[
                 Way(edits=[
                     Edit(_TABLE,
-                         "self.table = nn.Parameter(torch.randn(max_len, d_model), requires_grad=False)"),
+                         "self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model), requires_grad=False)"),
                 ]),
-                Way(name="detached", edits=[
+            ],
+        ),
+        Mutant(
+            name="detached",
+            says="The table is a parameter, but it gets no gradient.",
+            asks="Does `.data`, `.detach()` or `no_grad` stand somewhere?",
+            ways=[
+                Way(edits=[
                     Edit(_ADD_ROWS, "return x + self.table[:length].detach()"),
                 ]),
                 Way(name="through_data", edits=[

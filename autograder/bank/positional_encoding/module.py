@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise
+from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -26,6 +26,13 @@ def _sentences(draw: Draw, b: int, length: int, max_len: int, d_model: int) -> I
 
 def _two_lengths(draw: Draw) -> Inputs:
     return {**_sentences(draw, 2, 3, 11, 6), "longer x": draw.tensor(4, 7, 6)}
+
+
+def _unused(draw: Draw) -> Inputs:
+    """Rows beyond the sentence hold what is no number."""
+    made = _sentences(draw, 2, 3, 5, 4)
+    made["table"][3:] = torch.nan
+    return made
 
 
 def _pulled(draw: Draw) -> Inputs:
@@ -49,6 +56,12 @@ EXERCISE = Specification(
         on=("short",),
         ways=tuple(way for way in OF_MODULES if way != "start"),  # it has no weights
         module=True,
+        sizes=special(
+            equal_sizes=lambda draw: _sentences(draw, 4, 4, 4, 4),
+            one_position=lambda draw: _sentences(draw, 3, 1, 1, 2),
+            one_feature=lambda draw: _sentences(draw, 2, 3, 5, 1),
+            rows_of_nan_that_are_not_used=_unused,
+        ),
     ),
     cases=[
         CaseKind(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -64,6 +65,15 @@ EXERCISE = Specification(
     name="positional_encoding/shuffle_gap",
     title="The shuffle gap",
     target="shuffle_gap",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            as_many_sentences_as_words=lambda draw: _shuffle(
+                draw, "the running sum, the average", 5, 5, 6
+            ),
+            equal_sizes=lambda draw: _shuffle(draw, "the running sum", 6, 6, 6),
+        ),
+    ),
     cases=[
         CaseKind(
             name="average_and_sum",
@@ -298,6 +308,17 @@ EXERCISE = Specification(
                 def shuffle_gap(mix, x, order):
                     x[:] = x[:, order]
                     return (mix(x) - mix(x)[:, order]).abs().max()
+                """)],
+        ),
+        Mutant(
+            name="sentences_if_they_fit",
+            says="Where there are as many sentences as words, you shuffle the sentences.",
+            asks="Which dimension of `x` are the places of the words?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    if x.size(0) == len(order):
+                        return (mix(x[order]) - mix(x)[order]).abs().max()
+                    return (mix(x[:, order]) - mix(x)[:, order]).abs().max()
                 """)],
         ),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.oracle.promise import OF_TABLES, Promise
+from autograder.oracle.promise import OF_TABLES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -35,6 +35,14 @@ EXERCISE = Specification(
         results="encoding: B L d",
         on=("batch",),
         ways=OF_TABLES,
+        sizes=special(
+            one_position=lambda draw: _positions(draw.ids(1, 9, 1, 1), 6),
+            equal_sizes=lambda draw: _positions(draw.ids(0, 9, 4, 4), 4),
+            no_position_at_all=lambda draw: _positions(draw.ids(0, 9, 0), 4),
+            positions_beyond_a_thousand=lambda draw: _positions(
+                draw.ids(1025, 2000, 3), 4
+            ),
+        ),
     ),
     cases=[
         CaseKind(
@@ -50,6 +58,12 @@ EXERCISE = Specification(
             inputs=lambda draw: _positions(draw.ids(0, 9, 4), 6, 7),
             hint="What happens for d_model = 7? The docstring promises an error by name.",
             aspect="errors",
+        ),
+        CaseKind(
+            name="no_loops",
+            title="as many steps for many positions as for a few",
+            inputs=lambda draw: _positions(draw.ids(0, 40, 5), 6) | {"loops": "count"},
+            hint="Broadcasting does all positions in one step.",
         ),
         CaseKind(
             name="fractions",
@@ -553,6 +567,24 @@ EXERCISE = Specification(
                     """,
                 ),
             ])],
+        ),
+        Mutant(
+            name="loops",
+            says="There is a loop: your code takes more steps for more positions.",
+            asks="Which dimension could hold all speeds at once, and which all positions?",
+            ways=[
+                Way(source="""
+                    def sinusoid(positions, d_model):
+                        if d_model % 2:
+                            raise ValueError("d_model must be even")
+                        speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+                        rows = torch.empty(positions.numel(), d_model)
+                        for n, position in enumerate(positions.flatten()):
+                            rows[n, 0::2] = (position * speeds).sin()
+                            rows[n, 1::2] = (position * speeds).cos()
+                        return rows.reshape(*positions.shape, d_model)
+                    """),
+            ],
         ),
     ],
     accepted=[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -74,7 +75,29 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
     if "odd d_model" in inputs:
         odd = int(inputs["odd d_model"])
         seen["with an odd d_model"] = _outcome(lambda: function(positions, odd))
+    if "loops" in inputs:
+        few, many = _steps(function, 5), _steps(function, 50)
+        seen["steps for 50 positions"] = (
+            "more than for 5" if many > few + 20 else "as many as for 5"
+        )
     return seen
+
+
+def _steps(function: Any, count: int) -> int:
+    """How many functions are called to encode some positions, Python's own too."""
+    positions, steps = torch.arange(count), 0
+
+    def step(_: object, event: str, __: object) -> None:
+        nonlocal steps
+        steps += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(step)
+    try:
+        function(positions, 4)
+    finally:
+        sys.setprofile(before)
+    return steps
 
 
 @probe("positional_encoding/module")
@@ -115,6 +138,7 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
     return {
         "output": output,
         **_gradient("embedding.weight", output, table, inputs["pull"]),
+        **_gradient("positions", output, layer.positions.rows, inputs["pull"]),
         "output of a second call": tensor(layer(ids), "the output"),
         "parameters": ", ".join(weights),
         "in training mode": _dropped(output, layer.train()(ids)),
@@ -122,13 +146,11 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
 
 
 class _AddRows(nn.Module):
-    """Positions of one fixed length, to stand in for the student's own module."""
-
-    rows: torch.Tensor
+    """Positions of one length that learn, to stand in for the student's own module."""
 
     def __init__(self, rows: torch.Tensor):
         super().__init__()
-        self.register_buffer("rows", rows)
+        self.rows = nn.Parameter(rows)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.rows
@@ -183,7 +205,7 @@ def _start(make: Callable[[int, int], nn.Module]) -> str:
     spread = float(first.detach().std())
     if spread < 1e-5 or torch.equal(first, second):
         return "not at random"
-    return "small at random" if spread < 0.5 else "not small"
+    return "small at random" if spread < 0.25 else "not small"
 
 
 class _Tables(Mixture):
@@ -238,7 +260,7 @@ def _gradient(
     if output.shape != pull.shape:
         return {}
     found = None
-    if output.requires_grad:
+    if output.requires_grad and leaf.requires_grad:
         (found,) = torch.autograd.grad(
             (output * pull).sum(), leaf, retain_graph=True, allow_unused=True
         )

@@ -282,7 +282,7 @@ def _gradients(call: Call) -> Results:
         leaves |= {name: own[name] for name in call.weights if name in own}
     learning = [name for name, leaf in leaves.items() if leaf.requires_grad]
     found: dict[str, Any] = {}
-    if total.requires_grad:
+    if total.requires_grad and learning:
         wanted = [leaves[name] for name in learning]
         grads = torch.autograd.grad(total, wanted, allow_unused=True)
         found = dict(zip(learning, grads, strict=True))
