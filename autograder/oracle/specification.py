@@ -27,7 +27,7 @@ class CaseKind:
         picture: "auto", or "curves" for quantities that run along rows.
         measure, scale: for answers that are better or worse (see measures/): the
             measure's name, and (value, share of the points) in rising order.
-        aspect: the part of the exercise's points that it earns (see compare.WEIGHTS).
+        aspect: the part of the exercise's points that it earns (see points.WEIGHTS).
         says, asks: what to say if this alone fails and no mistake is recognised, with
             ``{label}`` for the first answer that is wrong.
         known: from an equal Draw to the expected answers, where the inputs were made

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -21,11 +20,9 @@ from autograder.student.exercise import (
 )
 from autograder.student.measures import credit, measured, remark
 from autograder.student.naming import diagnose
+from autograder.student.points import earned
 from autograder.student.properties import by_hand
 from autograder.student.values import differing, same_values
-
-# How much an aspect weighs where an exercise does not say otherwise.
-WEIGHTS = {"values": 6.0, "calls": 1.5, "learning": 1.5, "mode": 1.5, "errors": 1.0}
 
 UNSEEN = "made by hand, so its place was not looked at"
 
@@ -40,11 +37,7 @@ def judge(
     A measure's scale may end above 1: a bonus.
     """
     results = tuple(compare(case, ask(case)) for case in cases)
-    credits: dict[str, float] = {}
-    for result in results:
-        name = result.case.name
-        credits[name] = min(result.credit, credits.get(name, math.inf))
-    aspects = earned(exercise, {r.case.name: r.case.aspect for r in results}, credits)
+    aspects = earned(exercise, results)
     points = round(sum(points for points, _ in aspects.values()), 2)
     failed = any(not result.passed for result in results)
     mistake, sure = diagnose(exercise, results) if failed else (None, False)
@@ -52,27 +45,6 @@ def judge(
         exercise.name, exercise.title, points, exercise.points, results, mistake, sure,
         aspects=aspects,
     )  # fmt: skip
-
-
-def earned(
-    exercise: Exercise, aspects: Mapping[str, str], credits: Mapping[str, float]
-) -> dict[str, tuple[float, float]]:
-    """By aspect, the points earned and those that there are.
-
-    An exercise's points are divided over the aspects that its cases have, by weight;
-    within an aspect, cases count equally.
-
-    Args:
-        aspects: the aspect of each case, by name.
-        credits: the share that each case earns, by name.
-    """
-    present = list(dict.fromkeys(aspects.values()))
-    weights = {a: exercise.aspects.get(a, WEIGHTS.get(a, 1.0)) for a in present}
-    most = {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
-    shares = {
-        a: [credits[case] for case, own in aspects.items() if own == a] for a in present
-    }
-    return {a: (most[a] * sum(shares[a]) / len(shares[a]), most[a]) for a in present}
 
 
 def compare(case: Case, answers: Answers) -> CaseResult:

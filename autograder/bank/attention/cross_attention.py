@@ -72,6 +72,7 @@ EXERCISE = Specification(
             title="a padding mask of the memory",
             inputs=_cross(3, 2, 5, d_model=6, d_memory=4, d_k=7, d_v=8, mask=(3, 1, 5)),
             hint="The mask (B, 1, Lk) closes positions of the memory.",
+            aspect="masks",
         ),
         CaseKind(
             name="gradient",
@@ -84,6 +85,7 @@ EXERCISE = Specification(
             title="both inputs of the same length and size, and a full mask",
             inputs=_cross(2, 5, 5, d_model=4, d_memory=4, d_k=6, d_v=7, mask=(2, 5, 5)),
             hint="Even when all sizes fit, keys and values belong to the memory.",
+            aspect="masks",
         ),
         CaseKind(
             name="long_memory",
@@ -91,6 +93,7 @@ EXERCISE = Specification(
             inputs=_cross(3, 1, 11, d_model=5, d_memory=2, d_k=4, d_v=6, mask=(1, 11)),
             hint="The number of keys is that of the memory.",
             hidden_only=True,
+            aspect="masks",
         ),
     ],
     mutants=[

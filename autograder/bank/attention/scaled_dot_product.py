@@ -132,6 +132,7 @@ EXERCISE = Specification(
             inputs=_triples(2, 3, lq=4, lk=5, d_k=6, d_v=7, mask=(2, 1, 1, 5)),
             hint="The mask (B, 1, 1, Lk) broadcasts: the same for all heads and "
             "queries.",
+            aspect="masks",
         ),
         CaseKind(
             name="far",
@@ -139,6 +140,7 @@ EXERCISE = Specification(
             inputs=_far_triples,
             hint="A closed key gets nothing, however large its score and however small "
             "the open ones are. Which number is below all others?",
+            aspect="masks",
         ),
         CaseKind(
             name="large",
@@ -147,18 +149,21 @@ EXERCISE = Specification(
             hint="Large scores must give shares, not nan; closed keys get none of "
             "them.",
             atol=2e-4,
+            aspect="masks",
         ),
         CaseKind(
             name="causal",
             title="a causal mask",
             inputs=_causal_triples,
             hint="The mask (L, L) says for each query whom it may see.",
+            aspect="masks",
         ),
         CaseKind(
             name="full_mask",
             title="a mask of its own for each sentence and query",
             inputs=_triples(3, lq=5, lk=6, d_k=2, d_v=4, mask=(3, 5, 6), pull=True),
             hint="The mask (B, Lq, Lk) is different for each sentence.",
+            aspect="masks",
         ),
         CaseKind(
             name="many",
@@ -166,6 +171,7 @@ EXERCISE = Specification(
             inputs=_triples(2, 1, 3, lq=4, lk=6, d_k=7, d_v=5, mask=(4, 6)),
             hint="Any number of leading dimensions is a batch.",
             hidden_only=True,
+            aspect="masks",
         ),
     ],
     mutants=[

@@ -74,12 +74,14 @@ EXERCISE = Specification(
             title="a padding mask for each of 3 sentences",
             inputs=_self(3, 5, 4, 2, 7, mask="padding"),
             hint="The mask is handed on to attention as it is.",
+            aspect="masks",
         ),
         CaseKind(
             name="causal",
             title="a causal mask: who sees whom",
             inputs=_self(2, 6, 3, 5, 4, mask="causal"),
             hint="The mask is handed on to attention as it is.",
+            aspect="masks",
         ),
         CaseKind(
             name="gradient",
@@ -93,6 +95,7 @@ EXERCISE = Specification(
             inputs=_self(1, 3, 7, 1, 2, mask="padding"),
             hint="No size is special.",
             hidden_only=True,
+            aspect="masks",
         ),
     ],
     mutants=[

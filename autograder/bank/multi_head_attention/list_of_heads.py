@@ -80,6 +80,7 @@ EXERCISE = Specification(
             title="a causal mask (L, L)",
             inputs=_list(3, 4, h=2, d_model=6, d_k=5, d_v=3, d_out=7, mask="causal"),
             hint="Every head must be given the mask.",
+            aspect="masks",
         ),
         CaseKind(
             name="padding",
@@ -87,6 +88,7 @@ EXERCISE = Specification(
             inputs=_list(
                 2, 6, h=4, d_model=5, d_k=3, d_v=2, d_out=9, mask="padding", pull=True
             ),
+            aspect="masks",
             hint="Does every head respect the mask, and does the gradient reach x?",
         ),
         CaseKind(
@@ -95,6 +97,7 @@ EXERCISE = Specification(
             inputs=_list(3, 5, h=1, d_model=4, d_k=6, d_v=7, d_out=2, mask="padding"),
             hint="One head is a list of length one; nothing else changes.",
             hidden_only=True,
+            aspect="masks",
         ),
     ],
     mutants=[

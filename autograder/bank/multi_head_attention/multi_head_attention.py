@@ -54,6 +54,7 @@ EXERCISE = Specification(
     name="multi_head_attention/multi_head_attention",
     title="Multi-head attention",
     target="MultiHeadAttention",
+    aspects={"mode": 5.0},  # dropout is one of the things that it is about
     promise=Promise(
         arguments="query: B Lq d; key: B Lk d; value: B Lk d; "
         "mask?: Lq Lk | B Lq Lk | B h Lq Lk",
@@ -111,18 +112,21 @@ EXERCISE = Specification(
             inputs=multi_head_inputs(3, 2, 3, lq=4, lk=5, mask=(3, 1, 5), pull=True),
             hint="Every head must respect the mask, and every input needs its "
             "gradient.",
+            aspect="masks",
         ),
         CaseKind(
             name="queries_and_keys",
             title="a mask (Lq, Lk), and large scores",
             inputs=multi_head_inputs(2, 4, 3, lq=6, lk=5, mask=(6, 5), scale=1.5),
             hint="A mask of two dimensions holds for all sentences and heads.",
+            aspect="masks",
         ),
         CaseKind(
             name="a_mask_per_head",
             title="a mask for each head (B, h, Lq, Lk)",
             inputs=multi_head_inputs(2, 3, 5, lq=4, lk=6, mask=(2, 3, 4, 6)),
             hint="Each head has its own mask here.",
+            aspect="masks",
         ),
         CaseKind(
             name="as_many_sentences_as_heads",
@@ -130,6 +134,7 @@ EXERCISE = Specification(
             inputs=multi_head_inputs(3, 3, 2, lq=5, lk=4, mask=(3, 5, 4)),
             hint="A mask of three dimensions holds for all heads, and differs by "
             "sentence.",
+            aspect="masks",
         ),
         CaseKind(
             name="dropout",
@@ -137,6 +142,7 @@ EXERCISE = Specification(
             inputs=_weights_made_visible,
             hint="Dropout belongs on the attention weights, after the softmax, with "
             "the probability that was given.",
+            aspect="mode",
         ),
         CaseKind(
             name="single_head",
@@ -144,6 +150,7 @@ EXERCISE = Specification(
             inputs=multi_head_inputs(1, 1, 6, lq=3, lk=4, mask=(1, 3, 4)),
             hint="Nothing changes in principle with one head.",
             hidden_only=True,
+            aspect="masks",
         ),
     ],
     mutants=[

@@ -131,7 +131,9 @@ def _nearly_right(draw: Draw) -> Inputs:
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.5).double() - 0.5)
         right = (_waves(_angles(max_len, d_model)) + off).float()
         made[f"right table of {max_len} positions and {d_model} columns"] = right
-    return made
+    wrong = right.clone()
+    wrong[-1, -1] += 0.3 if wrong[-1, -1] < 0 else -0.3
+    return made | {"table with a wrong last number": wrong}
 
 
 def _worse_and_worse(draw: Draw) -> Inputs:

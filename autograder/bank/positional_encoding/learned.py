@@ -31,6 +31,7 @@ EXERCISE = Specification(
     name="positional_encoding/learned",
     title="LearnedPositions",
     target="LearnedPositions",
+    aspects={"learning": 3.0},  # that the table learns is what it is about
     promise=Promise(
         arguments="x: B L d",
         results="output: B L d",

@@ -1,0 +1,76 @@
+"""What answers earn, by aspect: values, masks, what stays between calls, gradients ...
+
+Each case belongs to an aspect, and so do some of its answers: what an input holds
+afterwards, a gradient. An answer counts for its own aspect if the values beside it are
+right: nothing trivial scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from autograder.student.exercise import RAISED, Case, CaseResult, Exercise
+
+# How much an aspect weighs where an exercise does not say otherwise.
+WEIGHTS = {
+    "values": 6.0,
+    "masks": 3.0,
+    "calls": 1.5,
+    "learning": 1.5,
+    "mode": 1.5,
+    "errors": 1.0,
+}
+_RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
+
+
+def earned(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> dict[str, tuple[float, float]]:
+    """By aspect, the points earned and those that there are.
+
+    An exercise's points are divided over the aspects that its cases have, by weight;
+    within an aspect, cases count equally. Drawings of one case count once, and only
+    together.
+    """
+    credits: dict[str, dict[str, float]] = {}
+    for result in results:
+        for aspect, share in _shares(result).items():
+            own = credits.setdefault(aspect, {})
+            name = result.case.name
+            own[name] = min(share, own.get(name, math.inf))
+    weights = {a: exercise.aspects.get(a, WEIGHTS.get(a, 1.0)) for a in credits}
+    most = {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
+    return {
+        aspect: (most[aspect] * sum(own.values()) / len(own), most[aspect])
+        for aspect, own in credits.items()
+    }
+
+
+def aspects(case: Case) -> list[str]:
+    """The aspects that a case's answers belong to, its own one first."""
+    if case.measure:
+        return [case.aspect]
+    own = [_aspect(case, name) for name in case.expected]
+    return list(dict.fromkeys([case.aspect, *own]))
+
+
+def _shares(result: CaseResult) -> dict[str, float]:
+    """By aspect, the share of a case that its answers earn."""
+    case = result.case
+    if case.measure or result.passed:
+        return dict.fromkeys(aspects(case), result.credit)
+    wrong = {_aspect(case, f.name) for f in result.findings if f.problem}
+    if case.aspect in wrong or any(f.problem == RAISED for f in result.findings):
+        wrong |= set(aspects(case))
+    return {aspect: float(aspect not in wrong) for aspect in aspects(case)}
+
+
+def _aspect(case: Case, name: str) -> str:
+    if case.says or case.aspect not in _RESULTS:
+        return case.aspect
+    if name.startswith("gradient of "):
+        return "learning"
+    if name.endswith(" afterwards") or "second call" in name:
+        return "calls"
+    return "mode" if name == "in training mode" else case.aspect

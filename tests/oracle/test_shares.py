@@ -1,0 +1,54 @@
+"""Points follow understanding: what typical mistakes earn, in hundredths."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from autograder.bank import specification
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.variants import build_object
+from autograder.student.compare import judge
+from autograder.student.exercise import Case, Exercise
+from autograder.student.observe import observe
+from autograder.student.probes import find
+
+SHARES = [
+    # The idea is missing: nothing, whatever else is in order.
+    ("attention/scores", "transposed", 0, 0),
+    ("attention/scaled_dot_product", "unscaled", 0, 10),
+    ("multi_head_attention/split_heads", "view_only", 0, 35),
+    ("positional_encoding/bug_clinic", "accepts_all", 0, 0),
+    ("positional_encoding/bug_clinic", "rejects_all", 0, 0),
+    # A part of it is missing, the rest is right.
+    ("attention/self_attention", "mask_dropped", 45, 65),
+    ("multi_head_attention/multi_head_attention", "mask_ignored", 50, 70),
+    ("multi_head_attention/multi_head_attention", "dropout_always", 75, 85),
+    ("multi_head_attention/multi_head_attention", "starts_at_zero", 90, 99),
+    ("positional_encoding/learned", "detached", 70, 90),
+    ("positional_encoding/input_layer", "padding_trained", 70, 90),
+    # A promised error is forgotten.
+    ("positional_encoding/learned", "too_long_accepted", 80, 95),
+    ("positional_encoding/sinusoid", "odd_accepted", 80, 95),
+    # The caller's tensor is another one afterwards.
+    ("attention/softmax", "in_place", 50, 90),
+]
+
+
+@functools.cache
+def cases(name: str) -> tuple[Case, ...]:
+    return tuple(fresh_cases(specification(name), "shares"))
+
+
+@pytest.mark.parametrize(("name", "way", "least", "most"), SHARES)
+def test_a_mistake_earns_what_it_should(name, way, least, most):
+    task = specification(name)
+    ways = {way.name: way for mutant in task.mutants for way in mutant.ways}
+    made, probe = build_object(task, ways[way]), find(name)
+    exercise = Exercise(name, "", 100.0, (), aspects=task.aspects)
+    verdict = judge(
+        exercise, cases(name), lambda case: observe(probe, made, dict(case.inputs))
+    )
+    told = {a: f"{x:.0f}/{y:.0f}" for a, (x, y) in verdict.aspects.items()}
+    assert least <= verdict.points <= most, (verdict.points, told)
