@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.notebook import Cell, read
@@ -13,23 +13,29 @@ from autograder.classroom.page import render
 from autograder.course import Unit
 from autograder.course.files import write
 from autograder.oracle.specification import Specification
+from autograder.student import references
+from autograder.student.points import WEIGHTS, aspects, possible
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An exercise on the page: its heading in the notebook, and what it is worth."""
+    """An exercise on the page: its heading in the notebook, its points, by aspect."""
 
     heading: str
     points: float
     exercise: Specification
+    aspects: Mapping[str, float]
 
 
 def as_html(unit: Unit) -> str:
     """The page of a unit, exercise by exercise in the order of its notebook."""
     cells = read(unit)
     title = cells[0].text.splitlines()[0].lstrip("# ")
+    entries = list(_entries(cells))
+    present = dict.fromkeys([*WEIGHTS, *(a for e in entries for a in e.aspects)])
+    used = [a for a in present if any(a in entry.aspects for entry in entries)]
     return render(
-        "mistakes.html.j2", unit.label, title=title, entries=list(_entries(cells))
+        "mistakes.html.j2", unit.label, title=title, entries=entries, aspects=used
     )
 
 
@@ -52,4 +58,14 @@ def _entries(cells: Sequence[Cell]) -> Iterator[Entry]:
             heading = found[-1] if found else heading
         elif cell.role == "check":
             exercise = specification(cell.name)
-            yield Entry(heading or exercise.title, cell.points, exercise)
+            yield Entry(
+                heading or exercise.title, cell.points, exercise, _aspects(cell)
+            )
+
+
+def _aspects(cell: Cell) -> dict[str, float]:
+    """An exercise's points by aspect, as a check divides them."""
+    unit = cell.name.split("/")[0]
+    exercise = replace(references.load(unit)[cell.name], points=cell.points)
+    present = [a for case in exercise.cases for a in aspects(case)]
+    return possible(exercise, dict.fromkeys(present))

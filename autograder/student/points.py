@@ -8,7 +8,7 @@ right: nothing trivial scores.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from autograder.student.exercise import RAISED, Case, CaseResult, Exercise
 
@@ -39,12 +39,17 @@ def earned(
             own = credits.setdefault(aspect, {})
             name = result.case.name
             own[name] = min(share, own.get(name, math.inf))
-    weights = {a: exercise.aspects.get(a, WEIGHTS.get(a, 1.0)) for a in credits}
-    most = {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
+    most = possible(exercise, credits)
     return {
         aspect: (most[aspect] * sum(own.values()) / len(own), most[aspect])
         for aspect, own in credits.items()
     }
+
+
+def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:
+    """The points of an exercise, divided over the aspects that are present."""
+    weights = {a: exercise.aspects.get(a, WEIGHTS.get(a, 1.0)) for a in present}
+    return {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
 
 
 def aspects(case: Case) -> list[str]:

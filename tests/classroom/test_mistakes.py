@@ -79,3 +79,10 @@ def test_the_command_writes_a_page_a_unit(tmp_path, capsys):
 def test_a_unit_that_is_not_there_is_a_plain_error(capsys):
     assert cli.main(["mistakes", "no_such_unit"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_points_are_divided_over_aspects_and_sum_to_the_exercises():
+    for entry in mistakes._entries(mistakes.read(UNIT)):
+        assert sum(entry.aspects.values()) == pytest.approx(entry.points)
+    page = words(mistakes.as_html(UNIT))
+    assert "What earns which points" in page and "masks" in page

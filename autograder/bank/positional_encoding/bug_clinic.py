@@ -123,9 +123,29 @@ def _hardly_wrong(draw: Draw) -> Inputs:
     return made
 
 
+def _turned_wrong(draw: Draw) -> Inputs:
+    """Hands of the right length that point the wrong way, each in another manner."""
+    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+    angles = _angles(max_len, d_model)
+    right, row = _waves(angles), int(draw.ids(2, max_len))
+    opposite, repeated, upwards = right.clone(), right.clone(), right.clone()
+    opposite[row] *= -1
+    repeated[row] = right[row - 1]
+    upwards[:, 1::2] = right[:, 1::2].abs()
+    tables = {
+        "right table": right,
+        "table of hands that turn backward": _waves(-angles),
+        "table of pairs in another order": right.unflatten(1, (-1, 2)).flip(1).flatten(1),
+        "table with a row of opposite signs": opposite,
+        "table with a repeated row": repeated,
+        "table without negative cosines": upwards,
+    }
+    return {name: _rounded(table) for name, table in tables.items()}
+
+
 def _nearly_right(draw: Draw) -> Inputs:
     """Tables of special sizes, each number off by as much as a right one may be."""
-    sizes = ((2, 2), (2, 2 * int(draw.ids(8, 20))), (int(draw.ids(100, 200)), 2))
+    sizes = ((2, 2), (2, 2 * int(draw.ids(8, 20))), (int(draw.ids(2100, 2200)), 2))
     made = {}
     for max_len, d_model in sizes:
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.5).double() - 0.5)
@@ -137,16 +157,18 @@ def _nearly_right(draw: Draw) -> Inputs:
 
 
 def _worse_and_worse(draw: Draw) -> Inputs:
-    """Tables that are right at first, and one with an infinite number."""
-    max_len, d_model = int(draw.ids(41, 60)), 2 * int(draw.ids(3, 6))
+    """Long tables that are right at first, and one with an infinite number."""
+    max_len, d_model = int(draw.ids(150, 200)), 2 * int(draw.ids(3, 6))
     angles = _angles(max_len, d_model)
     leap = angles + 0.1 * (torch.arange(max_len) > 11).unsqueeze(1)
+    late = angles + 0.1 * (torch.arange(max_len) > 110).unsqueeze(1)
     endless = _waves(angles)
     endless[int(draw.ids(2, max_len)), int(draw.ids(0, d_model))] = torch.inf
     return {
         "right table": _rounded(_waves(angles)),
         "table that is more and more wrong": _rounded(_waves(angles * 1.0015)),
         "table that is wrong from position 12 on": _rounded(_waves(leap)),
+        "table that is wrong from position 111 on": _rounded(_waves(late)),
         "table with an infinite number": _rounded(endless),
     }
 
@@ -202,8 +224,14 @@ EXERCISE = Specification(
             hint="The text says how far off a number may be, and it says: every number.",
         ),
         CaseKind(
+            name="turned_wrong",
+            title="hands of the right length that point the wrong way",
+            inputs=_turned_wrong,
+            hint="Which of your properties knows each hand's direction, in each row?",
+        ),
+        CaseKind(
             name="worse_and_worse",
-            title="a table that is right at first, and one with an infinite number",
+            title="tables that are right at first, and one with an infinite number",
             inputs=_worse_and_worse,
             hint="Does your test look at all positions, and at each by itself?",
         ),
@@ -630,6 +658,47 @@ EXERCISE = Specification(
                         assert torch.allclose(table, right, rtol=0, atol=0.05)
                     """),
             ],
+        ),
+        Mutant(
+            name="circles_and_two_rows",
+            says="Your test looks at the first two rows, and at the lengths of the hands. "
+            "Later rows may point anywhere.",
+            asks="How does row 5 follow from row 4?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(2), d_model)
+                    assert torch.allclose(table[:2], right, atol=1e-3)
+                    norms = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+                    assert torch.allclose(norms, torch.ones_like(norms), atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="sines_and_circles",
+            says="Your test knows the sines and the lengths of the hands. A cosine may "
+            "still have the wrong sign.",
+            asks="Which two hands have the same sine?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:, 0::2], right[:, 0::2], atol=1e-3)
+                    norms = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+                    assert torch.allclose(norms, torch.ones_like(norms), atol=1e-3)
+                """)],
+        ),
+        Mutant(
+            name="products_compared",
+            says="Your test compares products of rows. Hands that all turn backward, or "
+            "that have changed places, have the same ones.",
+            asks="What does a product of two rows not know?",
+            ways=[Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table @ table.T, right @ right.T, atol=1e-3)
+                    assert torch.allclose(table[0], right[0], atol=1e-3)
+                """)],
         ),
     ],
     accepted=[

@@ -37,15 +37,15 @@ def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> 
 def _special(
     b: int, length: int, vocab_size: int, d_model: int, padding: str = ""
 ) -> Maker:
-    """Ids of which ``padding`` is padding: "all", "none", or "huge" numbers."""
+    """Ids of which ``padding`` is padding: "all", "none", or "odd", in a row of NaN."""
 
     def inputs(draw: Draw) -> Inputs:
         ids = draw.ids(1, vocab_size, b, length)
         table = draw.tensor(vocab_size, d_model)
         if padding == "all":
             ids[:] = 0
-        if padding == "huge":
-            ids[0, 0], table[0] = 0, 1e30
+        if padding == "odd":
+            ids[0, 0], table[0] = 0, torch.tensor([torch.nan, torch.inf] * 2)
         made = {"ids": ids, "table": table, "pull": draw.tensor(b, length, d_model)}
         return made | ({"padding_idx": torch.tensor(0)} if padding else {})
 
@@ -64,7 +64,7 @@ EXERCISE = Specification(
             one_word=_special(1, 1, 5, 3),
             equal_sizes=_special(4, 4, 4, 4, padding="none"),
             nothing_but_padding=_special(2, 3, 5, 4, padding="all"),
-            a_padding_row_of_huge_numbers=_special(3, 2, 6, 4, padding="huge"),
+            a_padding_row_that_holds_no_numbers=_special(3, 2, 6, 4, padding="odd"),
         ),
     ),
     cases=[
@@ -330,22 +330,47 @@ EXERCISE = Specification(
                     return table[ids] * ids.unsqueeze(-1)
                 """)],
         ),
+        Mutant(
+            name="padding_multiplied",
+            says="Padding is multiplied by zero. If its row holds NaN or infinity, that "
+            "is not zero.",
+            asks="What is `0 * nan`?",
+            ways=[
+                Way(edits=[
+                    Edit("vectors.masked_fill(is_padding, 0.0)", "vectors * ~is_padding"),
+                ]),
+                Way(name="padding_multiplied_by_rows", source="""
+                    def embed(ids, table, padding_idx=None):
+                        keep = torch.ones(len(table), 1)
+                        if padding_idx is not None:
+                            keep[padding_idx] = 0
+                        return table[ids] * keep[ids]
+                    """),
+            ],
+        ),
+        Mutant(
+            name="ids_changed",
+            says="The vectors are right, but the caller's `ids` are others afterwards.",
+            asks="Whose tensor do you write into?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    vectors = table[ids]
+                    if padding_idx is not None:
+                        vectors = vectors.masked_fill((ids == padding_idx)[..., None], 0.0)
+                        ids[ids == padding_idx] = -1
+                    return vectors
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="where", edits=[
             Edit("vectors.masked_fill(is_padding, 0.0)",
                  "torch.where(is_padding, torch.zeros(()).to(vectors), vectors)"),
         ]),
-        Accepted(name="keep_mask", edits=[
-            Edit("vectors.masked_fill(is_padding, 0.0)", "vectors * ~is_padding"),
+        Accepted(name="where", edits=[
+            Edit("vectors.masked_fill(is_padding, 0.0)",
+                 "torch.where(is_padding, torch.zeros(()), vectors)"),
         ]),
-        Accepted(name="float_mask", source="""
-            def embed(ids, table, padding_idx=None):
-                keep = torch.ones(len(table), 1)
-                if padding_idx is not None:
-                    keep[padding_idx] = 0
-                return table[ids] * keep[ids]
-            """),
         Accepted(name="zeroed_copy", source="""
             def embed(ids, table, padding_idx=None):
                 if padding_idx is not None:
@@ -359,6 +384,8 @@ EXERCISE = Specification(
                 hot = F.one_hot(ids, len(table)).to(table.dtype)
                 if padding_idx is not None:
                     hot[..., padding_idx] = 0
+                    rows = torch.arange(len(table)) == padding_idx
+                    table = table.masked_fill(rows[:, None], 0.0)
                 return torch.einsum('blv,vd->bld', hot, table)
             """),
         Accepted(name="index_select", source="""

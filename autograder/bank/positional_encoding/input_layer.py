@@ -50,7 +50,7 @@ EXERCISE = Specification(
         on=("padding_is_3",),
         ways=("steady", "alone", "spread", "gradient", "loaded", "start"),
         sizes=special(
-            one_word=lambda draw: _tokens(draw, 1, 2, 4, 1),
+            one_word=lambda draw: _tokens(draw, 3, 1, 4, 1),
             equal_sizes=lambda draw: _tokens(draw, 4, 4, 4, 2),
         ),
         module=True,

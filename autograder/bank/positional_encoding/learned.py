@@ -70,6 +70,13 @@ EXERCISE = Specification(
             aspect="errors",
         ),
         CaseKind(
+            name="too_long_for_one",
+            title="two positions for a table of one",
+            inputs=lambda draw: _learned(draw, 2, 2, 1, 4),
+            hint="Broadcasting makes a row fit any length: nothing stops by itself.",
+            aspect="errors",
+        ),
+        CaseKind(
             name="start",
             title="the table before any training",
             inputs=lambda draw: {"start": "a table of 100 positions and 64 features"},
@@ -94,11 +101,34 @@ EXERCISE = Specification(
                     Edit("0.02 * torch.randn(max_len, d_model)",
                          "torch.zeros(max_len, d_model)"),
                 ]),
-                Way(name="starts_at_a_constant", edits=[
-                    Edit("0.02 * torch.randn(max_len, d_model)",
-                         "torch.full((max_len, d_model), 0.02)"),
-                ]),
             ],
+        ),
+        Mutant(
+            name="starts_at_a_constant",
+            says="Your table starts with the same number everywhere.",
+            asks="How do two positions differ before the first step of training?",
+            ways=[Way(edits=[
+                Edit("0.02 * torch.randn(max_len, d_model)",
+                     "torch.full((max_len, d_model), 0.02)"),
+            ])],
+        ),
+        Mutant(
+            name="starts_the_same",
+            says="Your table starts with the same numbers each time that one is made.",
+            asks="Who sets a seed, and where?",
+            ways=[Way(edits=[
+                Edit("0.02 * torch.randn(max_len, d_model)",
+                     "0.02 * torch.randn(max_len, d_model, generator=torch.Generator().manual_seed(0))"),
+            ])],
+        ),
+        Mutant(
+            name="rows_alike",
+            says="Your table starts with one random row, repeated for all positions.",
+            asks="How do two positions differ before the first step of training?",
+            ways=[Way(edits=[
+                Edit("0.02 * torch.randn(max_len, d_model)",
+                     "(0.02 * torch.randn(1, d_model)).repeat(max_len, 1)"),
+            ])],
         ),
         Mutant(
             name="starts_large",
@@ -211,7 +241,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="too_long_cut",
-            says="A sentence that is too long loses its end, silently.",
+            says="A sentence that is too long is taken, silently: its end is cut off, or "
+            "rows of the table are used again.",
             asks="What does the docstring say for `max_len + 1` positions?",
             ways=[
                 Way(edits=[
@@ -333,6 +364,24 @@ EXERCISE = Specification(
                 Edit(_ADD_ROWS,
                      "return x + self.table[torch.arange(len(x)) % max_len].unsqueeze(1)"),
             ])],
+        ),
+        Mutant(
+            name="too_long_found_by_chance",
+            says="You wait until the shapes do not fit. A table of one row fits every "
+            "length.",
+            asks="What does broadcasting do with a dimension of size 1?",
+            ways=[Way(source="""
+                class LearnedPositions(nn.Module):
+                    def __init__(self, d_model, max_len):
+                        super().__init__()
+                        self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
+
+                    def forward(self, x):
+                        try:
+                            return x + self.table[: x.size(1)]
+                        except RuntimeError as error:
+                            raise ValueError("too long") from error
+                """)],
         ),
     ],
     accepted=[

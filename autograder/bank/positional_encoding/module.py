@@ -28,6 +28,13 @@ def _two_lengths(draw: Draw) -> Inputs:
     return {**_sentences(draw, 2, 3, 11, 6), "longer x": draw.tensor(4, 7, 6)}
 
 
+def _zeros(draw: Draw) -> Inputs:
+    """A position without a word, as padding is."""
+    made = _sentences(draw, 2, 3, 5, 4)
+    made["x"][0, 1] = 0
+    return made
+
+
 def _unused(draw: Draw) -> Inputs:
     """Rows beyond the sentence hold what is no number."""
     made = _sentences(draw, 2, 3, 5, 4)
@@ -59,7 +66,9 @@ EXERCISE = Specification(
         sizes=special(
             equal_sizes=lambda draw: _sentences(draw, 4, 4, 4, 4),
             one_position=lambda draw: _sentences(draw, 3, 1, 1, 2),
+            one_word=lambda draw: _sentences(draw, 1, 1, 5, 2),
             one_feature=lambda draw: _sentences(draw, 2, 3, 5, 1),
+            a_position_of_zeros=_zeros,
             rows_of_nan_that_are_not_used=_unused,
         ),
     ),
@@ -413,6 +422,24 @@ EXERCISE = Specification(
             says="`nn.Module` was not set up before the buffer was registered.",
             asks="Which line must every `__init__` of a module begin with?",
             ways=[Way(edits=[Edit("super().__init__()", "")])],
+        ),
+        Mutant(
+            name="zeros_left_out",
+            says="A position whose vector is zero gets nothing added.",
+            asks="Does the text speak of the vectors, or of all positions?",
+            ways=[Way(edits=[
+                Edit(_ADD, "return x + self.pe[: x.size(1)] * (x != 0).any(-1, keepdim=True)"),
+            ])],
+        ),
+        Mutant(
+            name="attribute_sent_along",
+            says="The table is a plain attribute that is sent to where `x` is, in each "
+            "call. It is no buffer.",
+            asks="What does `list(layer.named_buffers())` show?",
+            ways=[Way(edits=[
+                Edit(_REGISTER, "self.pe = table"),
+                Edit(_ADD, "return x + self.pe[: x.size(1)].to(x)"),
+            ])],
         ),
     ],
     accepted=[

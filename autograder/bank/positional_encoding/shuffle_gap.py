@@ -29,6 +29,12 @@ def _shuffle(draw: Draw, mixers: str, b: int, length: int, d_model: int) -> Inpu
             return {"mixers": mixers, "x": x, "order": order}
 
 
+def _small(draw: Draw) -> Inputs:
+    """Vectors so small that their gap is far below one."""
+    inputs = _shuffle(draw, "the running sum", 2, 5, 4)
+    return inputs | {"x": inputs["x"] / 16384}
+
+
 def _tells(mix: Mixer, x: torch.Tensor, order: torch.Tensor) -> bool:
     """Whether every shortcut gives another gap, so that none passes by luck.
 
@@ -72,6 +78,7 @@ EXERCISE = Specification(
                 draw, "the running sum, the average", 5, 5, 6
             ),
             equal_sizes=lambda draw: _shuffle(draw, "the running sum", 6, 6, 6),
+            small_numbers=_small,
         ),
     ),
     cases=[
@@ -319,6 +326,17 @@ EXERCISE = Specification(
                     if x.size(0) == len(order):
                         return (mix(x[order]) - mix(x)[order]).abs().max()
                     return (mix(x[:, order]) - mix(x)[:, order]).abs().max()
+                """)],
+        ),
+        Mutant(
+            name="rounded",
+            says="Small gaps become zero: a function that sees order a little is called "
+            "blind.",
+            asks="How small may a gap be and still be one?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    gap = (mix(x[:, order]) - mix(x)[:, order]).abs().max()
+                    return torch.where(gap < 1e-3, torch.zeros(()), gap)
                 """)],
         ),
     ],

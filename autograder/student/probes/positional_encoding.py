@@ -34,6 +34,7 @@ def embed(function: Any, inputs: Inputs) -> Seen:
         "vectors": vectors,
         **_gradient("table", vectors, table, inputs["pull"]),
         "table afterwards": table,
+        "ids afterwards": inputs["ids"],
     }
 
 
@@ -112,6 +113,7 @@ def module(make: Any, inputs: Inputs) -> Seen:
     if "longer x" in inputs:
         seen["output for a longer x"] = tensor(built(inputs["longer x"]), "the output")
     seen["numbers to train"] = torch.tensor(sum(p.numel() for p in built.parameters()))
+    seen["pe is a buffer"] = torch.tensor("pe" in dict(built.named_buffers()))
     if "move" in inputs:
         half = inputs["x"].detach().to(torch.bfloat16)
         seen["dtype after .to(torch.bfloat16)"] = _outcome(
@@ -134,13 +136,13 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
     load_weights(layer, inputs)
     weights = dict(layer.named_parameters())
     output = tensor(layer(ids), "the output")
-    table = weights["embedding.weight"]
+    learning = [n for n in ("embedding.weight", "positions.rows") if n in weights]
+    grads = [_gradient(n, output, weights[n], inputs["pull"]) for n in learning]
     return {
         "output": output,
-        **_gradient("embedding.weight", output, table, inputs["pull"]),
-        **_gradient("positions", output, layer.positions.rows, inputs["pull"]),
+        **{name: grad for found in grads for name, grad in found.items()},
         "output of a second call": tensor(layer(ids), "the output"),
-        "parameters": ", ".join(weights),
+        "parameters": ", ".join(sorted(weights)),
         "in training mode": _dropped(output, layer.train()(ids)),
     }
 
@@ -203,8 +205,10 @@ def _start(make: Callable[[int, int], nn.Module]) -> str:
     """In words, what a table holds before it is trained, large enough to tell."""
     first, second = (dict(make(64, 100).named_parameters())["table"] for _ in range(2))
     spread = float(first.detach().std())
-    if spread < 1e-5 or torch.equal(first, second):
-        return "not at random"
+    if spread < 1e-5:
+        return "all numbers alike" if first.any() else "zeros"
+    if torch.equal(first, second):
+        return "the same numbers each time"
     return "small at random" if spread < 0.25 else "not small"
 
 
@@ -285,12 +289,14 @@ def _outcome(call: Callable[[], object]) -> str:
 def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     """What stands on the axes: curves in the order of their names, and all names."""
     dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
+    before = function(inputs["table"], dimensions, length)  # a picture that stays open
     ax = function(inputs["table"], dimensions, length)
     if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
         raise WrongAnswer(f"expected the Axes of one picture, got {describe(ax)}")
     numbers = _numbers_of_curves(ax)
     curves = [line.get_xydata() for line in sorted(numbers, key=numbers.__getitem__)]
-    _close(ax.figure)
+    for drawn_on in (before, ax):
+        _close(drawn_on.figure)
     seen = {
         "dimensions in the legend": ", ".join(map(str, sorted(numbers.values()))),
         "names of the axes": _named_axes(ax),
@@ -312,12 +318,22 @@ def _numbers_of_curves(ax: Any) -> dict[Any, int]:
             number = int(digits[-1]) if digits else 0
             colour = handle.get_color() if hasattr(handle, "get_color") else None
             entries |= {text: number, ("colour", str(colour)): number}
-    lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
+    lines = [
+        line
+        for line in ax.get_lines()
+        if len(line.get_xdata()) > 1 and _is_visible(line)
+    ]
     by_colour = [("colour", str(line.get_color())) for line in lines]
     return {
         line: entries.get(line.get_label(), entries.get(colour, 0))
         for line, colour in zip(lines, by_colour, strict=True)
     }
+
+
+def _is_visible(line: Any) -> bool:
+    signs = (line.get_linestyle(), line.get_marker())
+    drawn = any(str(sign) not in ("None", "none", "", " ") for sign in signs)
+    return bool(drawn and line.get_visible() and line.get_alpha() != 0)
 
 
 def _named_axes(ax: Any) -> str:

@@ -1,0 +1,45 @@
+"""Points are divided over aspects, and nothing trivial scores."""
+
+import torch
+
+from autograder.student.compare import compare
+from autograder.student.exercise import RAISED, Case, Exercise
+from autograder.student.points import aspects, earned, possible
+
+X = torch.ones(3)
+EXPECTED = {"y": X, "x afterwards": X, "gradient of x": X}
+CASE = Case("c", "c", "", {}, EXPECTED)
+EXERCISE = Exercise("u/e", "E", 9.0, (CASE,))
+
+
+def points(**changed: torch.Tensor) -> dict[str, float]:
+    answers = EXPECTED | {name.replace("_", " "): v for name, v in changed.items()}
+    found = earned(EXERCISE, [compare(CASE, answers)])
+    return {aspect: share for aspect, (share, _) in found.items()}
+
+
+def test_answers_count_for_their_own_aspects():
+    assert aspects(CASE) == ["values", "calls", "learning"]
+    assert points() == {"values": 6.0, "calls": 1.5, "learning": 1.5}
+    assert points(gradient_of_x=0 * X) == {"values": 6.0, "calls": 1.5, "learning": 0.0}
+    assert points(x_afterwards=0 * X)["calls"] == 0
+
+
+def test_nothing_counts_beside_wrong_values_or_an_error():
+    assert set(points(y=0 * X).values()) == {0.0}
+    found = earned(EXERCISE, [compare(CASE, {RAISED: "ValueError"})])
+    assert {share for share, _ in found.values()} == {0.0}
+
+
+def test_drawings_of_a_case_count_once_and_together():
+    wrong = EXPECTED | {"gradient of x": 0 * X}
+    found = earned(EXERCISE, [compare(CASE, EXPECTED), compare(CASE, wrong)])
+    assert found["learning"] == (0.0, 1.5) and found["values"] == (6.0, 6.0)
+
+
+def test_an_exercise_may_weigh_its_aspects():
+    exercise = Exercise("u/e", "E", 10.0, (), aspects={"learning": 4.0})
+    assert possible(exercise, ["values", "learning"]) == {
+        "values": 6.0,
+        "learning": 4.0,
+    }
