@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.notebook import Cell, read
@@ -12,9 +12,8 @@ from autograder.bank import specification
 from autograder.classroom.page import render
 from autograder.course import Unit
 from autograder.course.files import write
+from autograder.oracle.shares import shares
 from autograder.oracle.specification import Specification
-from autograder.student import references
-from autograder.student.points import WEIGHTS, aspects, possible
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,7 @@ def as_html(unit: Unit) -> str:
     cells = read(unit)
     title = cells[0].text.splitlines()[0].lstrip("# ")
     entries = list(_entries(cells))
-    present = dict.fromkeys([*WEIGHTS, *(a for e in entries for a in e.aspects)])
-    used = [a for a in present if any(a in entry.aspects for entry in entries)]
+    used = list(dict.fromkeys(a for entry in entries for a in entry.aspects))
     return render(
         "mistakes.html.j2", unit.label, title=title, entries=entries, aspects=used
     )
@@ -59,13 +57,8 @@ def _entries(cells: Sequence[Cell]) -> Iterator[Entry]:
         elif cell.role == "check":
             exercise = specification(cell.name)
             yield Entry(
-                heading or exercise.title, cell.points, exercise, _aspects(cell)
+                heading or exercise.title,
+                cell.points,
+                exercise,
+                shares(cell.name, cell.points),
             )
-
-
-def _aspects(cell: Cell) -> dict[str, float]:
-    """An exercise's points by aspect, as a check divides them."""
-    unit = cell.name.split("/")[0]
-    exercise = replace(references.load(unit)[cell.name], points=cell.points)
-    present = [a for case in exercise.cases for a in aspects(case)]
-    return possible(exercise, dict.fromkeys(present))
