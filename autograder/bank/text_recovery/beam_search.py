@@ -60,6 +60,33 @@ def _early_end(draw: Draw) -> Inputs:
     return made
 
 
+def _exact_tie(draw: Draw) -> Inputs:
+    """The ended hypothesis is exactly as good as the live one: halves are exact."""
+    vocab, far = 9, -200.0
+    places = torch.full((2, 5, vocab), far)
+    for sentence in range(2):
+        places[sentence, 0, [EOS, 5 + int(draw.ids(0, 4, 1))]] = 0.0
+        places[sentence, 1:, EOS] = 0.0
+    source = draw.ids(4, vocab, 2, 5)
+    source[:, 0] = torch.tensor([5, 4])
+    return {
+        "places": places,
+        "habits": torch.zeros(vocab, vocab),
+        "source": source,
+        "beam_sizes": json.dumps([1, 2]),
+        "alpha": torch.tensor(0.0),
+        "max_len": torch.tensor(4),
+    }
+
+
+def _says_specials(draw: Draw) -> Inputs:
+    """PAD and BOS are likely tokens: to the search, tokens like all others."""
+    made = _soft_script(draw, [1, 0, 2], [2, 3], 0.25, 6)
+    made["places"][:, ::2, PAD] = 2.0
+    made["places"][:, 1::2, BOS] = 2.0
+    return made
+
+
 _TOTAL = "total = scores[..., None] + log_p"
 
 EXERCISE = Specification(
@@ -97,6 +124,19 @@ EXERCISE = Specification(
             inputs=_early_end,
             hint="A sentence stops when its best ended hypothesis, of any step, is at "
             "least as good as its best live one.",
+        ),
+        CaseKind(
+            name="equal",
+            title="ended and live exactly as good, alpha = 0",
+            inputs=_exact_tie,
+            hint="An ended hypothesis that is *as good as* the best live one stops its "
+            "sentence.",
+        ),
+        CaseKind(
+            name="specials",
+            title="PAD and BOS as continuations, alpha = 0.25",
+            inputs=_says_specials,
+            hint="All continuations count, whatever they are; only EOS ends.",
         ),
         CaseKind(
             name="exhaustive",

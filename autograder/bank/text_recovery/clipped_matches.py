@@ -27,7 +27,10 @@ def _small_texts(draw: Draw, rows: int, references: int, words: str) -> Inputs:
     made = [
         [text(3, 12), [text(3, 12) for _ in range(references)]] for _ in range(rows)
     ]
-    return {"rows": json.dumps([*made, [["the"] * 7, [text(4, 8)] * references]])}
+    last = text(4, 8)
+    made.append([["the"] * 7, [last] * references])
+    made.append([[word.title() for word in last], [last] * references])
+    return {"rows": json.dumps(made)}
 
 
 def _short_texts(draw: Draw) -> Inputs:
@@ -37,6 +40,7 @@ def _short_texts(draw: Draw) -> Inputs:
         return [pool[int(i)] for i in draw.ids(0, 3, length)]
 
     rows = [[text(n), [text(m)]] for n, m in ((0, 3), (1, 1), (2, 5), (3, 2), (4, 4))]
+    rows.append([["ab", "c", "a", "bc"], [["a", "bc", "ab", "c a"]]])  # same letters
     return {"rows": json.dumps([*rows, [text(6), [text(0)]]])}
 
 

@@ -92,6 +92,27 @@ def _no_match(draw: Draw) -> Inputs:
     }
 
 
+def _nothing(draw: Draw) -> Inputs:
+    """Not one word in common; all outputs have four tokens and more."""
+    originals = natural_sentences(draw, 3)
+    found = ["".join(sorted(text.replace(" ", ""))) for text in originals]
+    return {
+        "hypotheses": json.dumps([f"q{text[:3]} q q q qq" for text in found]),
+        "references": json.dumps([[text] for text in originals]),
+        "switches": json.dumps(_ALL),
+    }
+
+
+def _silent(draw: Draw) -> Inputs:
+    """All outputs are empty."""
+    originals = natural_sentences(draw, 2)
+    return {
+        "hypotheses": json.dumps(["", ""]),
+        "references": json.dumps([[text] for text in originals]),
+        "switches": json.dumps(_ALL),
+    }
+
+
 def _lengths(draw: Draw) -> Inputs:
     """Two references, one shorter and one longer by the same number of tokens.
 
@@ -102,6 +123,8 @@ def _lengths(draw: Draw) -> Inputs:
         [" ".join([*t.split(), "so", "it", "is"]), " ".join(t.split()[:-3])]
         for t in rows
     ]
+    others[0].reverse()  # the shorter one does not always come last
+    others[3].reverse()
     words = max((text.split() for text in rows), key=len)
     rows[rows.index(" ".join(words))] = " ".join([*words[:3], "so", *words[4:]])
     return {
@@ -140,6 +163,18 @@ EXERCISE = Specification(
             title="poorer outputs, three references",
             inputs=lambda draw: _corpus(draw, 10, 3, 0.35),
             hint="With several references the length closest to the hypothesis counts.",
+        ),
+        CaseKind(
+            name="nothing",
+            title="outputs without one right word",
+            inputs=_nothing,
+            hint="Smoothing helps orders without a match, not a corpus without any.",
+        ),
+        CaseKind(
+            name="silent",
+            title="all outputs are empty",
+            inputs=_silent,
+            hint="Nothing matches: BLEU is 0, and nothing is divided by h = 0.",
         ),
         CaseKind(
             name="wordy",

@@ -34,9 +34,11 @@ def _texts(draw: Draw, levels: Sequence[int]) -> Inputs:
     lemmas |= {"is": "be", "was": "be", "the": "teh", "had": "have"}
     content = [w for w in words if w not in dropped]
     lemmas[content[0]] = "the"  # a lemma that looks like a function word must stay
-    inner = f"theatre isa {content[1]} bathe inn"
+    own = content[-1]  # a function word here, whatever the course's list says
+    dropped.append(own)
+    inner = f"theatre isa {content[1]} bathe inn check-in don't off-the-peg a-{own} off"
     return {
-        "texts": json.dumps([*texts, inner, "the is a"]),
+        "texts": json.dumps([*texts, inner, f"{own} he's at {content[0]}", "the is a"]),
         "dropped": json.dumps(dropped),
         "lemmas": json.dumps(lemmas),
         "levels": json.dumps(list(levels)),

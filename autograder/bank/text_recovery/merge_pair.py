@@ -26,6 +26,8 @@ def _rows(draw: Draw, longest: int) -> Inputs:
     rows.append([list("aaaaa"), ["a", "a"]])
     rows.append([["a", "b", "ab", "abc"], ["a", "bc"]])
     rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
+    rows.append([["a", "bc", "ab", "c", "abc"], ["ab", "c"]])  # the same letters
+    rows.append([[], ["a", "b"]])
     return {"rows": json.dumps(rows)}
 
 

@@ -50,6 +50,7 @@ def _crowded(draw: Draw) -> Inputs:
     a, b, c, d = (words[int(i)] for i in draw.ids(0, len(words), 4))
     n = int(draw.ids(10, 99, 1))
     rows = [
+        f"{a}{n % 9}.{n} {b}, covid-{n} {c}’s {d}-{n}{a}",
         f"{a},{b};{c}/{d}",
         f"  {a}   {b} \n{c}...{d}!",
         f"{a}:{n}%{b}&{c}",
@@ -64,7 +65,11 @@ def _other_letters(draw: Draw) -> Inputs:
         draw, ("Élodie", "Jürgen", "Øystein", "Łukasz", "Señor", "Çelik"), 3
     )
     n, m = (int(i) for i in draw.ids(2, 99, 2))
-    rows = [f"{names[0]} has {n} CAFÉS, {names[1]} {m}.", f"«{names[2]}» – {m}nd!"]
+    rows = [
+        f"{names[0]} has {n} CAFÉS, {names[1]} {m}.",
+        f"«{names[2]}» – {m}nd!",
+        f"Die Straße {n} IST groß.",
+    ]
     return {"sentences": json.dumps(rows, ensure_ascii=False)}
 
 
@@ -98,7 +103,6 @@ EXERCISE = Specification(
             title="letters of other languages, and digits",
             inputs=_other_letters,
             hint=r"`\w` knows é, ü and ß; `a-z` does not.",
-            hidden_only=True,
         ),
     ],
     mutants=[

@@ -25,7 +25,7 @@ def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
     unseen = [w for w in WORDS if w not in words][:6]
     return {
         "merges": json.dumps(learn_merges(counts, merges)),
-        "words": json.dumps([*words, *unseen, "zxq", "a", "aaaaa"]),
+        "words": json.dumps([*words, *unseen, "zxq", "a", "aaaaa", "Lower", "NEWEST", ""]),
     }
 
 

@@ -32,7 +32,13 @@ def _pairs(draw: Draw, count: int) -> Inputs:
         pairs.append(list(pairs[place]))
         pairs.append([pairs[place][0], pairs[place][1].upper()])
         pairs.insert(place, ["", "So be it!"])
+        pairs.append([f"{pairs[place][0]} café", pairs[place][1]])  # an old target
     return {"pairs": json.dumps(pairs)}
+
+
+def _few(draw: Draw) -> Inputs:
+    """So few that some splits stay empty."""
+    return {"pairs": json.dumps(json.loads(_pairs(draw, 12)["pairs"])[-1:])}
 
 
 EXERCISE = Specification(
@@ -52,6 +58,12 @@ EXERCISE = Specification(
             title="300 pairs",
             inputs=lambda draw: _pairs(draw, 300),
             hint="Empty sources go, repeated pairs are kept once, the order stays.",
+        ),
+        CaseKind(
+            name="one",
+            title="a single pair",
+            inputs=_few,
+            hint="The dict has all three keys, also where a split is empty.",
         ),
         CaseKind(
             name="more",

@@ -75,15 +75,17 @@ def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe("text_recovery/merge_pair")
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merged lists, and what became of the given ones."""
-    seen, rows = [], json.loads(inputs["rows"])
+    seen, new, rows = [], True, json.loads(inputs["rows"])
     for symbols, pair in rows:
         merged = function(symbols, tuple(pair))
         if not isinstance(merged, list | tuple):
             raise WrongAnswer(f"expected a list of symbols, got {describe(merged)}")
         seen.append(list(merged))
+        new &= merged is not symbols
     return {
         "merged": as_json(seen, "the symbols"),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
+        "a new list each time": str(new),
     }
 
 

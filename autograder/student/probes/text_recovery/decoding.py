@@ -29,10 +29,12 @@ class Script(nn.Module):
         self.places = nn.Parameter(places)  # (S, T, V)
         self.habits = nn.Parameter(habits)  # (V, V)
         self.asked: list[int] = []
+        self.recorded = False  # whether gradients were, when it was asked
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
         rows = F.one_hot(source[:, :1] - 4, len(self.places)).to(self.places.dtype)
+        rows = rows.roll(1, dims=-1) if self.training else rows  # another sentence
         return rows.expand(-1, source.size(1), -1)
 
     def decode(
@@ -40,6 +42,7 @@ class Script(nn.Module):
     ) -> torch.Tensor:
         """Logits (B, Lt, V)."""
         self.asked.append(target.size(1))
+        self.recorded |= torch.is_grad_enabled()
         rows = (memory[:, 0] + self.encode(source)[:, 0]) / 2  # (B, S)
         known = torch.arange(target.size(1)).clamp(max=self.places.size(1) - 1)
         logits = torch.einsum("bs,stv->btv", rows, self.places[:, known])
@@ -54,7 +57,8 @@ class Script(nn.Module):
 @probe("text_recovery/beam_search")
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The ids of each beam size, how long prefixes grew, and the source afterwards."""
-    seen, source = {}, inputs["source"]
+    seen: Seen = {}
+    source = inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
         model = Script(inputs["places"], inputs["habits"]).train()
         ids = function(
@@ -64,6 +68,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
         ids = tensor(ids, "the ids")
         seen[f"ids, k = {size}"] = _trimmed(ids)
         seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
+        seen[f"gradients recorded, k = {size}"] = str(model.recorded)
     return seen | {"source afterwards": source}
 
 

@@ -27,17 +27,25 @@ def smoothed_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return seen | {"target afterwards": target}
 
 
+class Part(nn.Module):
+    """Makes all scores larger in training mode, as a stand-in for dropout."""
+
+    def forward(self, scores: torch.Tensor) -> torch.Tensor:
+        """The scores (B, Lt, V), larger in training mode."""
+        return scores * (1.5 if self.training else 1.0)
+
+
 class Table(nn.Module):
     """A tiny model: logits (B, Lt, V) looked up by target token and source.
 
-    It notes its mode, and whether gradients are recorded, each time it is asked. In
-    training mode it adds ``noise``, as dropout would.
+    It notes its mode, and whether gradients are recorded, each time it is asked.
     """
 
     def __init__(self, table: torch.Tensor, events: list[str]):
         super().__init__()
         self.table = nn.Parameter(table.clone())
         self.bias = nn.Parameter(torch.zeros_like(table[0]))
+        self.part = Part()  # as dropout is: a module within, with a mode of its own
         self.events = events
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -46,7 +54,8 @@ class Table(nn.Module):
         if not torch.is_grad_enabled():
             self.events.append("without gradients")
         logits = self.table[target] + 0.5 * self.table[source[:, :1]] + self.bias
-        return logits * (1.5 if self.training else 1.0)
+        scores: torch.Tensor = self.part(logits)
+        return scores
 
 
 def _loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -64,12 +73,22 @@ def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mean loss, what the model noted, its mode and its weights afterwards."""
     events: list[str] = []
     model = Table(inputs["table"], events).train(bool(inputs["training"]))
-    loss = function(model, iter(_batches(inputs)), _loss)
+    model.bias.grad = torch.ones_like(model.bias)  # of somebody who trains
+    try:
+        loss = function(model, iter(_batches(inputs)), _loss)
+        recorded = torch.is_grad_enabled()
+    finally:
+        torch.set_grad_enabled(True)
     modes = {e for e in events if e.startswith("forward")}
     return {
         "mean loss": number(loss, "the mean loss"),
         "modes": ", ".join(sorted(modes)),
         "gradients are recorded": str("without gradients" not in events),
         "in training mode afterwards": str(model.training),
+        "parts in training mode afterwards": str(model.part.training),
+        "learns afterwards": str(recorded and model.table.requires_grad),
+        "gradient afterwards": torch.zeros_like(model.bias)
+        if model.bias.grad is None
+        else model.bias.grad,
         "table afterwards": model.table,
     }
