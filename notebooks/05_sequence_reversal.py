@@ -1768,7 +1768,8 @@ def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
 
     Args:
         batches: pairs of logits `(B, L, V)` and labels `(B, L)`, int64, PAD where there
-            is none; B and L differ from batch to batch. At least one label is real.
+            is none; B and L differ from batch to batch. A batch may hold no real
+            label at all, but not all of them.
 
     Returns:
         The mean of -log p over all real tokens, in nats, and its exponential; floats.

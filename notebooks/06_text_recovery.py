@@ -855,11 +855,11 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 # **Why it matters.** The dev loss tells you when to stop and which setting is better. It must
 # not depend on how the sentences happen to be cut into batches.
 #
-# **What to do.** The mean loss **per real target token** over all batches of source and
-# target rows: teacher forcing with `reversal.shift`, in evaluation mode, without gradients,
-# and nothing is learnt. `loss_function` gives the mean over the real tokens of one batch.
-# Afterwards the model is in the mode (training or evaluation) in which it came. `batches` may
-# be an iterator: go through it once.
+# **What to do.** The mean loss **per real target token** over all batches `(source, target_in,
+# target_out)`, the target shifted already: in evaluation mode, without gradients, and nothing
+# is learnt. `loss_function` gives the mean over the real tokens of one batch. Afterwards the
+# model is as it came: in the mode (training or evaluation), with the gradients that it had.
+# `batches` may be an iterator: go through it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -878,8 +878,7 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 # ```text
 # remember the mode;  evaluation mode
 # without gradients:   for each batch:
-#     target in, target out = the shifted target
-#     add up loss * tokens, and tokens: how many ids of target out are not PAD
+#     add up loss * tokens, and tokens: how many ids of target_out are not PAD
 # set the mode that you remembered
 # ```
 #
@@ -889,14 +888,14 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 # %% exercise="text_recovery/evaluate"
 def evaluate(
     model: nn.Module,
-    batches: Iterable[tuple[Tensor, Tensor]],
+    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
     loss_function: Callable[[Tensor, Tensor], Tensor],
 ) -> float:
     """The mean loss per real target token; the model is left as it came.
 
     Args:
-        model: `model(source, target_in)` gives logits `(B, Lt - 1, V)`.
-        batches: `source` (B, Ls) and `target` (B, Lt), with BOS and EOS.
+        model: `model(source, target_in)` gives logits `(B, Lt, V)`.
+        batches: `source` (B, Ls), `target_in` (B, Lt), `target_out` (B, Lt).
         loss_function: from logits and target_out to the mean loss over real tokens.
 
     Returns:
@@ -907,8 +906,7 @@ def evaluate(
     model.eval()
     total, count = 0.0, 0
     with torch.no_grad():
-        for source, target in batches:
-            target_in, target_out = reversal.shift(target)
+        for source, target_in, target_out in batches:
             loss = loss_function(model(source, target_in), target_out)
             tokens = int((target_out != PAD).sum())
             total, count = total + loss.item() * tokens, count + tokens
@@ -1484,7 +1482,8 @@ def train_your_model():
     model = Restorer(Sizes(len(tokenizer)), encoder_decoder).to(WHERE)
     print(f"{parameters(model):,} parameters, {STEPS} steps, on {WHERE.type}")
     curve = train(model, tokenizer, corpus, STEPS)
-    dev = batches_of(as_ids(tokenizer, corpus.dev[:500]), 100, seed=0)
+    rows = batches_of(as_ids(tokenizer, corpus.dev[:500]), 100, seed=0)
+    dev = ((source, *reversal.shift(target)) for source, target in rows)
     print(f"loss on dev: {evaluate(model, dev, smoothed_loss):.3f}")
     if not QUICK:
         save("my_recovery.safetensors", model, tokenizer, curve=curve)

@@ -178,14 +178,14 @@ def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float = 0.1) -> Ten
 
 def evaluate(
     model: nn.Module,
-    batches: Iterable[tuple[Tensor, Tensor]],
+    batches: Iterable[tuple[Tensor, Tensor, Tensor]],
     loss_function: Callable[[Tensor, Tensor], Tensor],
 ) -> float:
     """The mean loss per real target token; the model is left as it came.
 
     Args:
-        model: `model(source, target_in)` gives logits `(B, Lt - 1, V)`.
-        batches: `source` (B, Ls) and `target` (B, Lt), with BOS and EOS.
+        model: `model(source, target_in)` gives logits `(B, Lt, V)`.
+        batches: `source` (B, Ls), `target_in` (B, Lt), `target_out` (B, Lt).
         loss_function: from logits and target_out to the mean loss over real tokens.
 
     Returns:
@@ -195,8 +195,7 @@ def evaluate(
     model.eval()
     total, count = 0.0, 0
     with torch.no_grad():
-        for source, target in batches:
-            target_in, target_out = reversal.shift(target)
+        for source, target_in, target_out in batches:
             loss = loss_function(model(source, target_in), target_out)
             tokens = int((target_out != PAD).sum())
             total, count = total + loss.item() * tokens, count + tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.sequence_reversal._inputs import EOS, FIRST, padded
+from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, padded
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -25,6 +25,7 @@ _KINDS = (
     "too long",
     "unfinished",
     "no end",
+    "padding inside",
 )
 
 
@@ -36,7 +37,7 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     width = 9 - narrow + wide
 
     def inputs(draw: Draw) -> Inputs:
-        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 9)]
+        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 10)]
         labels, decoded = [], []
         for kind in [*_KINDS, "right", "unfinished", *kinds]:
             size = 8 if kind == "unfinished" else 3 + int(draw.ids(0, 3 - narrow))
@@ -67,6 +68,7 @@ def _written(kind: str, row: list[int], width: int) -> list[int]:
         "too short": [*row[:-1], EOS],
         "too long": [*row, other, EOS],
         "no end": row,
+        "padding inside": [row[0], PAD, *row[1:], EOS][:width],
         "unfinished": [*row, *[other] * width][:width],
     }[kind]
 

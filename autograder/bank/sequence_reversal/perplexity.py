@@ -24,7 +24,8 @@ def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float 
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {}
         for n, rows in enumerate(lengths):
-            labels = padded([draw.ids(1, vocabulary, length).tolist() for length in rows])
+            made_of = [draw.ids(1, vocabulary, length).tolist() for length in rows]
+            labels = padded(made_of, width=2)
             logits = draw.tensor(*labels.shape, vocabulary, scale=sure)
             easier = 1.5 * n * F.one_hot(labels, vocabulary).float()
             made |= {f"logits {n}": logits + easier, f"labels {n}": labels}
@@ -58,6 +59,13 @@ EXERCISE = Specification(
             title="three batches of very different sizes",
             inputs=_batches(((8, 8, 6, 7), (1,), (2, 1)), 8),
             hint="All real tokens of all batches weigh the same.",
+        ),
+        CaseKind(
+            name="only_padding",
+            title="three batches, one of nothing but padding",
+            inputs=_batches(((4, 2), (0, 0, 0), (3,)), 9),
+            hint="A batch without a real label adds nothing, neither to the sum nor to "
+            "the count.",
         ),
         CaseKind(
             name="unsure",

@@ -138,6 +138,58 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("randint(1, longest)", "randint(0, longest)")])],
         ),
         Mutant(
+            name="rare_ends",
+            says="The shortest and the longest length come half as often as those "
+            "between: rounding gives the two ends only half of a step each.",
+            asks="Which numbers does `round(rng.random() * 9)` make of 0.3 and of 0.6?",
+            ways=[Way(edits=[
+                Edit("rng.randint(1, longest)",
+                     "1 + round(rng.random() * (longest - 1))"),
+            ])],
+        ),
+        Mutant(
+            name="never_twice_in_a_row",
+            says="A symbol never follows itself.",
+            asks="What does a die show after a 3: can it be a 3?",
+            ways=[Way(source="""
+                def random_sequences(count, rng, longest=10, symbols=10):
+                    rows = []
+                    for _ in range(count):
+                        row = [rng.randrange(symbols)]
+                        for _ in range(rng.randint(1, longest) - 1):
+                            row.append((row[-1] + rng.randint(1, symbols - 1)) % symbols)
+                        rows.append([FIRST + i for i in row])
+                    return rows
+                """)],
+        ),
+        Mutant(
+            name="lengths_in_turn",
+            says="Lengths are not drawn: they come one after the other.",
+            asks="What is the length of the first sequence, each time you call?",
+            ways=[Way(edits=[
+                Edit("for _ in range(count)", "for i in range(count)"),
+                Edit("rng.randint(1, longest)", "1 + i % longest"),
+            ])],
+        ),
+        Mutant(
+            name="sorted_by_length",
+            says="Your sequences are sorted by their lengths.",
+            asks="How long is the first of a hundred, and how long should it be?",
+            ways=[Way(edits=[
+                Edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
+                     "return sorted((rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)), key=len)"),
+            ])],
+        ),
+        Mutant(
+            name="global_generator_seeded",
+            says="`rng` seeds the global generator, which gives all the rest: whoever "
+            "else uses that one is disturbed.",
+            asks="What does `random.random()` give after your function, twice in a row?",
+            ways=[Way(edits=[
+                Edit("ids = range", "random.seed(rng.random()); rng = random; ids = range"),
+            ])],
+        ),
+        Mutant(
             name="one_length",
             says="All your sequences have the same length.",
             asks="How often is the length drawn: once, or once per sequence?",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch.nn.functional as F
+
 from autograder.bank.sequence_reversal._inputs import random_targets
 from autograder.oracle.specification import (
     Accepted,
@@ -14,8 +16,11 @@ from autograder.oracle.specification import (
 )
 
 
-def _target(*lengths: int, high: int = 14) -> Maker:
-    return lambda draw: {"target": random_targets(draw, list(lengths), high)}
+def _target(*lengths: int, high: int = 14, wider: int = 0) -> Maker:
+    """Targets of these lengths, with more columns of padding than they need."""
+    return lambda draw: {
+        "target": F.pad(random_targets(draw, list(lengths), high), (0, wider))
+    }
 
 
 _SHIFTED = "target[:, :-1], target[:, 1:]"
@@ -37,6 +42,12 @@ EXERCISE = Specification(
             title="two rows without padding",
             inputs=_target(5, 5),
             hint="EOS of the longest row must stay among the labels.",
+        ),
+        CaseKind(
+            name="wider",
+            title="rows with two more columns of padding than they need",
+            inputs=_target(3, 6, wider=2),
+            hint="Both are one column shorter than the target, whatever stands in it.",
         ),
         CaseKind(
             name="short",

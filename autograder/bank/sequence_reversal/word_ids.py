@@ -50,7 +50,7 @@ EXERCISE = Specification(
         CaseKind(
             name="gaps",
             title="odd spaces between the words",
-            inputs=_sentences(5, 4, gaps=(" ", "   ", "\t")),
+            inputs=_sentences(5, 4, gaps=(" ", "   ", "\t", " \r ", "\f", "\u2003")),
             hint="White space is more than a single blank.",
         ),
         CaseKind(

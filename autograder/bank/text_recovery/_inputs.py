@@ -61,7 +61,11 @@ def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> 
         target[:, 0] = BOS
         for row in range(b):
             target[row, 1 + length - row % length :] = PAD
-        inputs |= {f"source {i}": draw.ids(3, vocab, b, 4), f"target {i}": target}
+        inputs |= {
+            f"source {i}": draw.ids(3, vocab, b, 4),
+            f"target_in {i}": target[:, :-1],
+            f"target_out {i}": target[:, 1:],
+        }
     return inputs
 
 

@@ -28,17 +28,19 @@ def _pairs(draw: Draw, count: int) -> Inputs:
         [" ".join(w for w in normal_text(s).split() if w not in closed_class()), s]
         for s in sentences
     ]
+    for source, target in pairs[: count // 3]:
+        pairs.append([f"Ödön's {source} café ", target])  # an old target
+        pairs.append([f"{source} mm", ""])
     for place in draw.ids(0, count // 2, 6).tolist():
         pairs.append(list(pairs[place]))
         pairs.append([pairs[place][0], pairs[place][1].upper()])
         pairs.insert(place, ["", "So be it!"])
-        pairs.append([f"{pairs[place][0]} café", pairs[place][1]])  # an old target
     return {"pairs": json.dumps(pairs)}
 
 
 def _few(draw: Draw) -> Inputs:
     """So few that some splits stay empty."""
-    return {"pairs": json.dumps(json.loads(_pairs(draw, 12)["pairs"])[-1:])}
+    return {"pairs": json.dumps(json.loads(_pairs(draw, 12)["pairs"])[5:6])}
 
 
 EXERCISE = Specification(

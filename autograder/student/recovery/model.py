@@ -31,11 +31,14 @@ class Sizes:
 
 
 class LearnedPositions(nn.Module):
-    """One learnt vector a position, added to x `(B, L, d_model)`."""
+    """One learnt vector a position, added to x `(B, L, d_model)`.
+
+    They start as large as the sines are: the root of their mean square is that of 1/2.
+    """
 
     def __init__(self, max_len: int, d_model: int):
         super().__init__()
-        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.1)
+        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.5**0.5)
 
     def forward(self, x: Tensor) -> Tensor:
         """x with the vectors of its first L positions added."""

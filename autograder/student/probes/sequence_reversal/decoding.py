@@ -61,11 +61,12 @@ class _Teller(nn.Module):
     def __init__(self, ask: Ask):
         super().__init__()
         self._ask = ask
+        self.part = nn.Identity()  # has a mode of its own, as dropout has
         self.modes: list[bool] = []
         self.gradients: list[bool] = []
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        self.modes.append(self.training)
+        self.modes += [self.training, self.part.training]
         self.gradients.append(torch.is_grad_enabled())
         logits: torch.Tensor = self._ask({"source": source, "tokens": tokens})["logits"]
         return logits
@@ -88,12 +89,18 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)
     model.train(bool(inputs["training"]))
-    tokens = tensor(function(model, source, max_len), "the tokens")
+    try:
+        tokens = tensor(function(model, source, max_len), "the tokens")
+        recorded = torch.is_grad_enabled()
+    finally:
+        torch.set_grad_enabled(True)
     return {
         "tokens": tokens,
         "in training mode while decoding": torch.tensor(any(model.modes)),
         "with gradients while decoding": torch.tensor(any(model.gradients)),
         "in training mode afterwards": torch.tensor(model.training),
+        "parts in training mode afterwards": torch.tensor(model.part.training),
+        "gradients are recorded afterwards": torch.tensor(recorded),
         "source afterwards": source,
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import torch
 
 from autograder.student.exercise import WrongAnswer
@@ -18,7 +20,7 @@ def number(result: object, name: str) -> float:
     """
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         return float(result)
-    if isinstance(result, bool) or not isinstance(result, int | float):
+    if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's are Real
         raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
     return float(result)
 

@@ -27,6 +27,7 @@ class _Statistics(OtherSide):
         drawn, second, again = (
             self._rows(name, answers) for name in ("drawn", "second", "again")
         )
+        alone = self._rows("alone", answers)
         ids = [i for row in drawn for i in row]
         starts = [row[0] for row in drawn if row]
         pairs = [pair for row in drawn for pair in pairwise(row)]
@@ -46,7 +47,23 @@ class _Statistics(OtherSide):
             ),
             "the same from the same seed": torch.tensor(again == drawn),
             "others with the next call": torch.tensor(second != drawn),
+            "lengths that occur where one sequence is asked for": torch.tensor(
+                sorted({len(row) for row in alone})
+            ),
+            "all of these equally often": _even(map(len, alone)),
+            "lengths of the first half": self._halves(drawn),
+            "randomness comes from rng alone": answers.get("own", torch.tensor(False)),
         }
+
+    def _halves(self, drawn: list[list[int]]) -> str:
+        """Whether the first half is about as long as chance has it: not sorted."""
+        longest, half = int(self.inputs["longest"]), len(drawn) // 2
+        total = sum(map(len, drawn[:half]))
+        expected = half * (longest + 1) / 2
+        spread = math.sqrt(half * (longest**2 - 1) / 12)
+        if abs(total - expected) <= 5 * spread:
+            return "as chance has it"
+        return "too short" if total < expected else "too long"
 
     def _rows(self, name: str, answers: Answers) -> list[list[int]]:
         ids = given(answers, f"{name}, ids", 1, [torch.int64], self.MOST)
@@ -63,17 +80,29 @@ def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     count, longest, symbols, seed = (int(inputs[name]) for name in names)
 
     def draw(name: str, rng: random.Random) -> Seen:
-        rows = _lists(function(count, rng, longest, symbols))
-        return {
-            f"{name}, ids": torch.tensor(
-                [i for row in rows for i in row], dtype=torch.int64
-            ),
-            f"{name}, lengths": torch.tensor([len(row) for row in rows]),
-        }
+        return _flat(name, _lists(function(count, rng, longest, symbols)))
 
-    rng = random.Random(seed)
+    rng, others = random.Random(seed), random.getstate()
     drawings = draw("drawn", rng) | draw("second", rng)
-    return drawings | draw("again", random.Random(seed))
+    drawings |= draw("again", random.Random(seed))
+    alone = [
+        row
+        for _ in range(40 * longest)
+        for row in _lists(function(1, rng, longest, symbols))
+    ]
+    return (
+        drawings
+        | _flat("alone", alone)
+        | {"own": torch.tensor(random.getstate() == others)}
+    )
+
+
+def _flat(name: str, rows: list[list[int]]) -> Seen:
+    """Rows as two tensors: all ids, and the lengths."""
+    return {
+        f"{name}, ids": torch.tensor([i for r in rows for i in r], dtype=torch.int64),
+        f"{name}, lengths": torch.tensor([len(row) for row in rows]),
+    }
 
 
 def _lists(result: object) -> list[list[int]]:

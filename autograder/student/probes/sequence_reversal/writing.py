@@ -18,8 +18,12 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     logits = inputs["logits"]
     kinds = {"temperature": float, "top_k": int, "top_p": float}
     dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
+    chance = torch.random.get_rng_state()
     seen: Seen = {
-        "probabilities": tensor(function(logits, **dials), "the probabilities")
+        "probabilities": tensor(function(logits, **dials), "the probabilities"),
+        "something was drawn": str(
+            not torch.equal(chance, torch.random.get_rng_state())
+        ),
     }
     for temperature in (0.0, -1.0):
         seen[f"with the temperature {temperature:g}"] = _outcome(
@@ -45,10 +49,11 @@ def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     count = sum(name.startswith("logits") for name in inputs)
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
     numbers = returned(function(batches), "nats", "perplexity")
-    return {
+    found = {
         name: _float(number, name)
         for name, number in zip(("nats", "perplexity"), numbers, strict=True)
     }
+    return found | {"labels afterwards": inputs["labels 0"]}
 
 
 def _float(value: object, name: str) -> torch.Tensor:

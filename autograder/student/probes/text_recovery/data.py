@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
+
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe
 from autograder.student.probes.text_recovery.observing import as_json, text
@@ -65,6 +67,7 @@ def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     row = inputs["row"] % len(list(made.vocab))
     return {
         "vocab": as_json(list(made.vocab), "vocab"),
+        "length": torch.tensor(len(made)),
         "ids": as_json(ids, "the ids"),
         "texts again": as_json([text(made.decode(i), "a text") for i in ids], "texts"),
         "decoded ids": text(made.decode(row.tolist()), "the decoded ids"),

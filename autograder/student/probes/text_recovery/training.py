@@ -64,7 +64,7 @@ def _loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 def _batches(inputs: Inputs) -> list[tuple[torch.Tensor, ...]]:
     count = int(inputs["batches"])
-    parts = ("source", "target")
+    parts = ("source", "target_in", "target_out")
     return [tuple(inputs[f"{part} {i}"] for part in parts) for i in range(count)]
 
 
