@@ -60,6 +60,7 @@ def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> 
         target = draw.ids(3, vocab, b, length + 1)
         target[:, 0] = BOS
         for row in range(b):
+            target[row, length - row % length] = EOS
             target[row, 1 + length - row % length :] = PAD
         inputs |= {
             f"source {i}": draw.ids(3, vocab, b, 4),
