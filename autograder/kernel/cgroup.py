@@ -20,7 +20,8 @@ from autograder.kernel.confine import MB, Policy
 _NEEDED = {"memory", "pids"}
 _TAKEN = _NEEDED | {"cpu"}
 _GRADERS = "graders"  # where those are who start boxes
-_BOX = "box-"
+_BOX = "autograder-box-"
+_OLD_SECONDS = 120.0  # a younger one may be empty since its box is yet to come
 _SPARE = 1.25  # an allocation should fail in Python before the kernel ends the box
 _END_SECONDS = 5.0
 
@@ -110,7 +111,8 @@ def _sweep(folder: Path) -> None:
     """Remove the groups of boxes whose supervisor was killed."""
     for group in folder.glob(f"{_BOX}*"):
         with contextlib.suppress(OSError):  # not empty: it is another grader's
-            group.rmdir()
+            if time.time() - group.stat().st_mtime > _OLD_SECONDS:
+                group.rmdir()
 
 
 class Group:

@@ -144,11 +144,14 @@ def test_groups_of_the_dead_are_removed(tmp_path, monkeypatch):
     machine = Machine(tmp_path, "/")
     machine.furnish(machine.top, ALL, top=True)
     as_user(monkeypatch, 0)
-    (machine.top / "box-old").mkdir()
-    (machine.top / "box-alive").mkdir()
-    (machine.top / "box-alive" / "cgroup.procs").write_text("1")  # rmdir fails on it
+    old, alive, young = (machine.top / f"autograder-box-{n}" for n in "abc")
+    for group in (old, alive, young):
+        group.mkdir()
+    (alive / "cgroup.procs").write_text("1")  # rmdir fails on it
+    for group in (old, alive):
+        os.utime(group, (0, 0))
     machine.files.place()
-    assert sorted(p.name for p in machine.top.glob("box-*")) == ["box-alive"]
+    assert [group.exists() for group in (old, alive, young)] == [False, True, True]
 
 
 def limits(group: Group) -> dict[str, str]:
