@@ -23,11 +23,11 @@ RECORD = Record(
         CaseRecord("a", "a vector", "", False),
         CaseRecord("b", "negative numbers", "values", True),
     ),
-    aspects={"values": [0.5, 1.0], "calls": [0.5, 1.0]},
+    aspects={"values": [0.5, 1.2], "calls": [0.5, 0.8]},
     panel="You tripled.\nAsk yourself: How many are two?\n✓ a vector\n✗ negative "
     "numbers (hidden)\n    twice: wrong values",
 )
-ASPECTS = "values 0.5 of 1 · calls 0.5 of 1"
+ASPECTS = "values 0.5 of 1.2 · calls 0.5 of 0.8"
 
 
 @pytest.fixture
