@@ -11,6 +11,7 @@ from autograder.classroom import page as pages
 from autograder.classroom import progress, report, written
 from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.grading.record import CaseRecord, Record
+from autograder.solutions import attention
 from autograder.student.check import Check
 from autograder.student.references import load
 from tests.browser.conftest import SIZE, UNIT
@@ -22,7 +23,7 @@ NAMES = ("Ada Lovelace", "Alan Turing", "Emmy Noether", "Grace Hopper", "Maryam 
 def summary() -> str:
     """What a student sees who has one exercise right and one wrong."""
     check = Check()
-    check("attention/softmax", lambda scores, dim=-1: torch.softmax(scores, dim))
+    check("attention/softmax", attention.stable_softmax)
     check("attention/causal_mask", lambda n, *_: torch.ones(n, n).bool().triu())
     themes = "body { background: Canvas; color: CanvasText }"
     shown = check.summary()
