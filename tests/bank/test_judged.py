@@ -7,18 +7,18 @@ import torch
 
 from autograder.bank import specification
 from autograder.oracle.cases import fresh_cases
-from autograder.student.probes import sequence_reversal
+from autograder.student.probes.sequence_reversal import symptoms, trained
 
 TASK = specification("sequence_reversal/trained_model")
 
 
-def trained(steps: int) -> torch.nn.Module:
+def after(steps: int) -> torch.nn.Module:
     """A model of the course's sizes after some steps of training, in eval mode."""
     torch.manual_seed(2)
-    model = sequence_reversal._like_new_model()
+    model = trained._like_new_model()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     source = fresh_cases(TASK, "train")[0].inputs["source"].long()
-    labels = sequence_reversal._answers(source)
+    labels = symptoms.turned_round(source)
     given = torch.cat((torch.ones_like(labels[:, :1]), labels[:, :-1]), dim=1)
     for _ in range(steps):
         logits = model(source, given)
@@ -33,14 +33,14 @@ def trained(steps: int) -> torch.nn.Module:
 
 @pytest.mark.parametrize("steps", [0, 40])
 def test_the_judge_sees_what_the_notebook_sees(steps):
-    weights = sequence_reversal._weights_of(trained(steps))
+    weights = trained._weights_of(after(steps))
     for case in fresh_cases(TASK, "seed"):
         if "seeds" in case.inputs:
             continue
         inputs, source = case.inputs, case.inputs["source"].long()
-        here = sequence_reversal.Reverser(inputs, random.Random(0))
+        here = trained.Reverser(inputs, random.Random(0))
         there = TASK.side(inputs, random.Random(0))
-        model = sequence_reversal._with_weights(
+        model = trained._with_weights(
             {n.removeprefix("weights."): w for n, w in weights.items()}
         )
         with torch.no_grad():
