@@ -19,6 +19,7 @@ BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind 
 DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
 SHOWN = 2  # findings of a case that are told in full
 LISTED = 10  # and how many are named at all
+PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is always there
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
@@ -47,13 +48,21 @@ def as_text(verdict: Verdict) -> str:
 def as_html(verdict: Verdict) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
-    The first case that fails is open, with a picture; the others unfold.
+    The first case that fails is open, with a picture; the others unfold, with theirs as
+    long as there is room.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
     results = _grouped(verdict)
     first = next((r.case.name for r in results if not r.passed), None)
-    rows = "".join(_row(r, verdict, r.case.name == first) for r in results)
+    rows, room = "", PICTURES
+    for result in results:
+        drawn = _picture(result) if room > 0 else ""
+        if result.case.name == first or len(drawn) <= room:
+            room -= len(drawn)
+        else:
+            drawn = ""
+        rows += _row(result, verdict, result.case.name == first, drawn)
     head = (
         f'<div style="display:flex;justify-content:space-between;gap:1em">'
         f"<strong>{inline(verdict.title)}</strong>"
@@ -131,7 +140,7 @@ def _title(result: CaseResult) -> str:
     return result.case.title + (" (hidden)" if result.case.hidden else "")
 
 
-def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
+def _row(result: CaseResult, verdict: Verdict, unfolded: bool, drawn: str) -> str:
     head = f"{mark(result.passed)}{inline(_title(result))}"
     details = "".join(
         f'<div style="margin-left:1.6em;white-space:pre-wrap">{inline(line)}</div>'
@@ -142,7 +151,7 @@ def _row(result: CaseResult, verdict: Verdict, unfolded: bool) -> str:
     return (
         f'<details style="margin:.2em 0"{" open" if unfolded else ""}>'
         f'<summary style="cursor:pointer">{head}</summary>'
-        f"{details}{_picture(result)}</details>"
+        f"{details}{drawn}</details>"
     )
 
 

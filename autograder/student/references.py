@@ -94,6 +94,12 @@ def read(path: Path, only: str = "") -> dict[str, Exercise]:
     """
     if not path.is_file():
         raise FileNotFoundError(f"no reference file {path.name} in {path.parent}")
+    stamp = path.stat()
+    return dict(_read(path, stamp.st_mtime_ns, stamp.st_size, only))
+
+
+@functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
+def _read(path: Path, changed: int, size: int, only: str) -> dict[str, Exercise]:
     with safe_open(path, framework="pt") as file:
         index = json.loads(file.metadata()["exercises"])
         return {

@@ -1,6 +1,8 @@
 """What a student sees when a check is run, whatever was written in the cell."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -261,3 +263,22 @@ def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
     using, alone = (check("attention/self_attention", c) for c in (Using, Alone))
     assert using.mistake.name == "follows" and not using.sure
     assert alone.mistake is None or alone.mistake.name != "follows"
+
+
+def test_a_panel_stays_small_and_keeps_its_first_picture():
+    def zeros(q, k, v, mask=None):
+        lead = q.shape[:-1]
+        return torch.zeros(*lead, v.size(-1)), torch.zeros(*lead, k.size(-2))
+
+    html = check(NAME, zeros)._repr_html_()
+    assert html.count("<details") > 5 and "<svg" in html
+    assert len(html.encode()) < 60 * 1024
+
+
+def test_references_are_read_once_and_again_when_they_have_changed(tmp_path):
+    path = tmp_path / "attention.safetensors"
+    shutil.copy(references.FOLDER / "public" / path.name, path)
+    first = references.read(path, NAME)[NAME]
+    assert references.read(path, NAME)[NAME] is first
+    os.utime(path, ns=(1, 1))
+    assert references.read(path, NAME)[NAME] is not first

@@ -23,11 +23,10 @@ def _nothing_closed(draw: Draw) -> Inputs:
 
 def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        return {
-            "first": draw.flags(*first),
-            "second": draw.flags(*second),
-            "ask": ask,
-        }
+        masks = [draw.flags(*shape) for shape in (first, second)]
+        while any(mask.all() for mask in masks):  # that is a case of its own
+            masks = [draw.flags(*shape) for shape in (first, second)]
+        return {"first": masks[0], "second": masks[1], "ask": ask}
 
     return inputs
 
