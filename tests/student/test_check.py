@@ -12,6 +12,7 @@ import torch
 
 from autograder import check, demo, show
 from autograder.solutions import attention
+from autograder.student import references
 from autograder.student.check import Check
 from autograder.student.observe import observe, plain
 
