@@ -40,7 +40,7 @@ def _pairs(draw: Draw, count: int) -> Inputs:
 
 def _few(draw: Draw) -> Inputs:
     """So few that some splits stay empty."""
-    return {"pairs": json.dumps(json.loads(_pairs(draw, 12)["pairs"])[5:6])}
+    return {"pairs": json.dumps(json.loads(_pairs(draw, 12)["pairs"])[5:6] * 2)}
 
 
 EXERCISE = Specification(
@@ -63,7 +63,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one",
-            title="a single pair",
+            title="a single pair, twice",
             inputs=_few,
             hint="The dict has all three keys, also where a split is empty.",
         ),
