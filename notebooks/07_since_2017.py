@@ -271,7 +271,9 @@ check("since_2017/rotary_angles", rotary_angles)
 #
 # $$a' = a\cos\varphi - b\sin\varphi, \qquad b' = a\sin\varphi + b\cos\varphi$$
 #
-# The result has the dtype of `x`, and `x` stays as it was.
+# The result has the dtype of `x`, and `x` stays as it was. Cosine and sine are taken of
+# the angles as they come, in their own dtype: half precision knows no difference between
+# 2048 and 2049 radians.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -737,7 +739,9 @@ def against_pytorch():
 #   `g * d_k`), `w_o` (back to `d_model`), where `d_k = d_model / h`. Head `i` owns the
 #   `i`-th block of numbers.
 # - Queries and keys are turned, **values are not**. The first position has place 0.
-# - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them.
+# - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them. Nothing
+#   but the four weights stands in the `state_dict()`, here; nor, in what follows, anything
+#   but the weights that are named.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -83,6 +83,12 @@ EXERCISE = Specification(
             hint="The mask of a chunk has n rows and T + n columns.",
         ),
         CaseKind(
+            name="far",
+            title="a prompt of 36, then 3 and 1",
+            inputs=_chunks(2, 8, 2, 1, 36, 3, 1),
+            hint="Nothing of the past is ever forgotten.",
+        ),
+        CaseKind(
             name="more",
             title="chunks of 3, 1, 4 and 1",
             inputs=_chunks(4, 24, 6, 3, 3, 1, 4, 1),

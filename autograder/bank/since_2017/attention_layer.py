@@ -50,7 +50,7 @@ EXERCISE = Specification(
             one_position=_layer(3, 1, 8, 2, 1),
             one_head=_layer(2, 3, 4, 1, 1),
             equal_sizes=_layer(4, 4, 8, 4, 4),
-            thirty_positions=_layer(1, 30, 8, 2, 1),
+            forty_positions=_layer(1, 40, 8, 2, 1),
         ),
     ),
     cases=[

@@ -19,14 +19,16 @@ from autograder.oracle.specification import (
 
 
 def _prompts(
-    prompt: int, vocabulary: int, count: int, rows: int = 3000, **pushes: float
-) -> Maker:
+    prompt: int, vocabulary: int, count: int, rows: int = 3000, like_2: float = 0.0,
+    **pushes: float,
+) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         table = draw.tensor(vocabulary, vocabulary, scale=1.0)
         places = torch.arange(vocabulary)
         table[places, places] += 3.0  # each token likes itself, and then the next one
         table[places, (places + 1) % vocabulary] += 2.0
         table[places, (places + 2) % vocabulary] -= 2.0
+        table[:, 2] += like_2
         ids = (torch.arange(prompt) * 2 + int(draw.ids(0, vocabulary))) % vocabulary
         sizes = whole(count=count, rows=rows, seed=int(draw.ids(0, 10**6)))
         return sizes | {"prompt": ids[None], "table": table} | options(**pushes)
@@ -64,6 +66,21 @@ EXERCISE = Specification(
             inputs=_prompts(4, 7, 5, penalty=4.0, min_p=0.0625),
             hint="What is written grows with each token.",
             atol=0.06,
+        ),
+        CaseKind(
+            name="far",
+            title="a prompt of 40 tokens, and min-p alone",
+            inputs=_prompts(40, 6, 3, min_p=0.25),
+            hint="The model sees all that was written; each option is handed on.",
+            atol=0.06,
+        ),
+        CaseKind(
+            name="one_token",
+            title="a model that likes token 2 above all",
+            inputs=_prompts(2, 5, 4, like_2=30.0),
+            hint="`count` tokens are written, whatever they are.",
+            atol=0.06,
+            hidden_only=True,
         ),
         CaseKind(
             name="long",

@@ -32,7 +32,7 @@ def _tensors(
         shapes = {
             "shared": (lq, lk), "by text": (batch, 1, lq, lk),
             "by head": (batch, heads, lq, lk), "of keys": (batch, 1, 1, lk),
-            "one row": (1, lk),
+            "one row": (1, lk), "of heads": (heads, lq, lk),
         }
         if mask:
             allowed = draw.flags(*shapes[mask])
@@ -83,7 +83,7 @@ EXERCISE = Specification(
     target="grouped_attention",
     promise=Promise(
         arguments="q: B h Lq d; k: B g Lk d; v: B g Lk e; "
-        "mask?: Lq Lk | b Lq Lk | B b Lq Lk",
+        "mask?: Lq Lk | h Lq Lk | B b Lq Lk",
         results="output: B h Lq e; weights: B h Lq Lk",
         on=("two_groups", "masked"),
         sizes=special(
@@ -92,6 +92,9 @@ EXERCISE = Specification(
             one_key=_tensors(2, 6, 3, 4, 1, 5, 3),
             equal_sizes=_tensors(4, 4, 4, 4, 4, 4, 4, mask="by head"),
             a_mask_for_all_queries=_tensors(3, 4, 2, 5, 6, 4, 7, mask="of keys"),
+            a_mask_for_each_head_of_all_texts=_tensors(
+                4, 4, 2, 5, 6, 4, 7, mask="of heads"
+            ),
             a_mask_of_one_row=_tensors(3, 4, 2, 5, 6, 4, 7, mask="one row"),
         ),
     ),

@@ -81,6 +81,18 @@ EXERCISE = Specification(
             hint="Out is what lies *below* the bound.",
         ),
         CaseKind(
+            name="cold",
+            title="a temperature near zero",
+            inputs=_logits(3, 8, 4, temperature=1 / 64),
+            hint="The exponential of 200 is more than float32 can hold.",
+        ),
+        CaseKind(
+            name="long_text",
+            title="a penalty for what was written long ago",
+            inputs=_logits(2, 60, 70, penalty=2.0),
+            hint="A token counts wherever it stands in what was written.",
+        ),
+        CaseKind(
             name="all_again",
             title="all three, others",
             inputs=_logits(2, 13, 5, penalty=2.0, temperature=0.75, min_p=0.0625),

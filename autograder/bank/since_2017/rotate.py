@@ -58,7 +58,7 @@ EXERCISE = Specification(
         CaseKind(
             name="half",
             title="half precision",
-            inputs=_turns(2, 4, 3, 10, half=True),
+            inputs=_turns(2, 4, 3, 10, half=True, scale=40.0),
             hint="The result has the dtype of x.",
             atol=4e-3, rtol=4e-3,
         ),

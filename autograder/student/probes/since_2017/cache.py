@@ -53,12 +53,14 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         back = returned(
             function(layer, inputs["other"][:, :begin], caches[0]), "output", "cache"
         )
+        onward = returned(function(layer, x[:, :1], caches[-1]), "output", "cache")
     return {
         "outputs": outputs,
         "positions projected": once,
         "outputs of a second text": second,
         "outputs of one row alone": alone,
         "output from an older cache": tensor(back[0], "the output"),
+        "output from the newest cache afterwards": tensor(onward[0], "the output"),
         "x afterwards": x,
     }
 

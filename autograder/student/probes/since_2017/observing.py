@@ -70,10 +70,8 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]
 
 
 def others(module: nn.Module, inputs: Inputs) -> str:
-    """The names of parameters beyond those that were loaded."""
-    extras = [
-        name for name, _ in module.named_parameters() if f"weights.{name}" not in inputs
-    ]
+    """The names in the state dict beyond those that were loaded."""
+    extras = [name for name in module.state_dict() if f"weights.{name}" not in inputs]
     return ", ".join(sorted(extras)) or "none"
 
 

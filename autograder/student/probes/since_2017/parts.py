@@ -57,7 +57,11 @@ def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
         given["offset"] = int(given["offset"])
     angles = tensor(function(length, d_k, **given), "the angles")
     function(length + 1, d_k)
-    return {"angles": angles, "angles once more": function(length, d_k, **given)}
+    return {
+        "angles": angles,
+        "angles once more": function(length, d_k, **given),
+        "angles of another base": function(length, d_k, **(given | {"base": 700.0})),
+    }
 
 
 @probe("since_2017/rotate")

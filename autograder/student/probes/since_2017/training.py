@@ -20,6 +20,7 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters after the first step and after all, with the gradients afterwards."""
     names = [name for name in ("matrix", "vector", "idle") if name in inputs]
     parameters = {name: nn.Parameter(inputs[name]) for name in names}
+    parameters["twin"] = nn.Parameter(inputs["matrix"].flip(0))  # of the same shape
     given: dict[str, object] = dict(options(inputs))
     if "betas" in inputs:
         given["betas"] = tuple(inputs["betas"].tolist())
@@ -31,6 +32,7 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
             optimizer.lr = inputs["rates"][t].item()
         for name in ("matrix", "vector"):
             parameters[name].grad = inputs[f"gradient of {name}"][t].clone()
+        parameters["twin"].grad = -inputs["gradient of matrix"][t].flip(1)
         optimizer.step()
         if t == 0:
             seen |= {f"{n} after one step": p.clone() for n, p in parameters.items()}

@@ -47,8 +47,9 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     prompt, (count, seed) = inputs["prompt"], whole(inputs, "count", "seed")
     rows = prompt.expand(whole(inputs, "rows")[0], -1).clone()  # all alike, many
 
-    def write(seed: int, model: _Table) -> torch.Tensor:
+    def write(seed: int, model: _Table, used: int = 0) -> torch.Tensor:
         dice = torch.Generator().manual_seed(seed)
+        torch.rand(used, generator=dice)
         return tensor(function(model, rows, count, dice, **options(inputs)), "the ids")
 
     model = _Table(inputs["table"])
@@ -75,6 +76,9 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "all rows alike": alike,
         "the same from the same seed": torch.tensor(
             torch.equal(write(seed, _Table(inputs["table"])), ids)
+        ),
+        "the same from a generator that was used before": torch.tensor(
+            torch.equal(write(seed, _Table(inputs["table"]), used=77), ids)
         ),
         "the same from another seed": torch.tensor(
             torch.equal(write(seed + 1, _Table(inputs["table"])), ids)
