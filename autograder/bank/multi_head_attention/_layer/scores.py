@@ -260,9 +260,9 @@ DROPOUT = [
     ),
     Mutant(
         name="same_weights_dropped_every_time",
-        says="Training drops the same weights in every call: something resets the "
-        "random numbers inside `forward`.",
-        asks="What does a fixed seed do to a layer that should be random?",
+        says="Training drops the same weights in every call.",
+        asks="What is the same in each call: a seed that is set anew, or a mask that is "
+        "kept?",
         ways=[Way(edits=[
             Edit(
                 DROP,
