@@ -1,13 +1,14 @@
 # %% [markdown]
 # # 5 · Sequence reversal
 #
-# Read a sequence, write it backwards: `3 1 4 1 5` becomes `5 1 4 1 3`. A child can do it.
-# For a Transformer it is a fine first job. It needs everything you have built: an encoder
-# that reads, a decoder that writes, attention that finds the right place, positions that
-# say where that is. And you can see at a glance whether the answer is right.
+# Read a sequence, write it backwards: `3 1 4 1 5` becomes `5 1 4 1 3`. A child can do
+# it. For a Transformer it is a fine first job. It needs everything you have built: an
+# encoder that reads, a decoder that writes, attention that finds the right place,
+# positions that say where that is. And you can see at a glance whether the answer is
+# right.
 #
-# It is also a warning. The reversal demo that is often shown *memorises* its training data
-# and fails on almost everything else. Yours will not.
+# It is also a warning. The reversal demo that is often shown *memorises* its training
+# data and fails on almost everything else. Yours will not.
 #
 # **You will learn**
 # - to make batches with BOS, EOS and padding, and what teacher forcing shifts by one;
@@ -22,8 +23,9 @@
 #
 # *About 5 hours · short path about 3: exercises 5.2, 5.3, 5.4, 5.6, 5.7, 5.8, 5.10, 5.13*
 #
-# *15 exercises and two questions in words · 100 points; the whole notebook
-# runs in about a minute and a half on one core.* The short path carries the story: read the rest, and come back to it.
+# *15 exercises and two questions in words · 100 points; the whole notebook runs in
+# about a minute and a half on one core.* The short path carries the story: read the
+# rest, and come back to it.
 #
 # **Recap.** Unit 4 ended with `Transformer(src_vocab, tgt_vocab, d_model, num_heads,
 # num_layers, d_ff, ...)`. Called with source ids `(B, Ls)` and the decoder's input
@@ -74,9 +76,9 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # %% [markdown]
 # ## 1. The data decide what can be learnt
 #
-# We need sequences. Where from? Say we take `1 2 3 4`, `2 3 4 5`, `3 4 5 6` and so on: easy to
-# write, easy to read. A model that sees only those may well learn the rule "count
-# downwards". Nothing in the data contradicts it.
+# We need sequences. Where from? Say we take `1 2 3 4`, `2 3 4 5`, `3 4 5 6` and so on:
+# easy to write, easy to read. A model that sees only those may well learn the rule
+# "count downwards". Nothing in the data contradicts it.
 #
 # So we draw **at random**: each length equally often, each symbol equally often, at
 # each place. The only rule that fits such data is the one that we mean.
@@ -85,17 +87,18 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 #
 # *time ~8 min · difficulty 1/5 · 4 points*
 #
-# **Why it matters.** A model learns the regularities of its data, the accidental ones too.
+# **Why it matters.** A model learns the regularities of its data, the accidental ones
+# too.
 #
-# **What to do.** Return `count` sequences as lists of ids. Each length from 1 to `longest`
-# is equally likely. Each of the `symbols` ids from `FIRST` on is equally likely at each place,
-# and may occur several times. Draw everything from `rng`, a `random.Random`, and from nothing
-# else: then the same seed gives the same data.
+# **What to do.** Return `count` sequences as lists of ids. Each length from 1 to
+# `longest` is equally likely. Each of the `symbols` ids from `FIRST` on is equally
+# likely at each place, and may occur several times. Draw everything from `rng`, a
+# `random.Random`, and from nothing else: then the same seed gives the same data.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `rng.randint(1, 6)` throws a die: is 6 among its results? And is `6` among the numbers of
-# `range(1, 6)`?
+# `rng.randint(1, 6)` throws a die: is 6 among its results? And is `6` among the numbers
+# of `range(1, 6)`?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -153,18 +156,20 @@ check("sequence_reversal/random_sequences", random_sequences)
 #
 # *time ~12 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** Three special tokens do three different jobs. A classic demo used one
-# number for two of them. Its model could not know what was meant.
+# **Why it matters.** Three special tokens do three different jobs. A classic demo used
+# one number for two of them. Its model could not know what was meant.
 #
-# - **EOS** ends a sequence: the reader knows where it stops, the writer says that it is done.
+# - **EOS** ends a sequence: the reader knows where it stops, the writer says that it is
+#   done.
 # - **BOS** starts the decoder: something must stand there before the first word.
-# - **PAD** fills up short rows, at the end, so that a batch is a rectangle. It means nothing.
+# - **PAD** fills up short rows, at the end, so that a batch is a rectangle. It means
+#   nothing.
 #
 # **What to do.** Turn a list of sequences into two int64 tensors. A source row is the
 # sequence and EOS. A target row is BOS, the sequence *backwards*, and EOS. If `targets`
-# are given (unit 6 has sentences to write), target row `i` is BOS, `targets[i]` as it is,
-# and EOS; some of them may be empty. Each of the two tensors is filled with PAD at the
-# end, up to its own longest row. Leave the sequences as they were.
+# are given (unit 6 has sentences to write), target row `i` is BOS, `targets[i]` as it
+# is, and EOS; some of them may be empty. Each of the two tensors is filled with PAD at
+# the end, up to its own longest row. Leave the sequences as they were.
 #
 # ```text
 # sequences   [[7, 5, 9], [6]]
@@ -253,15 +258,15 @@ def a_look_at_a_batch():
 # %% [markdown]
 # ## 2. Teacher forcing: shifted by one
 #
-# The decoder writes one token at a time. In training we know the right answer, so we need not
-# wait for the model to write it. We feed the *right* tokens so far, and ask at every
-# position for the next one, all in one go. That is **teacher forcing** (Williams and Zipser
-# 1989).
+# The decoder writes one token at a time. In training we know the right answer, so we
+# need not wait for the model to write it. We feed the *right* tokens so far, and ask at
+# every position for the next one, all in one go. That is **teacher forcing** (Williams
+# and Zipser 1989).
 #
 # ![Left, training: the decoder runs once. It reads BOS 9 5 7, the right tokens, and should say 9 5 7 EOS. Right, use: the decoder runs four times. It reads BOS and says 9; the 9 comes back as input and it says 5, then 7, then EOS. What it says comes back, right or wrong.](../assets/figures/teacher_forcing.png)
 #
-# The right half comes in section 6. For the left half, one column must be shifted against
-# the other:
+# The right half comes in section 6. For the left half, one column must be shifted
+# against the other:
 #
 # ```text
 # target          BOS   9    5    7   EOS
@@ -274,17 +279,17 @@ def a_look_at_a_batch():
 #
 # *time ~5 min · difficulty 1/5 · 3 points*
 #
-# **Why it matters.** Forget the shift, and the model is asked to repeat the token that it is
-# looking at. The loss falls to zero, and nothing has been learnt. This bug has been published
-# more than once.
+# **Why it matters.** Forget the shift, and the model is asked to repeat the token that
+# it is looking at. The loss falls to zero, and nothing has been learnt. This bug has
+# been published more than once.
 #
 # **What to do.** Split the target into the decoder's input and its labels. Each is one
 # column shorter than the target. Leave the target as it was.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# BOS is never predicted. The last column is never needed as input. Which end does each of
-# the two lose?
+# BOS is never predicted. The last column is never needed as input. Which end does each
+# of the two lose?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -328,13 +333,14 @@ check("sequence_reversal/shift", shift)
 # %% [markdown]
 # ## 3. A loss that ignores padding
 #
-# At each position the model gives `V` logits. Cross-entropy is the price for the probability
-# that it gave to the right token: $-\log p(\text{label})$. We want the mean price **per real
-# token**. Padding is not a token. A model should neither be praised nor blamed for it.
+# At each position the model gives `V` logits. Cross-entropy is the price for the
+# probability that it gave to the right token: $-\log p(\text{label})$. We want the mean
+# price **per real token**. Padding is not a token. A model should neither be praised
+# nor blamed for it.
 #
-# **Predict first.** A row has 2 real labels and 8 times padding. A model can learn to say PAD
-# after EOS perfectly, within a few steps. If padding counts, how small can the loss become before
-# anything about reversal is learnt?
+# **Predict first.** A row has 2 real labels and 8 times padding. A model can learn to
+# say PAD after EOS perfectly, within a few steps. If padding counts, how small can the
+# loss become before anything about reversal is learnt?
 #
 # ### Exercise 5.4 - the masked loss
 #
@@ -342,16 +348,16 @@ check("sequence_reversal/shift", shift)
 #
 # **Why it matters.** It is the one number that training listens to.
 #
-# **What to do.** Return the mean cross-entropy (natural logarithm) over all labels that are
-# not PAD, as a tensor of shape `()` with a gradient. All real tokens of the batch weigh
-# the same, in short rows and in long ones. There is at least one.
+# **What to do.** Return the mean cross-entropy (natural logarithm) over all labels that
+# are not PAD, as a tensor of shape `()` with a gradient. All real tokens of the batch
+# weigh the same, in short rows and in long ones. There is at least one.
 #
 # **What is allowed.** All of PyTorch.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `F.cross_entropy` wants the classes in dimension **1**. In which dimension do your logits
-# have them? What does its argument `ignore_index` do, and what is its default?
+# `F.cross_entropy` wants the classes in dimension **1**. In which dimension do your
+# logits have them? What does its argument `ignore_index` do, and what is its default?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -361,8 +367,8 @@ check("sequence_reversal/shift", shift)
 # labels     (B, L)      ->   (B * L,)
 # ```
 #
-# By hand: log-probabilities `(B, L, V)`, those of the labels `(B, L)`, then a mean over the
-# places where there is a label.
+# By hand: log-probabilities `(B, L, V)`, those of the labels `(B, L)`, then a mean over
+# the places where there is a label.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -396,18 +402,19 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
 check("sequence_reversal/masked_loss", masked_loss)
 
 # %% [markdown]
-# Before any training, what should the loss be? A model that knows nothing gives each of `V`
-# tokens the same probability, so the loss is $\log V$. For `V = 14` that is 2.64. A loss
-# far above it at the start means confident nonsense; far below it means that the model
-# has seen the answer. (And the prediction above? With padding counted, the loss would fall to
-# 2 / 10 of that, to 0.53, while the model has learnt nothing but padding.)
+# Before any training, what should the loss be? A model that knows nothing gives each of
+# `V` tokens the same probability, so the loss is $\log V$. For `V = 14` that is 2.64. A
+# loss far above it at the start means confident nonsense; far below it means that the
+# model has seen the answer. (And the prediction above? With padding counted, the loss
+# would fall to 2 / 10 of that, to 0.53, while the model has learnt nothing but
+# padding.)
 #
 # ## 4. Warm-up and cosine
 #
 # At first the weights are random, and so is the direction of each step. A large step is
-# dangerous then. Later, large steps are what makes training fast. Near the end, small ones
-# let it settle. So the learning rate should rise, stay high, and fall. In this unit it is
-# `peak × factor(step)`:
+# dangerous then. Later, large steps are what makes training fast. Near the end, small
+# ones let it settle. So the learning rate should rise, stay high, and fall. In this
+# unit it is `peak × factor(step)`:
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\[2ex]
@@ -415,25 +422,26 @@ check("sequence_reversal/masked_loss", masked_loss)
 # & s \ge w
 # \end{cases}$$
 #
-# with $w$ warm-up steps, $n$ steps in all, and a small floor $f$. Steps count from 0, so the very
-# first step already has a rate above zero. The cosine is the one of Loshchilov and
-# Hutter 2017, *SGDR*, without restarts.
+# with $w$ warm-up steps, $n$ steps in all, and a small floor $f$. Steps count from 0,
+# so the very first step already has a rate above zero. The cosine is the one of
+# Loshchilov and Hutter 2017, *SGDR*, without restarts.
 #
 # ### Exercise 5.5 - the learning rate
 #
 # *time ~12 min · difficulty 2/5 · 7 points*
 #
-# **Why it matters.** After a warm-up and then a constant rate, the model of this unit ends its
-# training somewhere between 83 and 96 % of right sequences (four seeds), and the number jumps
-# from step to step. With the cosine it ends at 99.8 to 100 %.
+# **Why it matters.** After a warm-up and then a constant rate, the model of this unit
+# ends its training somewhere between 83 and 96 % of right sequences (four seeds), and
+# the number jumps from step to step. With the cosine it ends at 99.8 to 100 %.
 #
 # **What to do.** Return the factor above as a Python float. The steps of a training are
-# `0 ... n - 1`, so the floor is reached one step after the last one, at `n`. It stays there.
+# `0 ... n - 1`, so the floor is reached one step after the last one, at `n`. It stays
+# there.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# What are the factors of steps $0$, $w - 1$, $w$ and $n$ (the first step that is not taken
-# any more)? Write down all four before you type.
+# What are the factors of steps $0$, $w - 1$, $w$ and $n$ (the first step that is not
+# taken any more)? Write down all four before you type.
 #
 # </details>
 # <details><summary>Hint 2: the course of the numbers</summary>
@@ -508,31 +516,35 @@ def the_schedule():
 #
 # ```text
 # target ── shift ──┬─ decoder input ─┐
-#                   │                 ├─ model ── logits ──┐
-# source ───────────│─────────────────┘                    ├─ loss ── gradients ── clip ── step
-#                   └─ labels ─────────────────────────────┘
+#                   │                 ├─ model ── logits ─┐
+# source ───────────│─────────────────┘                   ├─ loss
+#                   └─ labels ────────────────────────────┘
+#
+# loss ── gradients ── clip ── step
 # ```
 #
-# Gradients *add up* in PyTorch until somebody clears them. And now and then one batch has
-# a gradient that is far too large. **Clipping** shortens the gradient of all parameters
-# together to a maximal length, and keeps its direction (Pascanu et al. 2013).
+# Gradients *add up* in PyTorch until somebody clears them. And now and then one batch
+# has a gradient that is far too large. **Clipping** shortens the gradient of all
+# parameters together to a maximal length, and keeps its direction (Pascanu et al.
+# 2013).
 #
 # ### Exercise 5.6 - one training step
 #
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
-# **Why it matters.** Six short lines whose order matters. Most of the wrong orders still run.
+# **Why it matters.** Six short lines whose order matters. Most of the wrong orders
+# still run.
 #
-# **What to do.** Put the model into training mode. Compute the loss with teacher forcing.
-# Replace old gradients by new ones, shorten their common norm to at most `max_norm`, let the
-# optimizer take one step. Return the loss as a Python float: the loss *before* the step.
-# The loss comes from `loss_function(logits, labels)`, which is your `masked_loss` unless
-# somebody gives another one (unit 6 will).
+# **What to do.** Put the model into training mode. Compute the loss with teacher
+# forcing. Replace old gradients by new ones, shorten their common norm to at most
+# `max_norm`, let the optimizer take one step. Return the loss as a Python float: the
+# loss *before* the step. The loss comes from `loss_function(logits, labels)`, which is
+# your `masked_loss` unless somebody gives another one (unit 6 will).
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# When must the old gradients be gone: before or after `backward`? And at which moment do the
-# gradients exist, but are not used yet, so that you can shorten them?
+# When must the old gradients be gone: before or after `backward`? And at which moment
+# do the gradients exist, but are not used yet, so that you can shorten them?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -556,7 +568,8 @@ def the_schedule():
 # the loss as a plain number
 # ```
 #
-# `nn.utils.clip_grad_norm_` has a cousin, `clip_grad_value_`. Which of the two keeps the direction?
+# `nn.utils.clip_grad_norm_` has a cousin, `clip_grad_value_`. Which of the two keeps
+# the direction?
 #
 # </details>
 
@@ -607,19 +620,19 @@ check("sequence_reversal/training_step", training_step)
 #
 # **Why it matters.** This is the whole of training. All else in this notebook calls it.
 #
-# **What to do.** Take `steps` training steps. For each of them, draw a **fresh** batch by
-# calling `next_batch()`, and set the learning rate to `peak × rate_factor(step, warmup,
-# steps)`. The peak is the rate that the optimizer came with. Hand `loss_function` on to
-# each step. Return the losses, one float per step. Show progress with `tqdm`;
-# `watched(steps)` below says whether anybody looks.
+# **What to do.** Take `steps` training steps. For each of them, draw a **fresh** batch
+# by calling `next_batch()`, and set the learning rate to `peak × rate_factor(step,
+# warmup, steps)`. The peak is the rate that the optimizer came with. Hand
+# `loss_function` on to each step. Return the losses, one float per step. Show progress
+# with `tqdm`; `watched(steps)` below says whether anybody looks.
 #
-# A learning rate stands in `optimizer.param_groups`, a list of dictionaries, under the key
-# `"lr"`. You may also use `torch.optim.lr_scheduler.LambdaLR`.
+# A learning rate stands in `optimizer.param_groups`, a list of dictionaries, under the
+# key `"lr"`. You may also use `torch.optim.lr_scheduler.LambdaLR`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# You set `group["lr"]` in each step. Where do you find the peak in the *second* step, if you have
-# overwritten it in the first?
+# You set `group["lr"]` in each step. Where do you find the peak in the *second* step,
+# if you have overwritten it in the first?
 #
 # </details>
 # <details><summary>Hint 2: the course of a step</summary>
@@ -694,12 +707,12 @@ check("sequence_reversal/fit", fit)
 # %% [markdown]
 # ## 6. Writing without a teacher: greedy decoding
 #
-# In use there is no right answer to feed. The decoder starts with BOS, says a token, gets it back as
-# input, says the next one, and so on. Taking the most probable token each time is called
-# **greedy** decoding.
+# In use there is no right answer to feed. The decoder starts with BOS, says a token,
+# gets it back as input, says the next one, and so on. Taking the most probable token
+# each time is called **greedy** decoding.
 #
-# Sequences of one batch end at different times. A row that has said EOS is done. From then
-# on it gets PAD, while the others write on:
+# Sequences of one batch end at different times. A row that has said EOS is done. From
+# then on it gets PAD, while the others write on:
 #
 # ```text
 #           step 1   2    3    4    5
@@ -712,21 +725,22 @@ check("sequence_reversal/fit", fit)
 #
 # *time ~30 min · difficulty 4/5 · 10 points*
 #
-# **Why it matters.** A loss says how good the model is at continuing *right* answers. Decoding
-# shows what it can do alone. The two can differ as much as 0.001 and 0 %.
+# **Why it matters.** A loss says how good the model is at continuing *right* answers.
+# Decoding shows what it can do alone. The two can differ as much as 0.001 and 0 %.
 #
 # **What to do.** Decode all rows of a batch together, greedily.
 # - Start with BOS. In each step, call `model(source, tokens so far)`, and for each row
 #   take the most probable token of the **last** position.
-# - After its EOS, a row gets PAD. Stop as soon as all rows have said EOS, or after `max_len` tokens.
+# - After its EOS, a row gets PAD. Stop as soon as all rows have said EOS, or after
+#   `max_len` tokens.
 # - Return the tokens **without BOS**, with EOS and PAD.
 # - Decode in evaluation mode and without gradients. Afterwards, leave the model in
 #   the mode in which you found it.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# The logits have shape `(B, T, V)`. One position holds the opinion about the token that is not
-# there yet: which one? And which dimension do you take the argmax over?
+# The logits have shape `(B, T, V)`. One position holds the opinion about the token that
+# is not there yet: which one? And which dimension do you take the argmax over?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -799,14 +813,15 @@ check("sequence_reversal/greedy_decode", greedy_decode)
 # **Why it matters.** "90 % of the tokens are right" sounds fine. For sequences of ten
 # tokens it means that about one in three is right as a whole ($0.9^{10} \approx 0.35$).
 #
-# **What to do.** Return the share of rows that are right **as a whole**: the same tokens in
-# the same places, the same EOS. Both tensors hold PAD after EOS. They may differ in
-# width: a row decoded in a shorter batch has fewer PADs, and that is no mistake.
+# **What to do.** Return the share of rows that are right **as a whole**: the same
+# tokens in the same places, the same EOS. Both tensors hold PAD after EOS. They may
+# differ in width: a row decoded in a shorter batch has fewer PADs, and that is no
+# mistake.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `decoded` has 4 columns and `labels` has 7. A row can be right all the same: what must stand in
-# the columns 4, 5 and 6 of its labels?
+# `decoded` has 4 columns and `labels` has 7. A row can be right all the same: what must
+# stand in the columns 4, 5 and 6 of its labels?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -864,10 +879,11 @@ check("sequence_reversal/exact_match", exact_match)
 #
 # - **Pre-norm** (`norm_first=True`): from unit 4 you know that it trains more easily.
 # - **Small embeddings.** The model multiplies embeddings by $\sqrt{d_{model}}$. PyTorch
-#   draws them with standard deviation 1, so after scaling they would be 5.7 and drown the positions, which
-#   lie between -1 and 1. We draw them with $1/\sqrt{d_{model}}$ instead. Then word and place
-#   speak equally loudly. For a task that is all about *places*, this decides: with the loud
-#   embeddings, the training below ends near 60 %; with the small ones at 100 %.
+#   draws them with standard deviation 1, so after scaling they would be 5.7 and drown
+#   the positions, which lie between -1 and 1. We draw them with $1/\sqrt{d_{model}}$
+#   instead. Then word and place speak equally loudly. For a task that is all about
+#   *places*, this decides: with the loud embeddings, the training below ends near 60 %;
+#   with the small ones at 100 %.
 #
 # ### Exercise 5.10 - the trained model
 #
@@ -876,24 +892,26 @@ check("sequence_reversal/exact_match", exact_match)
 # **Why it matters.** This is the test of everything above: random sequences that your
 # model has never seen, drawn anew when your work is graded.
 #
-# **What to do.** Return a model that reverses sequences of length 1 to 10 over the ten digits.
-# If there is a file `reversal.safetensors` beside the notebook, load the weights from it
-# (`load_model` is imported from `safetensors`). If not, train: `new_model()`, an AdamW
-# optimizer, your `fit` on fresh random batches. Make it **reproducible**: the same `seed`
-# gives the same model. Do not save anything here; the cell below does.
+# **What to do.** Return a model that reverses sequences of length 1 to 10 over the ten
+# digits. If there is a file `reversal.safetensors` beside the notebook, load the
+# weights from it (`load_model` is imported from `safetensors`). If not, train:
+# `new_model()`, an AdamW optimizer, your `fit` on fresh random batches. Make it
+# **reproducible**: the same `seed` gives the same model. Do not save anything here; the
+# cell below does.
 #
 # A recipe that works: batches of 64, 400 steps, 40 of them warm-up, peak rate 0.01,
 # `betas=(0.9, 0.98)`. AdamW with `fused=True` is faster on models this small.
 #
 # **How it is graded.** The check takes the weights out of your model, puts them into a
-# `new_model()` of its own, decodes greedily and counts exact matches on three kinds of random
-# sequences. Full points from 98 % on (88 % where only two or three symbols occur), a part of them
-# from 30 % on. So keep the sizes of `new_model`; what counts is what the weights have learnt.
+# `new_model()` of its own, decodes greedily and counts exact matches on three kinds of
+# random sequences. Full points from 98 % on (88 % where only two or three symbols
+# occur), a part of them from 30 % on. So keep the sizes of `new_model`; what counts is
+# what the weights have learnt.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Two things are random here: the first weights and the data. Which two generators must be seeded,
-# and *before* which lines?
+# Two things are random here: the first weights and the data. Which two generators must
+# be seeded, and *before* which lines?
 #
 # </details>
 # <details><summary>Hint 2: who calls whom</summary>
@@ -965,10 +983,11 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
 
 
 # %% [markdown]
-# Train it now. The weights are saved beside the notebook, so nobody has to wait twice. Hand in
-# the file `reversal.safetensors` with your notebook, and it is graded as it is; without
-# the file, your function trains once more in grading. **After you have changed something,** set
-# `TRAIN_ANEW = True` or delete the file: else you will go on looking at the old model.
+# Train it now. The weights are saved beside the notebook, so nobody has to wait twice.
+# Hand in the file `reversal.safetensors` with your notebook, and it is graded as it is;
+# without the file, your function trains once more in grading. **After you have changed
+# something,** set `TRAIN_ANEW = True` or delete the file: else you will go on looking
+# at the old model.
 
 # %%
 TRAIN_ANEW = False
@@ -1003,12 +1022,12 @@ def train_and_save():
 check("sequence_reversal/trained_model", trained_model)
 
 # %% [markdown]
-# How did it get there? We train once more, and keep a diary. `fit` asks for a new batch in
-# every step, so the function that makes the batches can also look at the clock.
+# How did it get there? We train once more, and keep a diary. `fit` asks for a new batch
+# in every step, so the function that makes the batches can also look at the clock.
 #
-# **Predict first.** Three curves: the loss; the share of right *tokens* when the model is
-# fed the right beginning; the share of right *sequences* when it writes alone. Which of the
-# two shares rises first?
+# **Predict first.** Three curves: the loss; the share of right *tokens* when the model
+# is fed the right beginning; the share of right *sequences* when it writes alone. Which
+# of the two shares rises first?
 
 
 # %%
@@ -1071,15 +1090,16 @@ def the_diary():
 
 
 # %% [markdown]
-# Tokens first, whole sequences later: while one token in ten is wrong, only about half of the
-# sequences are right. And the model had a teacher for the first curve, and none for the second.
+# Tokens first, whole sequences later: while one token in ten is wrong, only about half
+# of the sequences are right. And the model had a teacher for the first curve, and none
+# for the second.
 #
 # ## 8. The demo that fools everybody
 #
-# Same model, same code, nearly as many steps. Only the data change: now each sequence is a
-# **run** of consecutive numbers below 100, like `17 18 19 20`, of length 1 to 10. There are 107 different
-# ones in the training data. This is, in essence, a reversal demo that has been shown in
-# lectures.
+# Same model, same code, nearly as many steps. Only the data change: now each sequence
+# is a **run** of consecutive numbers below 100, like `17 18 19 20`, of length 1 to 10.
+# There are 107 different ones in the training data. This is, in essence, a reversal
+# demo that has been shown in lectures.
 #
 # **Predict first**, and write the four numbers down:
 # 1. the loss at the end;
@@ -1121,38 +1141,43 @@ def memorised_or_learnt():
 
 
 # %% [markdown]
-# The loss says "perfect". The training data say "perfect". But the model has learnt a list,
-# and from it "count downwards", not "reverse". Whoever tests on the training data, or prints one lucky example,
-# will never notice. Three habits protect you:
+# The loss says "perfect". The training data say "perfect". But the model has learnt a
+# list, and from it "count downwards", not "reverse". Whoever tests on the training
+# data, or prints one lucky example, will never notice. Three habits protect you:
 #
-# - test on data from a **different draw**, and on data that only the right rule explains;
+# - test on data from a **different draw**, and on data that only the right rule
+#   explains;
 # - count **whole** sequences that the model wrote **alone**;
 # - count how many *different* examples there are. A thousand rows may be 107.
 #
-# *Question in words (3 points).* A friend trains a reversal model. The loss is 0.001. She decodes
-# ten training sequences, and all are right. On random sequences the model scores 0 %. She
-# says: "I need more epochs." In three to four sentences: what has the model learnt, why can neither
-# the loss nor more epochs show or cure it, and which single change would you make?
+# *Question in words (3 points).* A friend trains a reversal model. The loss is 0.001.
+# She decodes ten training sequences, and all are right. On random sequences the model
+# scores 0 %. She says: "I need more epochs." In three to four sentences: what has the
+# model learnt, why can neither the loss nor more epochs show or cure it, and which
+# single change would you make?
 #
-# *What a full answer has: what was learnt (1), why the loss is blind to it (1), a change of the data (1).*
+# *What a full answer has: what was learnt (1), why the loss is blind to it (1), a
+# change of the data (1).*
 
 # %% [markdown] written="sequence_reversal/memorised" points=3
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# The model has learnt its training sequences (or an accidental rule that fits them, such as
-# counting down), not to reverse. The loss is measured on those very sequences, so for it a
-# list learnt by heart is as good as the rule; it is almost zero already, and more epochs
-# can only polish the list. I would draw fresh random sequences for each batch, so that no list
-# can help, and judge by exact match on sequences that were held out.
+# The model has learnt its training sequences (or an accidental rule that fits them,
+# such as counting down), not to reverse. The loss is measured on those very sequences,
+# so for it a list learnt by heart is as good as the rule; it is almost zero already,
+# and more epochs can only polish the list. I would draw fresh random sequences for each
+# batch, so that no list can help, and judge by exact match on sequences that were held
+# out.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 9. Take something away
 #
-# A part is best understood by its absence. Here are three switches. Each takes one thing away from
-# the *same* model, for training and for decoding alike, by a **hook**: a function that PyTorch
-# calls before or after a layer, and which may change what goes in or comes out.
+# A part is best understood by its absence. Here are three switches. Each takes one
+# thing away from the *same* model, for training and for decoding alike, by a **hook**:
+# a function that PyTorch calls before or after a layer, and which may change what goes
+# in or comes out.
 #
 # **Predict first.** For each switch: will the loss be small? Will exact match be high?
 #
@@ -1222,18 +1247,18 @@ def ablations():
 
 
 # %% [markdown]
-# - **No positions.** The encoder sees a *bag* of symbols. It may know which symbols there are, but
-#   not their order. Only very short sequences can be right.
-# - **No causal mask.** The best loss of all, and nothing works. In training, the label of
-#   position `t` stands in the input, at position `t + 1`. The model learns to copy it from there. When it has
-#   to write alone, there is nothing to copy.
+# - **No positions.** The encoder sees a *bag* of symbols. It may know which symbols
+#   there are, but not their order. Only very short sequences can be right.
+# - **No causal mask.** The best loss of all, and nothing works. In training, the label
+#   of position `t` stands in the input, at position `t + 1`. The model learns to copy
+#   it from there. When it has to write alone, there is nothing to copy.
 # - **No scaling.** It hardly matters here: each head has only $d_k = 16$, and training adapts.
 #   Honest experiments also show what does *not* matter. Try it with one head of 512.
 #
 # ## 10. How far does it reach?
 #
-# The model has been trained on lengths 1 to 10, and is right every time. It has surely understood
-# reversal?
+# The model has been trained on lengths 1 to 10, and is right every time. It has surely
+# understood reversal?
 #
 # **Predict first.** Draw a curve: exact match for lengths 1 to 14.
 
@@ -1264,17 +1289,19 @@ def the_cliff():
 
 
 # %% [markdown]
-# A cliff. Position 11 has never had a symbol in training, so the vector of that place is noise to
-# the model. It has learnt reversal *of lengths 1 to 10*, not reversal. More layers or more
-# steps do not help; training on longer sequences does, or positions that count from the
-# end, or relative ones (Press et al. 2022; Kazemnejad et al. 2023). Nothing in the held-out score
-# above would have told you: it was drawn from the same lengths. **A test shows what it tests.**
+# A cliff. Position 11 has never had a symbol in training, so the vector of that place
+# is noise to the model. It has learnt reversal *of lengths 1 to 10*, not reversal. More
+# layers or more steps do not help; training on longer sequences does, or positions that
+# count from the end, or relative ones (Press et al. 2022; Kazemnejad et al. 2023).
+# Nothing in the held-out score above would have told you: it was drawn from the same
+# lengths. **A test shows what it tests.**
 #
 # ## 11. Look inside: the anti-diagonal
 #
-# To write the first token, the decoder should look at the last symbol; for the second, at the last but one.
-# In the map of the cross-attention, with decoder positions down and source positions across,
-# that is a line from top right to bottom left. Is it there?
+# To write the first token, the decoder should look at the last symbol; for the second,
+# at the last but one. In the map of the cross-attention, with decoder positions down
+# and source positions across, that is a line from top right to bottom left. Is it
+# there?
 
 
 # %%
@@ -1319,15 +1346,15 @@ def the_map():
 #
 # **Why it matters.** One pretty map proves nothing. A number over many sequences does.
 #
-# **What to do.** Given the weights of one head, return the share of steps whose *largest*
-# weight lies on the anti-diagonal. For a sequence of `n` symbols, step `t` (from 0 to `n - 1`)
-# should look at symbol `n - 1 - t`. Count the steps of real symbols only: neither that of
-# EOS nor padding. All steps of the batch weigh the same.
+# **What to do.** Given the weights of one head, return the share of steps whose
+# *largest* weight lies on the anti-diagonal. For a sequence of `n` symbols, step `t`
+# (from 0 to `n - 1`) should look at symbol `n - 1 - t`. Count the steps of real symbols
+# only: neither that of EOS nor padding. All steps of the batch weigh the same.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Where is the last symbol in a row of `Ls` places, of which EOS and padding take the last few?
-# Is that place the same in each row of the batch?
+# Where is the last symbol in a row of `Ls` places, of which EOS and padding take the
+# last few? Is that place the same in each row of the batch?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1390,22 +1417,24 @@ def the_share():
 
 
 # %% [markdown]
-# Heads may divide the work, and another seed divides it differently. A head with a low share is not
-# idle: it may look one place beside, and the layers after it can use that as well.
+# Heads may divide the work, and another seed divides it differently. A head with a low
+# share is not idle: it may look one place beside, and the layers after it can use that
+# as well.
 #
 # ## 12. Why attention at all?
 #
-# Before 2015, sequences became sequences by two *recurrent* networks (Sutskever et al. 2014; Cho
-# et al. 2014). One reads symbol by symbol and updates a state. The other starts from the **last**
-# state and writes. Between the two passes one vector of fixed length, and nothing else.
+# Before 2015, sequences became sequences by two *recurrent* networks (Sutskever et al.
+# 2014; Cho et al. 2014). One reads symbol by symbol and updates a state. The other
+# starts from the **last** state and writes. Between the two passes one vector of fixed
+# length, and nothing else.
 #
 # ![Above, without attention: five boxes read 3 1 4 1 5 from left to right, the last one hands a single vector to five boxes that write 5 1 4 1 3. Below, with attention: the same boxes, and the second box that writes has arrows from all five boxes that read, a bold one from the fourth.](../assets/figures/bottleneck.png)
 #
-# Here is such a pair, made of PyTorch's `nn.GRU`, with a few more parameters than our Transformer.
-# Your `fit` trains it by the same recipe, on the same kind of data.
+# Here is such a pair, made of PyTorch's `nn.GRU`, with a few more parameters than our
+# Transformer. Your `fit` trains it by the same recipe, on the same kind of data.
 #
-# **Predict first.** Draw its exact match over the lengths 1 to 10 into the same axes as the
-# Transformer's. Where do the two part?
+# **Predict first.** Draw its exact match over the lengths 1 to 10 into the same axes as
+# the Transformer's. Where do the two part?
 
 
 # %%
@@ -1459,47 +1488,49 @@ def one_vector_for_everything():
 # digits: with three times the steps, the GRUs get to 0.5 at length 10. But everything has to be
 # packed into it and taken out again, and the longer the input, the harder that is to learn.
 #
-# Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the length of
-# the sentence, and blamed the one vector. They let the decoder look back in each step at *all*
-# states of the encoder, with weights from a small network that compares its own state with each of
-# them: attention, trained along with the rest. Long sentences came out about as well as short ones,
-# and the weights drew, for every translation, a map of which word came from where. (Two years later
-# the Transformer kept the attention and dropped the recurrence: that is its title.)
+# Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the
+# length of the sentence, and blamed the one vector. They let the decoder look back in
+# each step at *all* states of the encoder, with weights from a small network that
+# compares its own state with each of them: attention, trained along with the rest. Long
+# sentences came out about as well as short ones, and the weights drew, for every
+# translation, a map of which word came from where. (Two years later the Transformer
+# kept the attention and dropped the recurrence: that is its title.)
 #
-# *Question in words (3 points).* "You need no attention," says a friend, "you need a larger vector."
-# Say in three to four sentences: what must the vector do as sequences get longer, how does
-# attention get around that, and what does attention pay for it?
+# *Question in words (3 points).* "You need no attention," says a friend, "you need a
+# larger vector." Say in three to four sentences: what must the vector do as sequences
+# get longer, how does attention get around that, and what does attention pay for it?
 #
-# *What a full answer has: one fixed size for any length (1), with attention what is kept grows with
-# the source (1), the price in comparisons or memory (1).*
+# *What a full answer has: one fixed size for any length (1), with attention what is
+# kept grows with the source (1), the price in comparisons or memory (1).*
 
 # %% [markdown] written="sequence_reversal/bottleneck" points=3
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# The vector has the same size for two symbols and for a thousand, so ever more must be packed
-# into it and taken out again in the right order; a larger vector moves the limit and does not
-# remove it. With attention the encoder keeps one vector for each position: what is kept grows
-# with the source, and each step of the decoder takes from it what it needs. The price: all these
-# vectors stay in memory, and each of Lt steps is compared with each of Ls positions, Lt · Ls
-# scores (and L · L in self-attention).
+# The vector has the same size for two symbols and for a thousand, so ever more must be
+# packed into it and taken out again in the right order; a larger vector moves the limit
+# and does not remove it. With attention the encoder keeps one vector for each position:
+# what is kept grows with the source, and each step of the decoder takes from it what it
+# needs. The price: all these vectors stay in memory, and each of Lt steps is compared
+# with each of Ls positions, Lt · Ls scores (and L · L in self-attention).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 13. Words
 #
-# To the model, a symbol is a number. So it can reverse sentences word by word, once words
-# have numbers.
+# To the model, a symbol is a number. So it can reverse sentences word by word, once
+# words have numbers.
 #
 # ### Exercise 5.12 - numbers for words
 #
 # *time ~8 min · difficulty 1/5 · 4 points*
 #
-# **Why it matters.** Every language model begins with such a table. Unit 6 builds a better one.
+# **Why it matters.** Every language model begins with such a table. Unit 6 builds a
+# better one.
 #
-# **What to do.** Split each sentence at white space. Give each *different* word one id, from `FIRST`
-# on, without gaps, in the order in which the words first appear. Upper and lower case
-# differ, and a comma belongs to the word that it follows.
+# **What to do.** Split each sentence at white space. Give each *different* word one id,
+# from `FIRST` on, without gaps, in the order in which the words first appear. Upper and
+# lower case differ, and a comma belongs to the word that it follows.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1550,8 +1581,8 @@ check("sequence_reversal/word_ids", word_ids)
 # %% [markdown]
 # **Write your own sentences** of up to ten words into the next cell, in any language.
 #
-# And now mind the lesson of section 8. We do *not* train on these sentences. We train on random
-# strings of their words. Your sentences are the test.
+# And now mind the lesson of section 8. We do *not* train on these sentences. We train
+# on random strings of their words. Your sentences are the test.
 
 # %%
 MY_SENTENCES = [
@@ -1582,46 +1613,49 @@ def words_backwards():
 # %% [markdown]
 # ## 14. A model that writes
 #
-# So far there was one right answer. A **language model** has none: it continues a text, and many
-# continuations are good. Unit 4 gave the model, `LanguageModel(..., causal=True)`: one stack, no
-# source, a causal mask. It is asked the question that you know, *what comes next?*, and your
-# `shift`, `masked_loss` and `fit` train it as they are. What is new is how to *choose* the next
-# token.
+# So far there was one right answer. A **language model** has none: it continues a text,
+# and many continuations are good. Unit 4 gave the model, `LanguageModel(...,
+# causal=True)`: one stack, no source, a causal mask. It is asked the question that you
+# know, *what comes next?*, and your `shift`, `masked_loss` and `fit` train it as they
+# are. What is new is how to *choose* the next token.
 #
-# Always the most probable one? The result is one text, and a dull one: it loves what is frequent,
-# and it repeats itself (Holtzman et al. 2020). So we **draw** the next token from the model's
-# distribution, and three dials say how boldly.
+# Always the most probable one? The result is one text, and a dull one: it loves what is
+# frequent, and it repeats itself (Holtzman et al. 2020). So we **draw** the next token
+# from the model's distribution, and three dials say how boldly.
 #
-# - **Temperature** $T$: the logits are divided by it before the softmax. Below 1, the likely gets
-#   likelier; above 1, all get more alike.
+# - **Temperature** $T$: the logits are divided by it before the softmax. Below 1, the
+#   likely gets likelier; above 1, all get more alike.
 # - **Top-k**: only the $k$ most probable tokens stay.
-# - **Top-p** (*nucleus*): only the smallest set of most probable tokens stays whose probabilities
-#   sum to at least $p$. When the model is sure, that is one token; when it is not, it is many.
+# - **Top-p** (*nucleus*): only the smallest set of most probable tokens stays whose
+#   probabilities sum to at least $p$. When the model is sure, that is one token; when
+#   it is not, it is many.
 #
-# What is cut off gets probability zero, and the rest is scaled up until it sums to 1 again.
+# What is cut off gets probability zero, and the rest is scaled up until it sums to 1
+# again.
 #
-# **Predict first.** Probabilities 0.5, 0.3, 0.15, 0.05. What is left with $k = 3$? With $p = 0.79$?
-# With $p = 0.81$? And what becomes of them as $T$ goes to 0?
+# **Predict first.** Probabilities 0.5, 0.3, 0.15, 0.05. What is left with $k = 3$? With
+# $p = 0.79$? With $p = 0.81$? And what becomes of them as $T$ goes to 0?
 #
 # ### Exercise 5.13 - from logits to chances
 #
 # *time ~20 min · difficulty 3/5 · 9 points*
 #
-# **Why it matters.** These three dials stand beside every large language model. Two models with the
-# same weights can sound like a clerk and like a poet.
+# **Why it matters.** These three dials stand beside every large language model. Two
+# models with the same weights can sound like a clerk and like a poet.
 #
-# **What to do.** Return the probabilities from which the next token is to be drawn. First divide
-# by the temperature. Then, if `top_k` is given, keep the `top_k` most probable tokens (all, if there
-# are fewer). Then, if `top_p` is given, keep the smallest set of most probable ones that has at least
-# `top_p` of what the step before left, scaled to sum 1. At least one token always stays. Each
-# row is treated by itself; nothing is drawn here. No two logits of a row are equal, except `-inf`:
-# such a token is forbidden, and stays at zero.
+# **What to do.** Return the probabilities from which the next token is to be drawn.
+# First divide by the temperature. Then, if `top_k` is given, keep the `top_k` most
+# probable tokens (all, if there are fewer). Then, if `top_p` is given, keep the
+# smallest set of most probable ones that has at least `top_p` of what the step before
+# left, scaled to sum 1. At least one token always stays. Each row is treated by itself;
+# nothing is drawn here. No two logits of a row are equal, except `-inf`: such a token
+# is forbidden, and stays at zero.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Sort a row, the most probable first. A token stays if the sum of those *before* it is still below
-# `top_p`. Which token does that rule always keep? And where in the row did each token stand before
-# you sorted?
+# Sort a row, the most probable first. A token stays if the sum of those *before* it is
+# still below `top_p`. Which token does that rule always keep? And where in the row did
+# each token stand before you sorted?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1695,7 +1729,8 @@ def sampling_distribution(
 check("sequence_reversal/sampling_distribution", sampling_distribution)
 
 # %% [markdown]
-# Was your prediction right? (With $p = 0.79$ the first two are enough; 0.81 needs the third.)
+# Was your prediction right? (With $p = 0.79$ the first two are enough; 0.81 needs the
+# third.)
 
 
 # %%
@@ -1712,33 +1747,35 @@ def three_dials():
 # %% [markdown]
 # ### How good is a text that nobody can mark?
 #
-# Show the model a text that it has never seen, and look at the price per token, $-\log p$, that
-# your loss measures. Averaged over all real tokens of the text, that is its *cross-entropy* in
-# **nats** (the unit that belongs to the natural logarithm). Its exponential is the **perplexity**:
+# Show the model a text that it has never seen, and look at the price per token, $-\log
+# p$, that your loss measures. Averaged over all real tokens of the text, that is its
+# *cross-entropy* in **nats** (the unit that belongs to the natural logarithm). Its
+# exponential is the **perplexity**:
 #
 # $$\operatorname{perplexity} = \exp\Big(-\frac1N \sum_{n=1}^{N} \log p_n\Big)$$
 #
-# Read it as a number of tokens: a perplexity of 13 means that the model is on average as unsure as
-# if it threw a die with 13 sides.
+# Read it as a number of tokens: a perplexity of 13 means that the model is on average
+# as unsure as if it threw a die with 13 sides.
 #
-# **Predict first.** What is the perplexity of a model that knows nothing, with $V$ tokens? What is
-# the smallest that there can be?
+# **Predict first.** What is the perplexity of a model that knows nothing, with $V$
+# tokens? What is the smallest that there can be?
 #
 # ### Exercise 5.14 - perplexity
 #
 # *time ~12 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** It is the number by which language models have been compared for fifty years. It
-# depends on what counts as a token, and on what is averaged over.
+# **Why it matters.** It is the number by which language models have been compared for
+# fifty years. It depends on what counts as a token, and on what is averaged over.
 #
-# **What to do.** You get the logits and labels of several batches, of different sizes. Return the mean
-# price per real token, in nats, and its exponential. **All real tokens of all batches weigh the
-# same**; PAD does not count. Go through the batches once: they may come from a generator.
+# **What to do.** You get the logits and labels of several batches, of different sizes.
+# Return the mean price per real token, in nats, and its exponential. **All real tokens
+# of all batches weigh the same**; PAD does not count. Go through the batches once: they
+# may come from a generator.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# One batch has 3 real tokens that cost 4 nats each, the other has 97 that cost 1. What is the mean
-# price? And is the exponential of a mean the mean of the exponentials?
+# One batch has 3 real tokens that cost 4 nats each, the other has 97 that cost 1. What
+# is the mean price? And is the exponential of a mean the mean of the exponentials?
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
@@ -1790,10 +1827,11 @@ def perplexity(batches: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
 check("sequence_reversal/perplexity", perplexity)
 
 # %% [markdown]
-# Now a text. The course has a grammar of its own that writes English sentences (unit 6 lives on
-# it). 20,000 of them are our training data; words and signs are numbered by your `word_ids`. (`▁`
-# stands for the space in front of a piece.) The sentences that measure the perplexity were never
-# in training: not their words in this order, and not who does what in them.
+# Now a text. The course has a grammar of its own that writes English sentences (unit 6
+# lives on it). 20,000 of them are our training data; words and signs are numbered by
+# your `word_ids`. (`▁` stands for the space in front of a piece.) The sentences that
+# measure the perplexity were never in training: not their words in this order, and not
+# who does what in them.
 
 
 # %%
@@ -1867,22 +1905,23 @@ def a_model_that_writes():
 
 
 # %% [markdown]
-# At a low temperature the sentences are right and alike; at 1 they are as varied as the text that
-# the model has read; well above 1 grammar gives way, and top-p takes the worst of it back. Run the
-# cell again with another seed for the generator: the same model, other texts. With the *same* seed
-# you get the same text, word by word. That is why `write` is handed its generator, and uses no
-# other chance.
+# At a low temperature the sentences are right and alike; at 1 they are as varied as the
+# text that the model has read; well above 1 grammar gives way, and top-p takes the
+# worst of it back. Run the cell again with another seed for the generator: the same
+# model, other texts. With the *same* seed you get the same text, word by word. That is
+# why `write` is handed its generator, and uses no other chance.
 #
-# A perplexity before training near $V$, and about 9 at the end: the grammar chooses among many
-# words at most places, so no model can reach 1. And a number of one tokenizer says nothing beside
-# that of another: with syllables for tokens it would be smaller, and the text no better.
+# A perplexity before training near $V$, and about 9 at the end: the grammar chooses
+# among many words at most places, so no model can reach 1. And a number of one
+# tokenizer says nothing beside that of another: with syllables for tokens it would be
+# smaller, and the text no better.
 
 # %% [markdown]
 # ## 15. A stretch: do not compute anything twice
 #
-# Greedy decoding, as you wrote it, feeds *all* tokens so far in each step. But under a causal mask the
-# keys and values of old positions never change. Compute them once, keep them in a
-# **cache**, and feed only the newest token: `T` positions in all, instead of
+# Greedy decoding, as you wrote it, feeds *all* tokens so far in each step. But under a
+# causal mask the keys and values of old positions never change. Compute them once, keep
+# them in a **cache**, and feed only the newest token: `T` positions in all, instead of
 # $1 + 2 + \dots + T$.
 #
 # ```text
@@ -1899,15 +1938,17 @@ def a_model_that_writes():
 # **Why it matters.** No chat model could answer without it.
 #
 # **What to do.** Given a `MultiHeadAttention` of unit 3 (with `w_q, w_k, w_v, w_o` and
-# `num_heads`), compute its output for the newest position only. `cache` is `None` at first.
-# Later it is whatever you returned the last time. In which form you keep things there is up to
-# you, but keys and values it must be: `w_k` and `w_v` may see each position **once**, when it is
-# the newest. (A cache of inputs would project the whole past again in every step.) Do not change
-# the old cache; somebody may want to go back to it. (Beam search will.)
+# `num_heads`), compute its output for the newest position only. `cache` is `None` at
+# first. Later it is whatever you returned the last time. In which form you keep things
+# there is up to you, but keys and values it must be: `w_k` and `w_v` may see each
+# position **once**, when it is the newest. (A cache of inputs would project the whole
+# past again in every step.) Do not change the old cache; somebody may want to go back
+# to it. (Beam search will.)
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# One query, `T + 1` keys. Which of `q`, `k`, `v` of the newest token will later tokens need again?
+# One query, `T + 1` keys. Which of `q`, `k`, `v` of the newest token will later tokens
+# need again?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1967,9 +2008,10 @@ def attend_with_cache(
 check("sequence_reversal/attend_with_cache", attend_with_cache)
 
 # %% [markdown]
-# The rest of the decoder treats each position on its own, or looks at the source, which does not
-# change. So a whole decoder with a cache takes one more loop. Both ways must write the same
-# tokens, one by one. **Predict first:** how much faster is the cache, for 10 tokens, and for 60?
+# The rest of the decoder treats each position on its own, or looks at the source, which
+# does not change. So a whole decoder with a cache takes one more loop. Both ways must
+# write the same tokens, one by one. **Predict first:** how much faster is the cache,
+# for 10 tokens, and for 60?
 
 
 # %%
@@ -2032,48 +2074,51 @@ def with_and_without_cache():
 
 
 # %% [markdown]
-# The gain grows with the length, as it should: without a cache the work grows with the *square* of the
-# length. (And it grows with the batch: for a single row, most of the time goes into
-# calling functions, not into arithmetic.)
+# The gain grows with the length, as it should: without a cache the work grows with the
+# *square* of the length. (And it grows with the batch: for a single row, most of the
+# time goes into calling functions, not into arithmetic.)
 #
 # ## What you built
 #
 # - data with BOS, EOS and padding, and the shift of teacher forcing;
 # - a loss that ignores padding, a training step, a loop with warm-up and cosine decay;
 # - greedy decoding that stops for each row, and exact match as its judge;
-# - **a Transformer that really reverses**, and the proof: held-out sequences, an anti-diagonal,
-#   an honest cliff at length 11;
-# - a small language model, with the dials of every large one: temperature, top-k, top-p; and
-#   perplexity as its measure;
+# - **a Transformer that really reverses**, and the proof: held-out sequences, an
+#   anti-diagonal, an honest cliff at length 11;
+# - a small language model, with the dials of every large one: temperature, top-k,
+#   top-p; and perplexity as its measure;
 # - a cache that makes it fast.
 #
-# Take with you: *the data decide what is learnt, and the test decides what you know about it.*
+# Take with you: *the data decide what is learnt, and the test decides what you know
+# about it.*
 #
-# **Next:** unit 6 takes your batches, your loop with its schedule, greedy decoding and the dials of
-# sampling as they are, and replaces ten digits by a language.
+# **Next:** unit 6 takes your batches, your loop with its schedule, greedy decoding and
+# the dials of sampling as they are, and replaces ten digits by a language.
 #
 # ## Go further
 #
-# - Williams and Zipser 1989, *A Learning Algorithm for Continually Running Fully Recurrent
-#   Neural Networks*: teacher forcing.
-# - Loshchilov and Hutter 2017, *SGDR*: cosine decay. Vaswani et al. 2017, section 5.3, for
-#   another schedule with warm-up.
-# - Bengio et al. 2015, *Scheduled Sampling*: what if the decoder should get used to its own mistakes?
-# - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to Align and
-#   Translate*, figures 2 and 3: the bottleneck, and the first attention maps.
-# - Holtzman et al. 2020, *The Curious Case of Neural Text Degeneration*: why the most probable text
-#   is dull, and top-p.
-# - Press et al. 2022, *Train Short, Test Long*, and Kazemnejad et al. 2023, *The Impact of Positional
-#   Encoding on Length Generalization*: beyond the cliff.
-# - Zhou et al. 2023, *What Algorithms can Transformers Learn?*: which tasks generalise in length, and why
-#   reversal is a hard one.
-# - Try it: train on lengths 1 to 10, but let each sequence start at a random place of the
-#   position table. Where is the cliff now?
+# - Williams and Zipser 1989, *A Learning Algorithm for Continually Running Fully
+#   Recurrent Neural Networks*: teacher forcing.
+# - Loshchilov and Hutter 2017, *SGDR*: cosine decay. Vaswani et al. 2017, section 5.3,
+#   for another schedule with warm-up.
+# - Bengio et al. 2015, *Scheduled Sampling*: what if the decoder should get used to its
+#   own mistakes?
+# - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to
+#   Align and Translate*, figures 2 and 3: the bottleneck, and the first attention maps.
+# - Holtzman et al. 2020, *The Curious Case of Neural Text Degeneration*: why the most
+#   probable text is dull, and top-p.
+# - Press et al. 2022, *Train Short, Test Long*, and Kazemnejad et al. 2023, *The Impact
+#   of Positional Encoding on Length Generalization*: beyond the cliff.
+# - Zhou et al. 2023, *What Algorithms can Transformers Learn?*: which tasks generalise
+#   in length, and why reversal is a hard one.
+# - Try it: train on lengths 1 to 10, but let each sequence start at a random place of
+#   the position table. Where is the cliff now?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 6 · Text recovery: the project
 #
-# `daughter hungry fed horse field` → *Although my daughter was hungry, she fed the horse
-# in the field.* A search engine throws the little words away. You bring them back.
+# `daughter hungry fed horse field` → *Although my daughter was hungry, she fed the
+# horse in the field.* A search engine throws the little words away. You bring them
+# back.
 #
 # **The task.** A preprocessing pipeline made a sentence lower-case, stripped its signs,
 # dropped the little words and perhaps cut every word down to its dictionary form. From
@@ -19,12 +20,14 @@
 #
 # *About 8 hours · short path about 4: exercises 6.2, 6.3, 6.6, 6.8, 6.11, 6.14, 6.15, 6.16*
 #
-# *16 exercises and four questions in words · 100 points; the trainings
-# come on top: some minutes for the model, a quarter of an hour for each experiment.* The short path carries the story: read the rest, and come back to it.
+# *16 exercises and four questions in words · 100 points; the trainings come on top:
+# some minutes for the model, a quarter of an hour for each experiment.* The short path
+# carries the story: read the rest, and come back to it.
 #
 # **Recap.** Unit 4 built the Transformer, unit 5 trained it on a toy. Here it meets
-# language: batches, schedule, training loop and greedy decoding are those of unit 5. Tagging words is not enough: words that are gone cannot be tagged. So it takes
-# an encoder-decoder: it reads what is left and *writes* a sentence.
+# language: batches, schedule, training loop and greedy decoding are those of unit 5.
+# Tagging words is not enough: words that are gone cannot be tagged. So it takes an
+# encoder-decoder: it reads what is left and *writes* a sentence.
 #
 # **Conventions**
 #
@@ -93,7 +96,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # - `CORPUS`: `"embedded"` is the course's own corpus; it works offline and your model's
 #   grade is measured on it. Or bring your own: a text file, a folder of texts, a folder
-#   with `train.json`, `dev.json`, `test.json`, or `"hf:NAME"` from the Hugging Face Hub.
+#   with `train.json`, `dev.json`, `test.json`, or `"hf:NAME"` from the Hugging Face
+#   Hub.
 # - `LEVEL`: 1 (lower case, no signs), 2 (also no little words; the default), 3 (also
 #   dictionary forms; hard).
 # - `QUICK`: `True` trains for about a minute, to see that all works. `False` trains for
@@ -132,19 +136,19 @@ FUNCTION_WORDS = frozenset(
 #
 # *time ~10 min · difficulty 1/5 · 2 points*
 #
-# **Why it matters.** Search engines do this to every text. It looks harmless. Yet "Don't
-# let's eat, grandma!" and "dont lets eat grandma" are not the same thing.
+# **Why it matters.** Search engines do this to every text. It looks harmless. Yet
+# "Don't let's eat, grandma!" and "dont lets eat grandma" are not the same thing.
 #
-# **What to do.** Lower-case the sentence and keep its words only, with one space between
-# them. A word is a run of letters and digits, of any language. An apostrophe `'` or a hyphen
-# `-` **between** two of these belongs to the word (`don't`, `well-known`); anything else
-# separates words, also where no space stands (`yes,no` has two). Only the underscore `_` is
-# left to you: no sentence here has one.
+# **What to do.** Lower-case the sentence and keep its words only, with one space
+# between them. A word is a run of letters and digits, of any language. An apostrophe
+# `'` or a hyphen `-` **between** two of these belongs to the word (`don't`,
+# `well-known`); anything else separates words, also where no space stands (`yes,no` has
+# two). Only the underscore `_` is left to you: no sentence here has one.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Is it easier to say what to throw away, or what to keep? Where do the quotation marks of
-# `'hello'` differ from the apostrophe of `don't`?
+# Is it easier to say what to throw away, or what to keep? Where do the quotation marks
+# of `'hello'` differ from the apostrophe of `don't`?
 #
 # </details>
 # <details><summary>Hint 2: an example, step by step</summary>
@@ -163,8 +167,8 @@ FUNCTION_WORDS = frozenset(
 # join what was found
 # ```
 #
-# In a regular expression, `\w` is a letter, a digit (also é and ß) or an underscore, and
-# `(?: ...)*` is "any number of the group".
+# In a regular expression, `\w` is a letter, a digit (also é and ß) or an underscore,
+# and `(?: ...)*` is "any number of the group".
 #
 # </details>
 
@@ -189,16 +193,17 @@ check("text_recovery/normalise", normalise)
 #
 # *time ~10 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** The levels decide how hard your task is, and you will compare them.
+# **Why it matters.** The levels decide how hard your task is, and you will compare
+# them.
 #
-# **What to do.** `text` is already normalised. At level 1 return it as it is. At level 2
-# drop the function words. At level 3 drop them, too, and replace each word that is left by
-# `lemma(word)`. Repetitions and order stay.
+# **What to do.** `text` is already normalised. At level 1 return it as it is. At level
+# 2 drop the function words. At level 3 drop them, too, and replace each word that is
+# left by `lemma(word)`. Repetitions and order stay.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `is` is a function word; its lemma is `be`. In which order must stage 2 and stage 3 run so
-# that it makes no difference what the lemma of a function word is?
+# `is` is a function word; its lemma is `be`. In which order must stage 2 and stage 3
+# run so that it makes no difference what the lemma of a function word is?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -253,9 +258,10 @@ check("text_recovery/eliminate", eliminate)
 
 # %% [markdown]
 # Together they are the damage. Dictionary forms come from *simplemma*, a small library
-# that works offline. It looks words up one by one, and is sometimes wrong (`went` → `wend`):
-# so are all such libraries, and your model will have to live with it. Look at what is left at each level. **Predict first:** could *you*
-# recover the third sentence from level 2? From level 3?
+# that works offline. It looks words up one by one, and is sometimes wrong (`went` →
+# `wend`): so are all such libraries, and your model will have to live with it. Look at
+# what is left at each level. **Predict first:** could *you* recover the third sentence
+# from level 2? From level 3?
 
 
 # %%
@@ -277,34 +283,35 @@ def what_is_left():
 #
 # The embedded corpus is written by a grammar: twelve parts of life, about 2,000 words,
 # forty kinds of sentences. It draws *who does what* first and *how it is said* second.
-# That makes an honest split possible: a hash of (who, does, what) decides between train,
-# dev and test. No thing that is said in test was ever said in train.
+# That makes an honest split possible: a hash of (who, does, what) decides between
+# train, dev and test. No thing that is said in test was ever said in train.
 #
-# Shuffling and cutting would not do that. The same (who, does, what) would turn up on both
-# sides in different words, and a model that memorises would look clever. Real texts have
-# the same trouble: headlines, refrains and "he said" return again and again.
+# Shuffling and cutting would not do that. The same (who, does, what) would turn up on
+# both sides in different words, and a model that memorises would look clever. Real
+# texts have the same trouble: headlines, refrains and "he said" return again and again.
 #
 # ### Exercise 6.3 - pairs and splits
 #
 # *time ~20 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** A test set that leaks is worse than none: it tells you what you want
-# to hear. And one sentence dropped from the sources but not from the targets shifts all
-# the pairs behind it. Nothing crashes. The model just learns nonsense.
+# **Why it matters.** A test set that leaks is worse than none: it tells you what you
+# want to hear. And one sentence dropped from the sources but not from the targets
+# shifts all the pairs behind it. Nothing crashes. The model just learns nonsense.
 #
 # **What to do.** Sort pairs into `"train"`, `"dev"` and `"test"`:
 # - leave out pairs whose source is empty (nothing is left: nothing can be recovered);
 # - keep each pair once, at its first place; keep the order otherwise;
 # - the split depends on the **source** alone: take the SHA-256 of its UTF-8 bytes as a
-#   number (`int(hexdigest, 16)`), modulo 20. Remainder 0 is test, 1 is dev, all others are
-#   train.
+#   number (`int(hexdigest, 16)`), modulo 20. Remainder 0 is test, 1 is dev, all others
+#   are train.
 #
-# Python's own `hash` of a text changes with every start of Python; SHA-256 never changes.
+# Python's own `hash` of a text changes with every start of Python; SHA-256 never
+# changes.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# "Is he at home?" and "He is at home." leave the same source. Where would they go if the
-# *target* decided? Which of the two could a model then have learnt by heart?
+# "Is he at home?" and "He is at home." leave the same source. Where would they go if
+# the *target* decided? Which of the two could a model then have learnt by heart?
 #
 # </details>
 # <details><summary>Hint 2: the tools</summary>
@@ -393,9 +400,9 @@ def the_corpus():
 #
 # ## 3. Words
 #
-# Before there are ids, there are *pieces*: words and signs, with `▁` where a space stood.
-# So nothing is lost: gluing the pieces gives the text back, and no space before a comma
-# ever costs you BLEU. Both functions are given:
+# Before there are ids, there are *pieces*: words and signs, with `▁` where a space
+# stood. So nothing is lost: gluing the pieces gives the text back, and no space before
+# a comma ever costs you BLEU. Both functions are given:
 
 # %%
 print(pieces('"Go," she said.'))
@@ -406,21 +413,24 @@ print(glue(pieces('"Go," she said.')))
 #
 # *time ~25 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** The simplest tokenizer there is, and a baseline for the next one. Its
-# `min_freq` is a bargain: rare words cost rows in the embedding and are hardly learnt.
+# **Why it matters.** The simplest tokenizer there is, and a baseline for the next one.
+# Its `min_freq` is a bargain: rare words cost rows in the embedding and are hardly
+# learnt.
 #
 # **What to do.** Write the class.
 # - `vocab`: a list. First the four `SPECIALS`, then all pieces that occur at least
-#   `min_freq` times in `texts`, the most frequent first, equal ones in alphabetical order.
-# - `encode(text)`: the ids of its pieces; `UNK` for a piece that is not in the vocabulary.
-#   No BOS, no EOS: the batches add them later.
-# - `decode(ids)`: the text again. It ends before the first `EOS`; `PAD` and `BOS` leave no
-#   trace.
+#   `min_freq` times in `texts`, the most frequent first, equal ones in alphabetical
+#   order.
+# - `encode(text)`: the ids of its pieces; `UNK` for a piece that is not in the
+#   vocabulary. No BOS, no EOS: the batches add them later.
+# - `decode(ids)`: the text again. It ends before the first `EOS`; `PAD` and `BOS` leave
+#   no trace.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Which data may the vocabulary see? (It sees `texts`, and you decide what that is.) What
-# would `min_freq=1` promise, and what would the model have learnt about a piece it saw once?
+# Which data may the vocabulary see? (It sees `texts`, and you decide what that is.)
+# What would `min_freq=1` promise, and what would the model have learnt about a piece it
+# saw once?
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
@@ -494,12 +504,12 @@ check("text_recovery/word_tokenizer", WordTokenizer)
 # %% [markdown]
 # ## 4. Parts of words: byte-pair encoding
 #
-# Words have two flaws as tokens. A new word is lost for ever. And `bake`, `bakes`, `baked`
-# share nothing: four rows of the embedding, learnt four times.
+# Words have two flaws as tokens. A new word is lost for ever. And `bake`, `bakes`,
+# `baked` share nothing: four rows of the embedding, learnt four times.
 #
-# Byte-pair encoding (Sennrich et al. 2016, section 3.2) lets the corpus decide. Start with
-# characters. Find the pair of neighbours that occurs most often and merge it into one
-# symbol. Repeat. Frequent words end up whole, rare ones in useful parts.
+# Byte-pair encoding (Sennrich et al. 2016, section 3.2) lets the corpus decide. Start
+# with characters. Find the pair of neighbours that occurs most often and merge it into
+# one symbol. Repeat. Frequent words end up whole, rare ones in useful parts.
 #
 # ```text
 # counts     low 5   lower 2   newest 6   widest 3
@@ -514,9 +524,9 @@ check("text_recovery/word_tokenizer", WordTokenizer)
 #
 # **Why it matters.** Both the learning and the use of merges consist of this one step.
 #
-# **What to do.** Wherever the two symbols of `pair` stand side by side, put them together.
-# Go from left to right; a symbol that was just used is used up: in `a a a` the pair
-# `(a, a)` gives `aa a`. Return a new list.
+# **What to do.** Wherever the two symbols of `pair` stand side by side, put them
+# together. Go from left to right; a symbol that was just used is used up: in `a a a`
+# the pair `(a, a)` gives `aa a`. Return a new list.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -570,21 +580,23 @@ check("text_recovery/merge_pair", merge_pair)
 #
 # *time ~35 min · difficulty 3/5 · 5 points*
 #
-# **Why it matters.** Nearly every language model of today reads through a tokenizer that
-# was learnt like this.
+# **Why it matters.** Nearly every language model of today reads through a tokenizer
+# that was learnt like this.
 #
-# **What to do.** From counts of words, learn `num_merges` merges. In each round, the pair of
-# neighbouring symbols with the highest count is merged everywhere; a pair inside a word that
-# occurs 6 times counts 6 times. Of several pairs with the same count the alphabetically
-# first one wins. Stop early when no pair occurs at least twice. Count every place: in
-# `a a a` the pair `(a, a)` counts twice.
+# **What to do.** From counts of words, learn `num_merges` merges. In each round, the
+# pair of neighbouring symbols with the highest count is merged everywhere; a pair
+# inside a word that occurs 6 times counts 6 times. Of several pairs with the same count
+# the alphabetically first one wins. Stop early when no pair occurs at least twice.
+# Count every place: in `a a a` the pair `(a, a)` counts twice.
 #
-# The plain way (count all pairs anew in every round) is fine; it takes some seconds on the
-# corpus. Show progress with `tqdm`; `reversal.watched(num_merges)` says whether anybody looks.
+# The plain way (count all pairs anew in every round) is fine; it takes some seconds on
+# the corpus. Show progress with `tqdm`; `reversal.watched(num_merges)` says whether
+# anybody looks.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# After a merge, which words have changed? Which pairs exist now that did not exist before?
+# After a merge, which words have changed? Which pairs exist now that did not exist
+# before?
 #
 # </details>
 # <details><summary>Hint 2: the data</summary>
@@ -659,16 +671,17 @@ check("text_recovery/learn_merges", learn_merges)
 # **Why it matters.** A new word must be cut in the same way as it would have been in
 # training, or the model meets symbols it hardly knows.
 #
-# **What to do.** Cut a word into symbols: start with its characters and apply the merges, in
-# the order in which they were learnt.
+# **What to do.** Cut a word into symbols: start with its characters and apply the
+# merges, in the order in which they were learnt.
 #
 # Going through *all* merges for each word is right. It is also slow when there are
-# thousands; faster is to look, again and again, for the earliest merge that fits anywhere.
+# thousands; faster is to look, again and again, for the earliest merge that fits
+# anywhere.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Merges `(a, b)` and `(b, c)` were learnt in this order. What becomes of `abc`? What if you
-# applied them in the other order?
+# Merges `(a, b)` and `(b, c)` were learnt in this order. What becomes of `abc`? What if
+# you applied them in the other order?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -712,9 +725,9 @@ def segment(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 check("text_recovery/segment", segment)
 
 # %% [markdown]
-# `SubwordTokenizer` puts your functions to work: text → pieces → symbols → ids, and back.
-# It is built from *train* only. Its vocabulary is shared by source and target, so that a
-# word to be copied has the same embedding on both sides.
+# `SubwordTokenizer` puts your functions to work: text → pieces → symbols → ids, and
+# back. It is built from *train* only. Its vocabulary is shared by source and target, so
+# that a word to be copied has the same embedding on both sides.
 
 
 # %%
@@ -746,8 +759,8 @@ def two_tokenizers():
 #
 # ## 5. What you have already
 #
-# Training a Transformer was the work of unit 5. Not one of its functions knows that it was
-# made for digits, so here they are again, on sentences:
+# Training a Transformer was the work of unit 5. Not one of its functions knows that it
+# was made for digits, so here they are again, on sentences:
 #
 # | unit 5 | here |
 # |---|---|
@@ -772,10 +785,10 @@ def a_batch_of_sentences():
 # %% [markdown]
 # ## 6. A loss that leaves room for doubt
 #
-# Cross-entropy wants the right token to have probability 1. In our task there is often more
-# than one good word: *a* key or *the* key? Label smoothing (Szegedy et al. 2016, section 7)
-# asks for a little less. With $V$ tokens and smoothing $\varepsilon$, the wanted distribution
-# is
+# Cross-entropy wants the right token to have probability 1. In our task there is often
+# more than one good word: *a* key or *the* key? Label smoothing (Szegedy et al. 2016,
+# section 7) asks for a little less. With $V$ tokens and smoothing $\varepsilon$, the
+# wanted distribution is
 #
 # $$q_k = (1 - \varepsilon)\,[k = \text{target}] + \frac{\varepsilon}{V},
 # \qquad \text{loss} = -\sum_{k=1}^{V} q_k \log p_k .$$
@@ -786,17 +799,18 @@ def a_batch_of_sentences():
 #
 # *time ~20 min · difficulty 3/5 · 5 points*
 #
-# **Why it matters.** It keeps the model from being too sure. Its probabilities become more
-# honest, and beam search lives on honest probabilities.
+# **Why it matters.** It keeps the model from being too sure. Its probabilities become
+# more honest, and beam search lives on honest probabilities.
 #
-# **What to do.** The mean of the loss above over all **real** target tokens of the batch
-# (those that are not `PAD`). The share $\varepsilon/V$ goes to every token of the
-# vocabulary, as in PyTorch's own `label_smoothing`; you may use it, or write the formula.
+# **What to do.** The mean of the loss above over all **real** target tokens of the
+# batch (those that are not `PAD`). The share $\varepsilon/V$ goes to every token of the
+# vocabulary, as in PyTorch's own `label_smoothing`; you may use it, or write the
+# formula.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# By what do you divide: the number of sentences, of places, or of real tokens? How would
-# longer padding change the loss in each case?
+# By what do you divide: the number of sentences, of places, or of real tokens? How
+# would longer padding change the loss in each case?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -852,18 +866,20 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 #
 # *time ~15 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** The dev loss tells you when to stop and which setting is better. It must
-# not depend on how the sentences happen to be cut into batches.
+# **Why it matters.** The dev loss tells you when to stop and which setting is better.
+# It must not depend on how the sentences happen to be cut into batches.
 #
-# **What to do.** The mean loss **per real target token** over all batches `(source, target_in,
-# target_out)`, the target shifted already: in evaluation mode, without gradients, and nothing
-# is learnt. `loss_function` gives the mean over the real tokens of one batch. Afterwards the
-# model is as it came: in the mode (training or evaluation), with the gradients that it had.
-# `batches` may be an iterator: go through it once.
+# **What to do.** The mean loss **per real target token** over all batches `(source,
+# target_in, target_out)`, the target shifted already: in evaluation mode, without
+# gradients, and nothing is learnt. `loss_function` gives the mean over the real tokens
+# of one batch. Afterwards the model is as it came: in the mode (training or
+# evaluation), with the gradients that it had. `batches` may be an iterator: go through
+# it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# What does dropout do in training mode? Where does a model keep its mode? (`model.training`)
+# What does dropout do in training mode? Where does a model keep its mode?
+# (`model.training`)
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
@@ -923,28 +939,29 @@ check("text_recovery/evaluate", evaluate)
 # # Part D · How good is it? BLEU
 #
 # There are many good sentences, and we have one reference. BLEU (Papineni et al. 2002,
-# section 2) counts what the output and the reference share: words, pairs of words, triples,
-# quadruples. It is a number between 0 and 100 for a whole **corpus**.
+# section 2) counts what the output and the reference share: words, pairs of words,
+# triples, quadruples. It is a number between 0 and 100 for a whole **corpus**.
 #
 # ## 8. Clipped counts
 #
-# Candidate: `the the the the the the the`. Reference: `the cat is on the mat`. All seven
-# words of the candidate occur in the reference. Precision 7/7? The trick of *clipping*: an
-# n-gram counts at most as often as it occurs in the reference. `the` occurs twice: 2/7.
+# Candidate: `the the the the the the the`. Reference: `the cat is on the mat`. All
+# seven words of the candidate occur in the reference. Precision 7/7? The trick of
+# *clipping*: an n-gram counts at most as often as it occurs in the reference. `the`
+# occurs twice: 2/7.
 #
 # ### Exercise 6.10 - clipped matches
 #
 # *time ~15 min · difficulty 2/5 · 3 points*
 #
-# **What to do.** For one hypothesis and its references (lists of tokens), return two numbers:
-# how many n-grams of the hypothesis are matched, clipped, and how many n-grams it has. With
-# several references, an n-gram may match as often as in the reference that has it **most
-# often**.
+# **What to do.** For one hypothesis and its references (lists of tokens), return two
+# numbers: how many n-grams of the hypothesis are matched, clipped, and how many n-grams
+# it has. With several references, an n-gram may match as often as in the reference that
+# has it **most often**.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# A set knows *whether*, a Counter knows *how often*. Which do you need? What is the union `|`
-# of two Counters, what is their intersection `&`?
+# A set knows *whether*, a Counter knows *how often*. Which do you need? What is the
+# union `|` of two Counters, what is their intersection `&`?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -998,41 +1015,42 @@ check("text_recovery/clipped_matches", clipped_matches)
 # %% [markdown]
 # ## 9. BLEU of a corpus
 #
-# Add up matches and totals over **all** sentences first, for each $n$ from 1 to 4. Then, once:
+# Add up matches and totals over **all** sentences first, for each $n$ from 1 to 4.
+# Then, once:
 #
 # $$p_n = \frac{\text{matches}_n}{\text{total}_n}, \qquad
 # \text{BLEU} = 100 \cdot \text{BP} \cdot \Big(\prod_{n=1}^{4} p_n\Big)^{1/4}, \qquad
 # \text{BP} = \min\!\big(1,\ e^{\,1 - r/h}\big).$$
 #
 # $h$ is the number of tokens in all hypotheses. $r$ is the number of tokens in the
-# references; of several references of a sentence the one counts whose length is closest to
-# the hypothesis (of two equally close ones, the shorter). The brevity penalty BP stands in
-# for recall: who says little is rarely wrong.
+# references; of several references of a sentence the one counts whose length is closest
+# to the hypothesis (of two equally close ones, the shorter). The brevity penalty BP
+# stands in for recall: who says little is rarely wrong.
 #
 # What if some $p_n$ is 0? Two answers (Chen and Cherry 2014; sacrebleu's names):
 # - `smooth="none"`: then BLEU is 0.
-# - `smooth="exp"`: the first such $p_n$ becomes $\frac{1}{2 \cdot \text{total}_n}$, the second
-#   $\frac{1}{4 \cdot \text{total}_n}$, and so on. If *nothing* matches, not even one word,
-#   BLEU is 0 all the same.
+# - `smooth="exp"`: the first such $p_n$ becomes $\frac{1}{2 \cdot \text{total}_n}$, the
+#   second $\frac{1}{4 \cdot \text{total}_n}$, and so on. If *nothing* matches, not even
+#   one word, BLEU is 0 all the same.
 #
-# And if hypotheses are so short that $\text{total}_4$ is 0? With `effective_order=False` BLEU
-# is 0. With `effective_order=True` only the orders that exist are used: for
-# $\text{total}_4 = 0$ it is the cube root of $p_1 p_2 p_3$.
+# And if hypotheses are so short that $\text{total}_4$ is 0? With
+# `effective_order=False` BLEU is 0. With `effective_order=True` only the orders that
+# exist are used: for $\text{total}_4 = 0$ it is the cube root of $p_1 p_2 p_3$.
 #
 # ### Exercise 6.11 - BLEU
 #
 # *time ~45 min · difficulty 4/5 · 7 points*
 #
-# **Why it matters.** It is your grade. And published scores have differed by several points
-# because of a detail of what you write now (Post 2018, sections 2 and 3).
+# **Why it matters.** It is your grade. And published scores have differed by several
+# points because of a detail of what you write now (Post 2018, sections 2 and 3).
 #
-# **What to do.** BLEU of hypotheses (texts), each with a list of references (texts), between
-# 0 and 100. `tokenize` cuts a text into tokens; case and signs count.
+# **What to do.** BLEU of hypotheses (texts), each with a list of references (texts),
+# between 0 and 100. `tokenize` cuts a text into tokens; case and signs count.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Why is the mean of the sentences' BLEUs something else? What would a perfect sentence of
-# three words add to it?
+# Why is the mean of the sentences' BLEUs something else? What would a perfect sentence
+# of three words add to it?
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
@@ -1105,12 +1123,12 @@ def corpus_bleu(
 check("text_recovery/corpus_bleu", corpus_bleu)
 
 # %% [markdown]
-# What do the baselines reach? Copying the source; a rule (capital letter, full stop); and an
-# inserter that puts between two words what stood there most often in training.
+# What do the baselines reach? Copying the source; a rule (capital letter, full stop);
+# and an inserter that puts between two words what stood there most often in training.
 #
-# **Predict first.** Some reports use a "BLEU" that averages the unigram precision of the
-# sentences. By how much will it differ for the copy? And what does it say to a sentence whose
-# words are shuffled?
+# **Predict first.** Some reports use a "BLEU" that averages the unigram precision of
+# the sentences. By how much will it differ for the copy? And what does it say to a
+# sentence whose words are shuffled?
 
 
 # %%
@@ -1143,8 +1161,9 @@ def the_baselines():
 
 
 # %% [markdown]
-# Look at the last row. Every word is right, no sentence is readable, and the unigram score is
-# nearly perfect. *A score that cannot see word order says nothing about sentences.*
+# Look at the last row. Every word is right, no sentence is readable, and the unigram
+# score is nearly perfect. *A score that cannot see word order says nothing about
+# sentences.*
 #
 # # Part E · Decoding
 #
@@ -1159,9 +1178,9 @@ def the_baselines():
 #
 # ## 10. Greedy
 #
-# Take the best token, append it, ask again: that is unit 5's `greedy_decode`, as it is. It calls
-# `model(source, tokens)` for every token, and so the source would be read anew each time. A small
-# model around the model reads it once and remembers.
+# Take the best token, append it, ask again: that is unit 5's `greedy_decode`, as it is.
+# It calls `model(source, tokens)` for every token, and so the source would be read anew
+# each time. A small model around the model reads it once and remembers.
 
 
 # %%
@@ -1188,11 +1207,12 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # ## 11. Beam search
 #
 # Greedy decoding never takes a word back. Beam search keeps the `k` best prefixes, all
-# along. The score of a prefix is the sum of the logarithms of its tokens' probabilities.
+# along. The score of a prefix is the sum of the logarithms of its tokens'
+# probabilities.
 #
-# Longer texts have more factors below 1, so raw scores favour short ones. That is why ended
-# hypotheses are compared by $\text{score} / \text{length}^\alpha$, where the length counts
-# the tokens with EOS and without BOS.
+# Longer texts have more factors below 1, so raw scores favour short ones. That is why
+# ended hypotheses are compared by $\text{score} / \text{length}^\alpha$, where the
+# length counts the tokens with EOS and without BOS.
 #
 # ![Three steps of a beam search with k = 2. From BOS, "the" with -0.5 and "a" with -1.2 stay live; "cat" with -2.6 is dropped, and EOS with -4.9 has ended. In each step the two best continuations of both prefixes together stay live. After step 3 the best ended hypothesis has -1.9 / 3 = -0.63 and the best live one -1.5 / 3 = -0.50, so the search goes on.](../assets/figures/beam_search.png)
 #
@@ -1201,31 +1221,32 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # **The rules of our search**, for each sentence:
 # 1. Start with one live prefix, `BOS`, of score 0.
 # 2. In each step look at all continuations of all live prefixes.
-# 3. Every continuation by `EOS` is an *ended* hypothesis. Remember the best one so far, by
-#    $\text{score}/\text{length}^\alpha$ (of equal ones the earlier).
-# 4. Of all **other** continuations, over all prefixes together, the `k` best scores stay live.
-# 5. Stop the sentence when its best ended hypothesis is at least as good as its best live
-#    one, both divided by their own $\text{length}^\alpha$; and in any case after `max_len`
-#    steps.
-# 6. The answer is the best ended hypothesis. (There always is one: by rule 3, `EOS` is a
-#    continuation in every step, however improbable.)
+# 3. Every continuation by `EOS` is an *ended* hypothesis. Remember the best one so far,
+#    by $\text{score}/\text{length}^\alpha$ (of equal ones the earlier).
+# 4. Of all **other** continuations, over all prefixes together, the `k` best scores
+#    stay live.
+# 5. Stop the sentence when its best ended hypothesis is at least as good as its best
+#    live one, both divided by their own $\text{length}^\alpha$; and in any case after
+#    `max_len` steps.
+# 6. The answer is the best ended hypothesis. (There always is one: by rule 3, `EOS` is
+#    a continuation in every step, however improbable.)
 #
 # ### Exercise 6.12 - beam search
 #
 # *time ~60 min · difficulty 5/5 · 6 points*
 #
-# **Why it matters.** Translation systems have decoded like this for decades. With `k = 1` it
-# is nearly greedy; with `k` as large as the number of prefixes it is exhaustive.
+# **Why it matters.** Translation systems have decoded like this for decades. With `k =
+# 1` it is nearly greedy; with `k` as large as the number of prefixes it is exhaustive.
 #
-# **What to do.** Follow the rules for a batch of sentences. You may search one sentence after
-# the other (its `k` prefixes are the batch of the model), or all at once. Return what
-# `greedy_decode` returns: no BOS, each row with its EOS, then PAD. Work in evaluation mode
-# and without gradients.
+# **What to do.** Follow the rules for a batch of sentences. You may search one sentence
+# after the other (its `k` prefixes are the batch of the model), or all at once. Return
+# what `greedy_decode` returns: no BOS, each row with its EOS, then PAD. Work in
+# evaluation mode and without gradients.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `scores` has `k` rows and `V` columns. You flatten it and take the `k` best. Element number
-# 17 of the flat list with `V = 5`: which prefix, which token?
+# `scores` has `k` rows and `V` columns. You flatten it and take the `k` best. Element
+# number 17 of the flat list with `V = 5`: which prefix, which token?
 #
 # </details>
 # <details><summary>Hint 2: the shapes, for one sentence</summary>
@@ -1344,27 +1365,30 @@ class Noisy(nn.Module):
 
 
 # %% [markdown]
-# Of several sentences that were drawn, which one do you hand in? The most probable? There is
-# another answer (Kumar and Byrne 2004): the one that agrees best with all the others. What is
-# wrong in one draw is seldom wrong in the same way in the next; what is right returns.
+# Of several sentences that were drawn, which one do you hand in? The most probable?
+# There is another answer (Kumar and Byrne 2004): the one that agrees best with all the
+# others. What is wrong in one draw is seldom wrong in the same way in the next; what is
+# right returns.
 #
 # ### Exercise 6.13 - what most of them agree on
 #
 # *time ~20 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** "Ask several times, take what they agree on" works for translations, and
-# for the answers of chat models. It needs no probability at all, only a measure of likeness.
+# **Why it matters.** "Ask several times, take what they agree on" works for
+# translations, and for the answers of chat models. It needs no probability at all, only
+# a measure of likeness.
 #
-# **What to do.** Return the text whose *mean* similarity to the others is the largest. Each text
-# is compared with all texts at **other places** of the list: never with itself, but with its
-# twins, if the same text was drawn more than once. `similarity(text, other)` need not be
-# symmetric: the text that is judged comes first, the one that it is compared with second. Of
-# equally good texts the first one wins. A single text is its own answer.
+# **What to do.** Return the text whose *mean* similarity to the others is the largest.
+# Each text is compared with all texts at **other places** of the list: never with
+# itself, but with its twins, if the same text was drawn more than once.
+# `similarity(text, other)` need not be symmetric: the text that is judged comes first,
+# the one that it is compared with second. Of equally good texts the first one wins. A
+# single text is its own answer.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Three of five texts are equal. If you threw the twins away before you compare: what would be
-# left of the agreement?
+# Three of five texts are equal. If you threw the twins away before you compare: what
+# would be left of the agreement?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -1490,8 +1514,9 @@ def train(
 # **Predict first.** The inserter reached about 62 BLEU on the embedded corpus. How far will the
 # Transformer get in one minute on one core? (`QUICK = True`.) In four? (`QUICK = False`.)
 #
-# With `QUICK = False` the model is written to `my_recovery.safetensors`, beside this notebook.
-# That file is what you hand in, together with the notebook. It may have 16 MB.
+# With `QUICK = False` the model is written to `my_recovery.safetensors`, beside this
+# notebook. That file is what you hand in, together with the notebook. It may have 16
+# MB.
 
 # %%
 STEPS = 500 if QUICK else 2000
@@ -1532,11 +1557,11 @@ def what_your_model_recovers():
 # %% [markdown]
 # ## 14. A model that is trained already
 #
-# No time to train? The course ships a checkpoint (of the embedded corpus at level 2). Load it,
-# let it work, look inside. You cannot hand it in: grading knows its answers.
+# No time to train? The course ships a checkpoint (of the embedded corpus at level 2).
+# Load it, let it work, look inside. You cannot hand it in: grading knows its answers.
 #
-# **Predict first.** While the decoder writes a word that was *not* in the source ("the"), where
-# do you think it looks?
+# **Predict first.** While the decoder writes a word that was *not* in the source
+# ("the"), where do you think it looks?
 
 
 # %%
@@ -1580,10 +1605,10 @@ def where_it_looks():
 # %% [markdown]
 # ### One source, many sentences
 #
-# A source leaves choices. Draw some restorations of it with your `Noisy` model and look which
-# choices these are. Then let your `consensus` decide, with the BLEU of one sentence against
-# another as similarity. **Predict first:** is the sentence that most draws agree on better than
-# a single draw? Better than greedy search?
+# A source leaves choices. Draw some restorations of it with your `Noisy` model and look
+# which choices these are. Then let your `consensus` decide, with the BLEU of one
+# sentence against another as similarity. **Predict first:** is the sentence that most
+# draws agree on better than a single draw? Better than greedy search?
 
 # %%
 def alike(text: str, other: str) -> float:
@@ -1612,35 +1637,38 @@ def drawn_and_chosen():
 
 
 # %% [markdown]
-# On 100 sentences we measured 82 to 85 BLEU for a single draw, 94.2 for what eight draws agree on,
-# and 94.3 for greedy search. With `top_p=0.98` a single draw falls to 55, and eight of them agree
-# on 86. Why are draws so wild? Label smoothing wants a tenth of the probability spread over the
-# whole vocabulary, in each step; without top-p, a sentence of ten tokens hardly ever gets through
-# unharmed. And what no two draws have in common, the vote throws out.
+# On 100 sentences we measured 82 to 85 BLEU for a single draw, 94.2 for what eight
+# draws agree on, and 94.3 for greedy search. With `top_p=0.98` a single draw falls to
+# 55, and eight of them agree on 86. Why are draws so wild? Label smoothing wants a
+# tenth of the probability spread over the whole vocabulary, in each step; without
+# top-p, a sentence of ten tokens hardly ever gets through unharmed. And what no two
+# draws have in common, the vote throws out.
 #
 # ## 15. What goes wrong?
 #
-# A BLEU of 90 does not say what the missing 10 are. To know what to try next, count the mistakes
-# *by kind*. Two steps: find out which token of the output stands for which token of the
-# original, and then say what kind of mistake each pair is.
+# A BLEU of 90 does not say what the missing 10 are. To know what to try next, count the
+# mistakes *by kind*. Two steps: find out which token of the output stands for which
+# token of the original, and then say what kind of mistake each pair is.
 #
 # ### Exercise 6.14 - align
 #
 # *time ~35 min · difficulty 4/5 · 7 points*
 #
-# **Why it matters.** One missing word at the start, and a comparison place by place calls the
-# whole sentence wrong. This alignment is behind `diff`, spell checkers and the word error rate of
-# speech recognition (Levenshtein 1966).
+# **Why it matters.** One missing word at the start, and a comparison place by place
+# calls the whole sentence wrong. This alignment is behind `diff`, spell checkers and
+# the word error rate of speech recognition (Levenshtein 1966).
 #
-# **What to do.** Pair the tokens of an output with those of the original, in order. A pair is
-# `(token, token)`, equal or not; `(token, None)` for one that is too much; `(None, token)` for
-# one that is missing. Every token of both texts stands in exactly one pair. Of all such lists
-# return one with the **fewest** pairs whose two sides differ. If there are several, any will do.
+# **What to do.** Pair the tokens of an output with those of the original, in order. A
+# pair is `(token, token)`, equal or not; `(token, None)` for one that is too much;
+# `(None, token)` for one that is missing. Every token of both texts stands in exactly
+# one pair. Of all such lists return one with the **fewest** pairs whose two sides
+# differ. If there are several, any will do.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# You know the best alignment of all but the last token: of both texts, of the output alone, of
-# the original alone. How many pairs can the last one be, and which of these do they continue?
+# You know the best alignment of all but the last token: of both texts, of the output
+# alone, of the original alone. How many pairs can the last one be, and which of these
+# do they continue?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -1716,11 +1744,11 @@ check("text_recovery/align", align)
 #
 # *time ~25 min · difficulty 3/5 · 6 points*
 #
-# **Why it matters.** "Articles are wrong" and "names are wrong" ask for different work: more data
-# for the one, a way to copy for the other. One number cannot tell them apart.
+# **Why it matters.** "Articles are wrong" and "names are wrong" ask for different work:
+# more data for the one, a way to copy for the other. One number cannot tell them apart.
 #
-# **What to do.** Count the pairs whose two sides differ, by kind. The kind is the **first** that
-# fits:
+# **What to do.** Count the pairs whose two sides differ, by kind. The kind is the
+# **first** that fits:
 #
 # | kind | fits if |
 # |---|---|
@@ -1730,13 +1758,13 @@ check("text_recovery/align", align)
 # | `"form"` | both sides are there, and their lower-case words have the same `lemma` |
 # | `"word"` | always |
 #
-# Return a dict (a `Counter` is one) from kinds to numbers; a kind that does not occur may be
-# missing or 0.
+# Return a dict (a `Counter` is one) from kinds to numbers; a kind that does not occur
+# may be missing or 0.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `(is, was)`: the same lemma, and both are function words. Which row of the table decides? And
-# what is there to compare in `(None, the)`?
+# `(is, was)`: the same lemma, and both are function words. Which row of the table
+# decides? And what is there to compare in `(None, the)`?
 #
 # </details>
 # <details><summary>Hint 2: an example</summary>
@@ -1803,8 +1831,9 @@ def error_kinds(
 check("text_recovery/error_kinds", error_kinds)
 
 # %% [markdown]
-# Now your model's mistakes, and those of the shipped one. **Predict first:** which kind is the
-# most frequent for a model that has trained for a minute? And for one that has trained on?
+# Now your model's mistakes, and those of the shipped one. **Predict first:** which kind
+# is the most frequent for a model that has trained for a minute? And for one that has
+# trained on?
 
 # %%
 @demo
@@ -1813,14 +1842,17 @@ def mistakes_by_kind():
     sources, originals = zip(*pairs, strict=True)
     kinds = ["case", "sign", "function word", "form", "word"]
     bars = {}
-    for name, its, cut in (("yours", model, tokenizer), ("shipped", ready, ready_tokenizer)):
+    models = {"yours": (model, tokenizer), "shipped": (ready, ready_tokenizer)}
+    for name, its in models.items():
         found = Counter()
-        for text, original in zip(recover(its, cut, sources, greedy), originals, strict=True):
+        outputs = recover(*its, sources, greedy)
+        for text, original in zip(outputs, originals, strict=True):
             aligned = align(tokenize_13a(text), tokenize_13a(original))
             found.update(error_kinds(aligned, FUNCTION_WORDS, lemma))
         bars[name] = [found[kind] for kind in kinds]
     fig, axes = plt.subplots(1, 2, figsize=(8, 2.4), sharey=True)
-    for ax, (name, counts), colour in zip(axes, bars.items(), ("#D55E00", "#0072B2"), strict=True):
+    for ax, (name, counts) in zip(axes, bars.items(), strict=True):
+        colour = "#D55E00" if name == "yours" else "#0072B2"
         ax.bar_label(ax.barh(kinds, counts, color=colour), padding=3)
         ax.set(title=f"{name}: mistakes in 200 sentences")
         ax.margins(x=0.15)
@@ -1834,8 +1866,8 @@ def mistakes_by_kind():
 # %% [markdown]
 # ### Sentences of your own
 #
-# Write some into the next cell, a few of the kind above and a few of your own life. **Predict
-# first:** for each of them, will the model bring it back?
+# Write some into the next cell, a few of the kind above and a few of your own life.
+# **Predict first:** for each of them, will the model bring it back?
 
 # %%
 MY_SENTENCES = [
@@ -1859,27 +1891,28 @@ def sentences_of_your_own():
 
 
 # %% [markdown]
-# A sentence of the grammar comes back. One that you make of the grammar's words may come out as
-# another: where the source leaves a choice, the model takes what was frequent in *its* texts. And
-# words from elsewhere come out in pieces that fit nowhere. The BLEU that you saw above is true,
-# and it is true *for this grammar*. A model knows the distribution that it was trained on: its
-# **domain**. Nothing in the score says how small that is. Only other data do.
+# A sentence of the grammar comes back. One that you make of the grammar's words may
+# come out as another: where the source leaves a choice, the model takes what was
+# frequent in *its* texts. And words from elsewhere come out in pieces that fit nowhere.
+# The BLEU that you saw above is true, and it is true *for this grammar*. A model knows
+# the distribution that it was trained on: its **domain**. Nothing in the score says how
+# small that is. Only other data do.
 #
 # # Part G · Three experiments
 #
-# From here on there is no right answer to compare with. There are questions, settings, numbers
-# and your thoughts.
+# From here on there is no right answer to compare with. There are questions, settings,
+# numbers and your thoughts.
 #
-# `experiments.run_grid` runs a grid of settings, shows its progress and saves every run in the
-# folder `runs`. Interrupt it when you like: started again, it goes on where it stopped. Delete
-# a file there to repeat its run.
+# `experiments.run_grid` runs a grid of settings, shows its progress and saves every run
+# in the folder `runs`. Interrupt it when you like: started again, it goes on where it
+# stopped. Delete a file there to repeat its run.
 #
-# Change **one** thing at a time. Keep data, steps and seed equal. When two settings differ by
-# less than two seeds of the same setting do, say so. With 1,000 test sentences, BLEU itself is
-# uncertain by about ±1.
+# Change **one** thing at a time. Keep data, steps and seed equal. When two settings
+# differ by less than two seeds of the same setting do, say so. With 1,000 test
+# sentences, BLEU itself is uncertain by about ±1.
 #
-# `QUICK = True` only shows that all works; for your report set it to `False` (fifteen trainings of
-# 1,000 steps, one to two minutes each on one core).
+# `QUICK = True` only shows that all works; for your report set it to `False` (fifteen
+# trainings of 1,000 steps, one to two minutes each on one core).
 
 # %%
 EXPERIMENT_STEPS = 40 if QUICK else 1000
@@ -1928,8 +1961,8 @@ def report(name: str, configs: list[dict], label: str, run=run) -> None:
 # %% [markdown]
 # ### Experiment 1 - sinusoidal or learned positions?
 #
-# Unit 1 gave you a table of sines. One can as well learn a vector for each position. Look at the
-# number of parameters, at the curves, at the final BLEU, at examples.
+# Unit 1 gave you a table of sines. One can as well learn a vector for each position.
+# Look at the number of parameters, at the curves, at the final BLEU, at examples.
 #
 # **Predict first**, in one sentence: which one learns faster at the start, and why?
 
@@ -1942,12 +1975,13 @@ def positions():
 
 
 # %% [markdown]
-# **Question 1** (4 points). Report what you measured: parameters, curves, BLEU, one example
-# where the two differ. What would happen with a sentence longer than all in training?
+# **Question 1** (4 points). Report what you measured: parameters, curves, BLEU, one
+# example where the two differ. What would happen with a sentence longer than all in
+# training?
 #
-# *Rubric:* 1 point the table with settings and seeds; 1 point the curves described (not only
-# the last number); 1 point the spread between seeds used to judge the difference; 1 point the
-# question on longer sentences argued from how the two are made.
+# *Rubric:* 1 point the table with settings and seeds; 1 point the curves described (not
+# only the last number); 1 point the spread between seeds used to judge the difference;
+# 1 point the question on longer sentences argued from how the two are made.
 
 # %% [markdown] written="text_recovery/question_positions" points=4
 # *Your answer here*
@@ -1962,26 +1996,28 @@ def positions():
 # | learned, small at the start | 0 | 41.1 | 73.0 | 87.4 | 89.4 | 89.3 | 1,145,308 |
 # | learned, small at the start | 1 | 37.8 | 76.9 | 85.4 | 88.6 | 89.7 | |
 #
-# Learned positions cost 200 × 128 = 25,600 parameters more (about 2%). In these runs they started
-# with a deviation of 0.1, the sines with a root mean square of 0.71. Is the gap due to *learning*
-# positions, or to their small start? Short trainings told, with one change at a time: 51.7 BLEU with
-# sines; learned ones 45.5 from 0.1, 46.9 from 0.7 (as in the cell above), and 48.5 when they start
-# as the sines themselves. So the size explains a part, and what they start *as* explains more: sines
-# offer attention to neighbours from the beginning, random vectors have to find it. A good answer
-# reports its own three seeds and says how far two seeds of one kind are apart: here 0.4, against
-# gaps of 2.1 to 2.9 after 1,000 steps. On longer sentences the learned vectors of late positions were hardly or never
-# trained: they are noise. The sines exist there, but the model has never seen them either: both get
-# worse, learned ones more abruptly.
+# Learned positions cost 200 × 128 = 25,600 parameters more (about 2%). In these runs
+# they started with a deviation of 0.1, the sines with a root mean square of 0.71. Is
+# the gap due to *learning* positions, or to their small start? Short trainings told,
+# with one change at a time: 51.7 BLEU with sines; learned ones 45.5 from 0.1, 46.9 from
+# 0.7 (as in the cell above), and 48.5 when they start as the sines themselves. So the
+# size explains a part, and what they start *as* explains more: sines offer attention to
+# neighbours from the beginning, random vectors have to find it. A good answer reports
+# its own three seeds and says how far two seeds of one kind are apart: here 0.4,
+# against gaps of 2.1 to 2.9 after 1,000 steps. On longer sentences the learned vectors
+# of late positions were hardly or never trained: they are noise. The sines exist there,
+# but the model has never seen them either: both get worse, learned ones more abruptly.
 # ### END SOLUTION
 
 # %% [markdown]
 # ### Experiment 2 - greedy or beams?
 #
-# One model, several ways to decode: greedy, and beams of 3, 5 and 10. Look at BLEU, at the time a
-# sentence takes, at the mean length of the outputs, and at sentences that differ.
+# One model, several ways to decode: greedy, and beams of 3, 5 and 10. Look at BLEU, at
+# the time a sentence takes, at the mean length of the outputs, and at sentences that
+# differ.
 #
-# **Predict first:** does a wider beam always give a better BLEU? Does it always find a more
-# probable sentence?
+# **Predict first:** does a wider beam always give a better BLEU? Does it always find a
+# more probable sentence?
 
 
 # %%
@@ -2012,33 +2048,36 @@ def beams():
 
 
 # %% [markdown]
-# **Question 2** (4 points). Report BLEU, time per sentence and mean length (beam 0 is greedy), and
-# one sentence where beams help or hurt. Which would you use, and where?
+# **Question 2** (4 points). Report BLEU, time per sentence and mean length (beam 0 is
+# greedy), and one sentence where beams help or hurt. Which would you use, and where?
 #
-# *Rubric:* 1 point the table; 1 point the cost (time) set against the gain; 1 point the length
-# and the role of `alpha`; 1 point an example that is explained.
+# *Rubric:* 1 point the table; 1 point the cost (time) set against the gain; 1 point the
+# length and the role of `alpha`; 1 point an example that is explained.
 
 # %% [markdown] written="text_recovery/question_beams" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# On 500 test sentences the model of 500 steps reaches 73.0 BLEU greedily, 74.5 with a beam of 3,
-# 74.9 with 5 and 74.8 with 10; the model of 2,000 steps 97.5, and 98.0 with any beam. The greedy
-# search takes about 14 ms a sentence, beams of 3, 5 and 10 take 12, 19 and 37. A beam of 3 costs no
-# more than greedy search, for it lets go of each sentence that is finished, while `greedy_decode`
-# carries all rows on until the last one has ended. The mean length is that of greedy with alpha 1; with
-# alpha 0 the weaker model's outputs get shorter (8.2 words instead of 8.6) and lose 2.8 BLEU, since
-# every word costs probability. Beams help where an early wrong word makes the rest improbable. I
-# would search with 3 to 5 where quality counts; more buys nothing here.
+# On 500 test sentences the model of 500 steps reaches 73.0 BLEU greedily, 74.5 with a
+# beam of 3, 74.9 with 5 and 74.8 with 10; the model of 2,000 steps 97.5, and 98.0 with
+# any beam. The greedy search takes about 14 ms a sentence, beams of 3, 5 and 10 take
+# 12, 19 and 37. A beam of 3 costs no more than greedy search, for it lets go of each
+# sentence that is finished, while `greedy_decode` carries all rows on until the last
+# one has ended. The mean length is that of greedy with alpha 1; with alpha 0 the weaker
+# model's outputs get shorter (8.2 words instead of 8.6) and lose 2.8 BLEU, since every
+# word costs probability. Beams help where an early wrong word makes the rest
+# improbable. I would search with 3 to 5 where quality counts; more buys nothing here.
 # ### END SOLUTION
 
 # %% [markdown]
 # ### Experiment 3 - an architecture of your own choice
 #
-# Heads (2, 4, 8), depth (1, 2, 4), no residual connections (`residual=False`), a wider model, more
-# dropout: pick **one** and study it. The cell below studies the number of heads.
+# Heads (2, 4, 8), depth (1, 2, 4), no residual connections (`residual=False`), a wider
+# model, more dropout: pick **one** and study it. The cell below studies the number of
+# heads.
 #
-# **Predict first:** the number of parameters does not depend on the number of heads. Does BLEU?
+# **Predict first:** the number of parameters does not depend on the number of heads.
+# Does BLEU?
 
 
 # %%
@@ -2049,17 +2088,20 @@ def architecture():
 
 
 # %% [markdown]
-# **Question 3** (4 points). What did you study, why, and what came out? Was your prediction right?
+# **Question 3** (4 points). What did you study, why, and what came out? Was your
+# prediction right?
 #
-# *Rubric:* 1 point one thing changed and all else equal; 1 point the table and curves; 1 point
-# time and parameters beside BLEU; 1 point a conclusion that says how sure it is.
+# *Rubric:* 1 point one thing changed and all else equal; 1 point the table and curves;
+# 1 point time and parameters beside BLEU; 1 point a conclusion that says how sure it
+# is.
 
 # %% [markdown] written="text_recovery/question_architecture" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# A good answer gives the table and curves of the cell above, or of another study with one change:
-# settings, seeds, BLEU, parameters, seconds. Some of ours, 1,000 steps each, on test:
+# A good answer gives the table and curves of the cell above, or of another study with
+# one change: settings, seeds, BLEU, parameters, seconds. Some of ours, 1,000 steps
+# each, on test:
 #
 # | changed | seed 0 | seed 1 | parameters | CPU time of a step |
 # |---|---|---|---|---|
@@ -2069,13 +2111,14 @@ def architecture():
 # | depth 1 | 85.2 | 86.8 | 656,860 | 0.6 |
 # | no residual connections | 91.3 | 91.2 | 1,119,708 | 1 |
 #
-# The heads share the same matrices, so their number costs no parameters. Two heads lose 1.1 to 1.7
-# points; between 4 and 8 the difference (up to 1.2, of either sign) is about that between two seeds
-# of 8: it shows nothing. Half the depth costs 5 to 7 points and saves two fifths of the time.
-# Without residual connections two layers lose a point at most, which may surprise: they matter for
-# gradients through *many* layers, and here there are only two, each with its norm. A good answer
-# says how sure it is: with two seeds each, and ±1 BLEU from the test sentences alone, a difference
-# of one point shows nothing.
+# The heads share the same matrices, so their number costs no parameters. Two heads lose
+# 1.1 to 1.7 points; between 4 and 8 the difference (up to 1.2, of either sign) is about
+# that between two seeds of 8: it shows nothing. Half the depth costs 5 to 7 points and
+# saves two fifths of the time. Without residual connections two layers lose a point at
+# most, which may surprise: they matter for gradients through *many* layers, and here
+# there are only two, each with its norm. A good answer says how sure it is: with two
+# seeds each, and ±1 BLEU from the test sentences alone, a difference of one point shows
+# nothing.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -2097,9 +2140,9 @@ def architecture():
 # | 97 | 100% | our own model, 2,000 steps, comes to 96.9 |
 # | 100 | 108%: a bonus point | every sentence as it was |
 #
-# And there is fame: the class's leaderboard ranks models by BLEU and shows how well each
-# brings back case, signs, function words and inflection. (Write a name for it into the cell below,
-# or leave it empty to stay out of it.)
+# And there is fame: the class's leaderboard ranks models by BLEU and shows how well
+# each brings back case, signs, function words and inflection. (Write a name for it into
+# the cell below, or leave it empty to stay out of it.)
 
 # %%
 LEADERBOARD_NAME = ""
@@ -2109,11 +2152,12 @@ LEADERBOARD_NAME = ""
 #
 # *time ~10 min, and the training · difficulty 2/5 · 12 points*
 #
-# **What to do.** Return the recovered sentences, in the order of the sources. Load the checkpoint
-# that you trained: `load(handed_in(), encoder_decoder, segment)` gives a model and its tokenizer.
-# Decode with what you like best: here the check measures what your function returns; in grading,
-# what your weights give greedily. The code may differ from the one above as much as you like, as
-# long as it needs no network and the file `my_recovery.safetensors` lies beside the notebook.
+# **What to do.** Return the recovered sentences, in the order of the sources. Load the
+# checkpoint that you trained: `load(handed_in(), encoder_decoder, segment)` gives a
+# model and its tokenizer. Decode with what you like best: here the check measures what
+# your function returns; in grading, what your weights give greedily. The code may
+# differ from the one above as much as you like, as long as it needs no network and the
+# file `my_recovery.safetensors` lies beside the notebook.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -2166,49 +2210,55 @@ check("text_recovery/model", restore)
 #
 # 1. the task and the data, and why the split is fair (2 points);
 # 2. the model and how it was trained, so that somebody could repeat it (2 points);
-# 3. the result, beside the baselines, with its uncertainty; what is recovered well and what is not
-#    (by ability, with examples) (2 points);
-# 4. one thing that did not work or surprised you, and what you would try next (2 points).
+# 3. the result, beside the baselines, with its uncertainty; what is recovered well and
+#    what is not (by ability, with examples) (2 points);
+# 4. one thing that did not work or surprised you, and what you would try next (2
+#    points).
 
 # %% [markdown] written="text_recovery/report" points=8
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# **Task and data.** Sentences are lower-cased, stripped of signs and of function words; the model
-# writes the originals. 30,000 generated sentences for training, 1,000 each for dev and test; a
-# hash of (who, does, what) decides the split, so nothing that test says was said in training.
-# **Model.** Pre-norm Transformer, 2+2 layers, d_model 128, 4 heads, d_ff 512, shared embedding of
-# 1,500 byte-pair symbols; AdamW, peak rate 0.002, warm-up a tenth of 2,000 steps of 48 sentences,
-# cosine to 0, label smoothing 0.1, greedy decoding; seed 0; three minutes on one core.
-# **Result.** Copy 8, rule 13, insertion 62, model about 97 BLEU (±1 on 1,000 sentences). Case and
-# signs come back nearly always; what errors there are concern function words: "a" or "the", and
-# the tense of a verb when no word of time is left.
-# **Surprise.** After half of the steps the model is past 90. What is left are ambiguities ("Will
-# Simon feed the cow next Saturday?" leaves what "Simon will feed ..." leaves), pronouns of kin
-# ("my mother ... his sandal"), and words that it spells wrongly, symbol by symbol. I would try a
-# copy mechanism, or more symbols.
+# **Task and data.** Sentences are lower-cased, stripped of signs and of function words;
+# the model writes the originals. 30,000 generated sentences for training, 1,000 each
+# for dev and test; a hash of (who, does, what) decides the split, so nothing that test
+# says was said in training. **Model.** Pre-norm Transformer, 2+2 layers, d_model 128, 4
+# heads, d_ff 512, shared embedding of 1,500 byte-pair symbols; AdamW, peak rate 0.002,
+# warm-up a tenth of 2,000 steps of 48 sentences, cosine to 0, label smoothing 0.1,
+# greedy decoding; seed 0; three minutes on one core. **Result.** Copy 8, rule 13,
+# insertion 62, model about 97 BLEU (±1 on 1,000 sentences). Case and signs come back
+# nearly always; what errors there are concern function words: "a" or "the", and the
+# tense of a verb when no word of time is left. **Surprise.** After half of the steps
+# the model is past 90. What is left are ambiguities ("Will Simon feed the cow next
+# Saturday?" leaves what "Simon will feed ..." leaves), pronouns of kin ("my mother ...
+# his sandal"), and words that it spells wrongly, symbol by symbol. I would try a copy
+# mechanism, or more symbols.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## What you built
 #
-# A whole project, from raw text to a measured model: a pipeline, a split that does not leak, two
-# tokenizers, a loss, BLEU to the last digit, beam search, a vote among drawn sentences, mistakes
-# by kind, experiments, and a report; on the batches, the schedule, the loop and the decoding of
-# unit 5. Nothing in it was a black box.
+# A whole project, from raw text to a measured model: a pipeline, a split that does not
+# leak, two tokenizers, a loss, BLEU to the last digit, beam search, a vote among drawn
+# sentences, mistakes by kind, experiments, and a report; on the batches, the schedule,
+# the loop and the decoding of unit 5. Nothing in it was a black box.
 #
 # ## Go further
 #
-# - Set `CORPUS` to a novel of your choice (Project Gutenberg has plain texts) and `LEVEL` to 3.
-# - The generator knows endless training sentences: `corpora.generate(seed, n)`. How much better
-#   does your model get with 200,000? What changes if each is seen once?
-# - Keep the keys and values of earlier steps in greedy decoding (a *cache*). How much faster is it?
-# - Train on the embedded corpus, test on real text. **Predict first.** It is a lesson in humility.
+# - Set `CORPUS` to a novel of your choice (Project Gutenberg has plain texts) and
+#   `LEVEL` to 3.
+# - The generator knows endless training sentences: `corpora.generate(seed, n)`. How
+#   much better does your model get with 200,000? What changes if each is seen once?
+# - Keep the keys and values of earlier steps in greedy decoding (a *cache*). How much
+#   faster is it?
+# - Train on the embedded corpus, test on real text. **Predict first.** It is a lesson
+#   in humility.
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()
