@@ -193,6 +193,13 @@ EXERCISE = Specification(
             ],
         ),
         Mutant(
+            name="pytorchs_own",
+            says="You call PyTorch's own RMSNorm; it is what you are to write.",
+            asks="Which two names does the text rule out?",
+            ways=[Way(edits=[
+                Edit(_NORMED, "normed = F.rms_norm(wide, wide.shape[-1:], eps=self.eps)")])],
+        ),
+        Mutant(
             name="no_weight",
             says="The weight has no influence on the result.",
             asks="What is $w$ in the formula multiplied with?",

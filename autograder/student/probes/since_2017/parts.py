@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -41,7 +42,28 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         module.train()
         trained = in_half(lambda x: tensor(module(x), "the output"), inputs["x"])
         return half_seen | {f"{n} in training": seen for n, seen in trained.items()}
+    with _counted() as calls:
+        module(inputs["x"])
+    seen["calls of PyTorch's own"] = torch.tensor(len(calls))
     return seen | module_answers(module, inputs)
+
+
+@contextlib.contextmanager
+def _counted() -> Iterator[list[str]]:
+    """Notes each call of PyTorch's own norm, which is not to be used."""
+    calls: list[str] = []
+    functional: Any = torch.nn.functional
+    own = functional.rms_norm
+
+    def noted(*args: Any, **keywords: Any) -> Any:
+        calls.append("rms_norm")
+        return own(*args, **keywords)
+
+    functional.rms_norm = noted
+    try:
+        yield calls
+    finally:
+        functional.rms_norm = own
 
 
 def _is_module(made: object) -> bool:
