@@ -1,0 +1,1 @@
+"""What the clinic of tables is made of: tables, and tests that are no good."""

@@ -1,0 +1,166 @@
+"""Sinusoid tables, right ones and wrong ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.oracle.draw import Draw
+from autograder.oracle.specification import Inputs
+
+
+def _angles(max_len: int, d_model: int, first: int = 0) -> torch.Tensor:
+    columns = torch.arange(d_model, dtype=torch.float64)
+    positions = torch.arange(first, first + max_len, dtype=torch.float64)
+    return positions.unsqueeze(1) / 10000 ** (columns // 2 * 2 / d_model)
+
+
+def _waves(angles: torch.Tensor) -> torch.Tensor:
+    """Sines in even columns, cosines in odd ones, of angles (max_len, d_model)."""
+    table = angles.sin()
+    table[:, 1::2] = angles[:, 1::2].cos()
+    return table
+
+
+def _rounded(table: torch.Tensor) -> torch.Tensor:
+    """To multiples of 2**-14: right to four decimals, and equal on every platform."""
+    return ((table * 2**14).round() / 2**14).float()
+
+
+def cosine_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    columns = torch.arange(d_model, dtype=torch.float64)
+    positions = torch.arange(max_len, dtype=torch.float64)
+    return _waves(positions.unsqueeze(1) / 10000 ** (columns / d_model))
+
+
+def exponent_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    columns = torch.arange(d_model, dtype=torch.float64)
+    positions = torch.arange(max_len, dtype=torch.float64)
+    return _waves(positions.unsqueeze(1) / 10000 ** (columns // 2 * 4 / d_model))
+
+
+def swapped_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    right = _waves(_angles(max_len, d_model))
+    return right.view(max_len, -1, 2).flip(-1).flatten(1)
+
+
+def from_one_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    return _waves(_angles(max_len, d_model, first=1))
+
+
+def _one_number_bug(
+    draw: Draw, max_len: int, d_model: int, odd: int = 0, change: float = 0.3
+) -> torch.Tensor:
+    """One number off, which stays a sine or cosine of something, and not in a corner."""
+    table = _waves(_angles(max_len, d_model))
+    while True:
+        row, pair = int(draw.ids(2, max_len - 1)), int(draw.ids(1, d_model // 2))
+        if abs(table[row, 2 * pair + odd] + change) < 1:
+            table[row, 2 * pair + odd] += change
+            return table
+
+
+def nan_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    table = _waves(_angles(max_len, d_model))
+    table[int(draw.ids(2, max_len - 1)), 2 * int(draw.ids(1, d_model // 2))] = torch.nan
+    return table
+
+
+def halves_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    right = _waves(_angles(max_len, d_model))
+    return torch.cat((right[:, 0::2], right[:, 1::2]), dim=1)
+
+
+def base_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
+    columns = torch.arange(d_model, dtype=torch.float64)
+    positions = torch.arange(max_len, dtype=torch.float64)
+    return _waves(positions.unsqueeze(1) / 1000 ** (columns // 2 * 2 / d_model))
+
+
+def clinic(draw: Draw, bug: Callable[..., torch.Tensor], visible: float = 0.25) -> Inputs:
+    """A right table and, of the same size, one with the bug, off by more than a bit."""
+    while True:
+        max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+        right = _waves(_angles(max_len, d_model))
+        wrong = bug(draw, max_len, d_model)
+        if not (wrong - right).abs().max() <= visible:  # also for NaN
+            break
+    return {"right table": _rounded(right), "wrong table": _rounded(wrong)}
+
+
+def one_number(draw: Draw) -> Inputs:
+    """A sine that is too large; and a table with a cosine that is too small."""
+    inputs = clinic(draw, _one_number_bug)
+    max_len, d_model = inputs["right table"].shape
+    lower = _one_number_bug(draw, max_len, d_model, odd=1, change=-0.3)
+    return {**inputs, "other wrong table": _rounded(lower)}
+
+
+def hardly_wrong(draw: Draw) -> Inputs:
+    """Tables with one number that is a little off, each at another edge."""
+    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+    right = _waves(_angles(max_len, d_model))
+    inside = int(draw.ids(1, max_len - 1)), int(draw.ids(2, d_model - 2))
+    places = {
+        "first row": (0, inside[1]),
+        "last row": (max_len - 1, inside[1]),
+        "first column": (inside[0], 0),
+        "last column": (inside[0], d_model - 1),
+    }
+    made = {"right table": _rounded(right)}
+    for number, (where, (row, column)) in enumerate(places.items()):
+        wrong = right.clone()
+        wrong[row, column] += (0.012 + 0.002 * number) * (-1) ** number
+        made[f"table with a wrong number in the {where}"] = _rounded(wrong)
+    return made
+
+
+def turned_wrong(draw: Draw) -> Inputs:
+    """Hands of the right length that point the wrong way, each in another manner."""
+    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+    angles = _angles(max_len, d_model)
+    right, row = _waves(angles), int(draw.ids(2, max_len))
+    opposite, repeated, upwards = right.clone(), right.clone(), right.clone()
+    opposite[row] *= -1
+    repeated[row] = right[row - 1]
+    upwards[:, 1::2] = right[:, 1::2].abs()
+    tables = {
+        "right table": right,
+        "table of hands that turn backward": _waves(-angles),
+        "table of pairs in another order": right.unflatten(1, (-1, 2)).flip(1).flatten(1),
+        "table with a row of opposite signs": opposite,
+        "table with a repeated row": repeated,
+        "table without negative cosines": upwards,
+    }
+    return {name: _rounded(table) for name, table in tables.items()}
+
+
+def nearly_right(draw: Draw) -> Inputs:
+    """Tables of special sizes, each number off by as much as a right one may be."""
+    sizes = ((2, 2), (2, 2 * int(draw.ids(8, 20))), (int(draw.ids(2100, 2200)), 2))
+    made = {}
+    for max_len, d_model in sizes:
+        off = 0.00018 * (draw.flags(max_len, d_model, chance=0.5).double() - 0.5)
+        right = (_waves(_angles(max_len, d_model)) + off).float()
+        made[f"right table of {max_len} positions and {d_model} columns"] = right
+    wrong = right.clone()
+    wrong[-1, -1] += 0.3 if wrong[-1, -1] < 0 else -0.3
+    return made | {"table with a wrong last number": wrong}
+
+
+def worse_and_worse(draw: Draw) -> Inputs:
+    """Long tables that are right at first, and one with an infinite number."""
+    max_len, d_model = int(draw.ids(150, 200)), 2 * int(draw.ids(3, 6))
+    angles = _angles(max_len, d_model)
+    leap = angles + 0.1 * (torch.arange(max_len) > 11).unsqueeze(1)
+    late = angles + 0.1 * (torch.arange(max_len) > 110).unsqueeze(1)
+    endless = _waves(angles)
+    endless[int(draw.ids(2, max_len)), int(draw.ids(0, d_model))] = torch.inf
+    return {
+        "right table": _rounded(_waves(angles)),
+        "table that is more and more wrong": _rounded(_waves(angles * 1.0015)),
+        "table that is wrong from position 12 on": _rounded(_waves(leap)),
+        "table that is wrong from position 111 on": _rounded(_waves(late)),
+        "table with an infinite number": _rounded(endless),
+    }
