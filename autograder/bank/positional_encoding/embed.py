@@ -367,10 +367,6 @@ EXERCISE = Specification(
             Edit("vectors.masked_fill(is_padding, 0.0)",
                  "torch.where(is_padding, torch.zeros(()).to(vectors), vectors)"),
         ]),
-        Accepted(name="where", edits=[
-            Edit("vectors.masked_fill(is_padding, 0.0)",
-                 "torch.where(is_padding, torch.zeros(()), vectors)"),
-        ]),
         Accepted(name="zeroed_copy", source="""
             def embed(ids, table, padding_idx=None):
                 if padding_idx is not None:
