@@ -89,6 +89,12 @@ EXERCISE = Specification(
             hint="Nothing of the past is ever forgotten.",
         ),
         CaseKind(
+            name="size",
+            title="how much the cache grows: keys and values of their own heads",
+            inputs=lambda draw: _chunks(2, 12, 6, 2, 3, 2)(draw) | whole(measured=1),
+            hint="The cache holds g heads, not h.",
+        ),
+        CaseKind(
             name="more",
             title="chunks of 3, 1, 4 and 1",
             inputs=_chunks(4, 24, 6, 3, 3, 1, 4, 1),

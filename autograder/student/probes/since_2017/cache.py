@@ -54,7 +54,12 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
             function(layer, inputs["other"][:, :begin], caches[0]), "output", "cache"
         )
         onward = returned(function(layer, x[:, :1], caches[-1]), "output", "cache")
-    return {
+    size = {}
+    if "measured" in inputs:
+        grown = _numbers(caches[-1]) - _numbers(caches[-2])
+        more = torch.tensor(grown > _new(layer, x, chunks[-1]))
+        size["more is kept than the heads of keys and values"] = more
+    return size | {
         "outputs": outputs,
         "positions projected": once,
         "outputs of a second text": second,
@@ -63,6 +68,23 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "output from the newest cache afterwards": tensor(onward[0], "the output"),
         "x afterwards": x,
     }
+
+
+def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
+    """How many numbers of keys and values a chunk brings."""
+    d_k = x.size(-1) // layer.num_heads
+    return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
+
+
+def _numbers(cache: object) -> int:
+    """How many numbers a cache holds, whatever it is made of."""
+    if isinstance(cache, torch.Tensor):
+        return cache.numel() if cache.is_floating_point() else 0
+    if isinstance(cache, dict):
+        return sum(map(_numbers, cache.values()))
+    if isinstance(cache, tuple | list):
+        return sum(map(_numbers, cache))
+    return 0
 
 
 def _walk(
