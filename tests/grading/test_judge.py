@@ -380,12 +380,13 @@ def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
 def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
     ours, theirs = socket.socketpair()
     with theirs:
-        judge._line, judge._process = Line(ours), FakeProcess()
+        judge._line, judge._process, judge._greeted = Line(ours), FakeProcess(), True
         monkeypatch.setattr("secrets.token_hex", lambda size: "the id")
         right = {"id": "the id", "exercise": NAME, "submission": "ada"}
         reply = {**right, "state": "prepared", **strange}
         Line(theirs).put(reply if strange else {}, 5.0)
-        with pytest.raises(Undecided), judge.exchange(Question(NAME, "ada", "key")):
+        refused = pytest.raises(Undecided, match="another question")
+        with refused, judge.exchange(Question(NAME, "ada", "key")):
             raise AssertionError("it was taken")
         assert judge._process is None
 
