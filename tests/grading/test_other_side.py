@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import socket
+import statistics
 import sys
 import threading
 
@@ -135,14 +137,18 @@ def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
 
 @pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])
 def test_who_guesses_a_clinic_by_order_or_number_is_caught(name, monkeypatch):
-    for accepted in ({0}, {1}, {0, 2}):
+    shares = []
+    for accepted, seed in itertools.product(({0}, {1}, {0, 2}), ("abc", "def")):
         count = iter(range(10_000))
 
         def test(*_, accepted=accepted, count=count):
             assert next(count) % 3 in accepted
 
-        verdict = judged(name, test, monkeypatch)
-        assert verdict.points <= 0.25 * verdict.max_points
+        verdict = judged(name, test, monkeypatch, seed)
+        shares.append(verdict.points / verdict.max_points)
+    # A guess hits a case of a few questions now and then: never half of them, and
+    # hardly anything on average.
+    assert max(shares) < 0.5 and statistics.fmean(shares) <= 0.1
 
 
 def test_a_model_has_no_lines_to_read(monkeypatch):
@@ -171,7 +177,7 @@ def test_statistics_of_random_sequences_are_those_of_what_was_drawn():
     def constant(side):
         row = torch.full((3000,), 4)
         ones = torch.ones(3000, dtype=torch.int64)
-        names = ("drawn", "second", "again")
+        names = ("drawn", "second", "again", "alone")
         return {f"{n}, ids": row for n in names} | {
             f"{n}, lengths": ones for n in names
         }

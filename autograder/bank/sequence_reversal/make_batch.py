@@ -356,7 +356,7 @@ EXERCISE = Specification(
             "other lengths, a row is too long or too short.",
             asks="Which rows decide the width of the target?",
             ways=[
-                Way(name="common_width", edits=[
+                Way(edits=[
                     Edit("longest, widest = max(map(len, source)), max(map(len, target))",
                          "longest = max(map(len, source + target)); widest = longest"),
                 ]),
