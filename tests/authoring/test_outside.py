@@ -18,7 +18,12 @@ OPEN = {
     # The gradient of what only hands its input on is what pulls on it.
     "positional_encoding/module": {"property_gradient"},
     # Whatever was drawn, a good start is called one, and what is too long refused.
-    "positional_encoding/learned": {"property_gradient", "start", "too_long"},
+    "positional_encoding/learned": {
+        "property_gradient",
+        "start",
+        "too_long",
+        "too_long_for_one",
+    },
     "encoder_decoder/transformer": {"two_sizes", "larger_source"},
     "multi_head_attention/split_heads": {"property_gradient"},
     "multi_head_attention/merge_heads": {"property_gradient"},
@@ -45,6 +50,10 @@ MODULES = (
     "encoder_decoder/decoder",
     "encoder_decoder/transformer",
     "encoder_decoder/language_model",
+    "since_2017/swiglu",
+    "since_2017/attention_layer",
+    "since_2017/block",
+    "since_2017/language_model",
 )
 
 

@@ -160,8 +160,8 @@ def scattered_ids(
 ) -> torch.Tensor:
     """Ids with padding in any place, ``first``: but not in the first one."""
     real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab
-    places = torch.arange(batch)[:, None] + torch.arange(length)  # (B, L)
-    keep = places % 3 != 0
+    # Every third place, from a drawn one on, so that no mask is known beforehand.
+    keep = (draw.ids(0, 3, batch, 1) + torch.arange(length)) % 3 != 0  # (B, L)
     keep[:, 0] |= first
     return torch.where(keep, real, pad_id)
 

@@ -32,6 +32,18 @@ def _logits(rows: int, vocabulary: int, length: int, **pushes: float) -> Maker:
     return inputs
 
 
+def _winners(rows: int, vocabulary: int, length: int, **pushes: float) -> Maker:
+    """Each row's best token is drawn, where the answer is nothing but its place."""
+    usual = _logits(rows, vocabulary, length, **pushes)
+
+    def inputs(draw: Draw) -> Inputs:
+        given = usual(draw)
+        best = draw.ids(5, vocabulary, rows, 1)  # the first five are fixed
+        return given | {"logits": given["logits"].scatter(1, best, 4.5)}
+
+    return inputs
+
+
 _PENALISED = "penalised = torch.where(logits > 0, logits / penalty, logits * penalty)"
 _CHANCES = "chances = (logits / temperature).softmax(dim=-1)"
 _LEAST = "least = min_p * chances.amax(dim=-1, keepdim=True)"
@@ -77,13 +89,13 @@ EXERCISE = Specification(
         CaseKind(
             name="best_only",
             title="min-p of 1: only the best token stays",
-            inputs=_logits(6, 9, 4, min_p=1.0),
+            inputs=_winners(6, 9, 4, min_p=1.0),
             hint="Out is what lies *below* the bound.",
         ),
         CaseKind(
             name="cold",
             title="a temperature near zero",
-            inputs=_logits(3, 8, 4, temperature=1 / 64),
+            inputs=_winners(3, 8, 4, temperature=1 / 64),
             hint="The exponential of 200 is more than float32 can hold.",
         ),
         CaseKind(
