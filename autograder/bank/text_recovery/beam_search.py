@@ -79,6 +79,25 @@ def _exact_tie(draw: Draw) -> Inputs:
     }
 
 
+def _equal_ends(draw: Draw) -> Inputs:
+    """Ends of the first and of the second step, exactly as good; EOS costs 50 each."""
+    vocab, far, steps = 9, -200.0, 2
+    places = torch.full((2, steps + 1, vocab), far)
+    places[..., EOS] = -50.0
+    for sentence in range(2):
+        places[sentence, range(steps + 1), 5 + draw.ids(0, 4, steps + 1)] = 0.0
+    source = draw.ids(4, vocab, 2, 5)
+    source[:, 0] = torch.tensor([5, 4])
+    return {
+        "places": places,
+        "habits": torch.zeros(vocab, vocab),
+        "source": source,
+        "beam_sizes": json.dumps([1, 2]),
+        "alpha": torch.tensor(0.0),
+        "max_len": torch.tensor(steps),
+    }
+
+
 def _says_specials(draw: Draw) -> Inputs:
     """PAD and BOS are likely tokens: to the search, tokens like all others."""
     made = _soft_script(draw, [1, 0, 2], [2, 3], 0.25, 6)
@@ -131,6 +150,12 @@ EXERCISE = Specification(
             inputs=_exact_tie,
             hint="An ended hypothesis that is *as good as* the best live one stops its "
             "sentence.",
+        ),
+        CaseKind(
+            name="equal_ends",
+            title="two ends exactly as good, alpha = 0",
+            inputs=_equal_ends,
+            hint="Of ended hypotheses that are exactly as good, the earlier one stays.",
         ),
         CaseKind(
             name="specials",
@@ -301,6 +326,15 @@ EXERCISE = Specification(
             asks="What was remembered, and was it better?",
             ways=[Way(edits=[
                 Edit("(ended > best[rows]).nonzero()", "(ended > -math.inf).nonzero()"),
+            ])],
+        ),
+        Mutant(
+            name="later_of_equal",
+            says="Of two ended hypotheses that are exactly as good you take the later "
+            "one.",
+            asks="When does an ended hypothesis replace the one that you remember?",
+            ways=[Way(edits=[
+                Edit("(ended > best[rows]).nonzero()", "(ended >= best[rows]).nonzero()"),
             ])],
         ),
         Mutant(
