@@ -17,8 +17,12 @@ from autograder.oracle.specification import (
 )
 
 
-def _map(lengths: tuple[int, ...], width: int, chance: float) -> Maker:
+def _map(
+    lengths: tuple[int, ...], width: int, chance: float, top: float = 4.0
+) -> Maker:
     """Weights whose largest entry lies on the anti-diagonal with the given chance.
+
+    The score of the largest one is ``top``; those of the others lie between -1 and 1.
 
     Along the other axis the largest ones lie there a different number of times.
     """
@@ -34,9 +38,9 @@ def _map(lengths: tuple[int, ...], width: int, chance: float) -> Maker:
             elsewhere = draw.ids(0, width + 1, len(lengths), width)
             hit = draw.flags(len(lengths), width, chance=chance)
             hit[0, 0], hit[1, 1] = True, False
-            top = torch.where(hit, anti, elsewhere)
+            place = torch.where(hit, anti, elsewhere)
             scores = draw.tensor(len(lengths), width, width + 1, scale=1.0)
-            scores.scatter_(-1, top.unsqueeze(-1), 4.0)
+            scores.scatter_(-1, place.unsqueeze(-1), top)
             weights = scores.softmax(-1)  # (B, Lt, Ls)
             right = (weights.argmax(2) == anti)[real].sum()
             if right != (weights.argmax(1)[:, :width] == anti)[real].sum():
@@ -71,6 +75,12 @@ EXERCISE = Specification(
             hint="Padding stands behind EOS: the last symbol is not the last column.",
         ),
         CaseKind(
+            name="flat",
+            title="4 rows whose largest weights are small",
+            inputs=_map((5, 3, 6, 4), 8, 0.6, top=1.5),
+            hint="The largest weight of a step counts, however small it is.",
+        ),
+        CaseKind(
             name="many",
             title="12 rows",
             inputs=_map((1, 9, 3, 8, 2, 2, 7, 5, 4, 6, 3, 9), 12, 0.8),
@@ -94,6 +104,16 @@ EXERCISE = Specification(
             asks="Places count from 0. Where does the last of n symbols stand?",
             ways=[Way(edits=[
                 Edit(_HITS, "(weights.argmax(dim=-1) == wanted + 1)[wanted >= 0]"),
+            ])],
+        ),
+        Mutant(
+            name="above_one_half",
+            says="A step counts if its weight on the line is above one half. The largest "
+            "one may be smaller than that.",
+            asks="Three symbols get 0.4, 0.3 and 0.3. Which weight is the largest?",
+            ways=[Way(edits=[
+                Edit(_HITS,
+                     "(weights.gather(-1, wanted.clamp(min=0).unsqueeze(-1)).squeeze(-1) > 0.5)[wanted >= 0]"),
             ])],
         ),
         Mutant(
