@@ -44,6 +44,14 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
         "rising neighbours": usual,
         "the same from the same seed": true,
         "others with the next call": true,
+        "the shortest length": usual,
+        "the longest length": usual,
+        "lengths that occur where one sequence is asked for": torch.arange(
+            1, longest + 1
+        ),
+        "all of these equally often": true,
+        "lengths of the first half": "as chance has it",
+        "randomness comes from rng alone": true,
     }
     return lambda draw: known
 
@@ -269,11 +277,18 @@ EXERCISE = Specification(
                     def random_sequences(count, rng, longest=10, symbols=10):
                         return [[random.randrange(FIRST, FIRST + symbols) for _ in range(random.randint(1, longest))] for _ in range(count)]
                     """),
-                Way(name="torch_generator", source="""
-                    def random_sequences(count, rng, longest=10, symbols=10):
-                        return [torch.randint(FIRST, FIRST + symbols, (rng.randint(1, longest),)).tolist() for _ in range(count)]
-                    """),
             ],
+        ),
+        Mutant(
+            name="torch_generator",
+            says="Torch's generator draws your ids, not `rng`, so the same seed gives "
+            "other data the next time.",
+            asks="Which of your lines would still be random if `rng` were a loaded "
+            "die?",
+            ways=[Way(source="""
+                def random_sequences(count, rng, longest=10, symbols=10):
+                    return [torch.randint(FIRST, FIRST + symbols, (rng.randint(1, longest),)).tolist() for _ in range(count)]
+                """)],
         ),
         Mutant(
             name="seeded_inside",

@@ -47,6 +47,8 @@ class _Statistics(OtherSide):
             ),
             "the same from the same seed": torch.tensor(again == drawn),
             "others with the next call": torch.tensor(second != drawn),
+            "the shortest length": self._length(1, drawn),
+            "the longest length": self._length(int(self.inputs["longest"]), drawn),
             "lengths that occur where one sequence is asked for": torch.tensor(
                 sorted({len(row) for row in alone})
             ),
@@ -54,6 +56,11 @@ class _Statistics(OtherSide):
             "lengths of the first half": self._halves(drawn),
             "randomness comes from rng alone": answers.get("own", torch.tensor(False)),
         }
+
+    def _length(self, length: int, drawn: list[list[int]]) -> str:
+        """Whether one of the lengths comes as often as chance has it."""
+        hits = sum(len(row) == length for row in drawn)
+        return _likely(hits, len(drawn), 1 / int(self.inputs["longest"]))
 
     def _halves(self, drawn: list[list[int]]) -> str:
         """Whether the first half is about as long as chance has it: not sorted."""
