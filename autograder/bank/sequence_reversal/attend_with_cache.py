@@ -65,6 +65,15 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="projected_twice",
+            says="A position goes through `w_k` or `w_v` twice.",
+            asks="Each key and each value is needed once. Where is yours computed?",
+            ways=[Way(edits=[
+                Edit("keys, values = layer.w_k(x), layer.w_v(x)",
+                     "keys, values = layer.w_k(x), (layer.w_k(x), layer.w_v(x))[1]"),
+            ])],
+        ),
+        Mutant(
             name="no_past",
             says="Each position gets nothing but its own value: the cache is not used, "
             "or the newest value has replaced the old ones.",

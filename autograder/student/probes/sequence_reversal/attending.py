@@ -40,7 +40,7 @@ class _Layer(nn.Module):
         self.w_q, self.w_k, self.w_v, self.w_o = (
             nn.Linear(d_model, d_model) for _ in range(4)
         )
-        self.most = 0
+        self.most = self.places = 0  # of one call, and of all together
         for layer in (self.w_k, self.w_v):
             layer.register_forward_hook(self._log)
 
@@ -48,6 +48,7 @@ class _Layer(nn.Module):
         self, layer: nn.Module, given: tuple[Any, ...], result: torch.Tensor
     ) -> None:
         self.most = max(self.most, given[0].size(1))
+        self.places += given[0].size(1)
 
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
@@ -63,7 +64,7 @@ class _Layer(nn.Module):
 
 @probe("sequence_reversal/attend_with_cache")
 def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
-    """Outputs step by step, of another sequence, and from an older cache again."""
+    """Outputs step by step, of another sequence, and from older caches again."""
     layer = _Layer(inputs)
     load_weights(layer, inputs)
     x, other = inputs["x"], inputs["other"]
@@ -71,11 +72,16 @@ def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
         outputs, caches = _walk(function, layer, x)
         second, _ = _walk(function, layer, other)
         back, _ = returned(function(layer, other[:, :1], caches[1]), "output", "cache")
+        on, _ = returned(function(layer, other[:, 1:2], caches[-1]), "output", "cache")
     return {
         "outputs": outputs,
         "outputs of a second sequence": second,
         "output from an older cache": tensor(back, "the output"),
+        "output from the newest cache after that": tensor(on, "the output"),
         "old keys or values computed again": torch.tensor(layer.most > 1),
+        "a place projected more than once": torch.tensor(
+            layer.places > 2 * (x.size(1) + other.size(1) + 2)
+        ),
         "x afterwards": x,
     }
 
