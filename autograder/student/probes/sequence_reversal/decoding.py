@@ -62,12 +62,13 @@ class _Teller(nn.Module):
         super().__init__()
         self._ask = ask
         self.part = nn.Identity()  # has a mode of its own, as dropout has
+        self.scale = nn.Parameter(torch.ones(()))  # to be trained some day
         self.modes: list[bool] = []
         self.gradients: list[bool] = []
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         self.modes += [self.training, self.part.training]
-        self.gradients.append(torch.is_grad_enabled())
+        self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
         logits: torch.Tensor = self._ask({"source": source, "tokens": tokens})["logits"]
         return logits
 
@@ -100,6 +101,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
         "with gradients while decoding": torch.tensor(any(model.gradients)),
         "in training mode afterwards": torch.tensor(model.training),
         "parts in training mode afterwards": torch.tensor(model.part.training),
+        "can be trained afterwards": torch.tensor(model.scale.requires_grad),
         "gradients are recorded afterwards": torch.tensor(recorded),
         "source afterwards": source,
     }
