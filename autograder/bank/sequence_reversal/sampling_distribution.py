@@ -141,6 +141,12 @@ EXERCISE = Specification(
             "dials say.",
         ),
         CaseKind(
+            name="forbidden_hot",
+            title="forbidden tokens at temperature 20",
+            inputs=_dials(2, 7, temperature=20.0, forbidden=2),
+            hint="However hot it is: a token with the logit -inf has the probability 0.",
+        ),
+        CaseKind(
             name="one_row",
             title="a single row without a batch, huge logits",
             inputs=_dials(12, temperature=0.7, top_k=5, scale=400.0),
@@ -435,6 +441,27 @@ EXERCISE = Specification(
                     Edit("if temperature <= 0:", "if temperature == 0:"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="forbidden_may_come",
+            says="A token whose logit is -inf gets a probability above 0: it may be drawn "
+            "some day.",
+            asks="What is added to the probabilities, and is that exactly 0?",
+            ways=[Way(edits=[
+                Edit(_LAST, """
+                    chances = scores.softmax(dim=-1) + 1e-9
+                    return chances / chances.sum(dim=-1, keepdim=True)
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="finite_infinity",
+            says="A number like -100 stands for minus infinity: where it is hot, forbidden "
+            "tokens come to life.",
+            asks="What is -100 divided by a temperature of 20, and its exponential?",
+            ways=[Way(edits=[
+                Edit(_DIVIDED, "scores = logits.clamp(min=-1e2) / temperature"),
+            ])],
         ),
         Mutant(
             name="drawn",

@@ -19,8 +19,10 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     kinds = {"temperature": float, "top_k": int, "top_p": float}
     dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
     chance = torch.random.get_rng_state()
+    chances = tensor(function(logits, **dials), "the probabilities")
     seen: Seen = {
-        "probabilities": tensor(function(logits, **dials), "the probabilities"),
+        "probabilities": chances,
+        "tokens that are forbidden and may come": _alive(chances, logits),
         "something was drawn": str(
             not torch.equal(chance, torch.random.get_rng_state())
         ),
@@ -30,6 +32,13 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
             partial(function, logits.clone(), temperature)
         )
     return seen | {"logits afterwards": logits}
+
+
+def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    """How many tokens with the logit -inf have a probability that is not exactly 0."""
+    if chances.shape != logits.shape:
+        return torch.tensor(0)  # the shape is told by the probabilities themselves
+    return (chances[logits == -torch.inf] != 0).sum()
 
 
 def _outcome(call: Callable[[], object]) -> str:
