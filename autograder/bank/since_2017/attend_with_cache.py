@@ -153,6 +153,19 @@ EXERCISE = Specification(
             ],
         ),
         Mutant(
+            name="kept_unturned",
+            says="Keys are kept before they are turned: with each chunk all of them are "
+            "turned anew.",
+            asks="Does the angle of an old key ever change?",
+            ways=[
+                Way(edits=[
+                    Edit(_TURNED, "q = rotate(q, angles)"),
+                    Edit("grouped_attention(q, k, v, mask)",
+                         "grouped_attention(q, rotate(k, rotary_angles(k.size(2), k.size(-1))), v, mask)"),
+                ]),
+            ],
+        ),
+        Mutant(
             name="nothing_turned",
             says="Queries and keys are not turned at all.",
             asks="Where do `rotary_angles` and `rotate` occur in your code?",

@@ -30,12 +30,15 @@ class _Layer(nn.Module):
             rows, columns = inputs[f"weights.{name}.weight"].shape
             linear = nn.Linear(columns, rows, bias=False)
             linear.register_forward_hook(
-                lambda _, given, __, name=name: self._log(name, given[0])
+                lambda _, given, result, name=name: self._log(name, given[0], result)
             )
             self.add_module(name, linear)
+        self.keys = torch.zeros(0)  # the newest, as they came from w_k
 
-    def _log(self, name: str, given: torch.Tensor) -> None:
+    def _log(self, name: str, given: torch.Tensor, result: torch.Tensor) -> None:
         self.seen[name] += given.size(1)
+        if name == "w_k":
+            self.keys = result.detach()
 
 
 @probe("since_2017/attend_with_cache")
@@ -46,6 +49,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     x, chunks = inputs["x"], inputs["chunks"].tolist()
     with torch.no_grad():
         outputs, caches = _walk(function, layer, x, chunks)
+        unturned = torch.tensor(_holds(caches[-1], layer.keys))
         once = ", ".join(f"{name} {seen}" for name, seen in layer.seen.items())
         second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
         alone, _ = _walk(function, layer, x[1:2], chunks)
@@ -59,6 +63,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         grown = _numbers(caches[-1]) - _numbers(caches[-2])
         more = torch.tensor(grown > _new(layer, x, chunks[-1]))
         size["more is kept than the heads of keys and values"] = more
+        size["keys are kept as they were before they are turned"] = unturned
     return size | {
         "outputs": outputs,
         "positions projected": once,
@@ -85,6 +90,17 @@ def _numbers(cache: object) -> int:
     if isinstance(cache, tuple | list):
         return sum(map(_numbers, cache))
     return 0
+
+
+def _holds(cache: object, keys: torch.Tensor) -> bool:
+    """Whether all numbers of some keys stand in a cache, in whatever order."""
+    if isinstance(cache, torch.Tensor):
+        return keys.numel() > 0 and bool(torch.isin(keys, cache).all())
+    if isinstance(cache, dict):
+        return any(_holds(part, keys) for part in cache.values())
+    if isinstance(cache, tuple | list):
+        return any(_holds(part, keys) for part in cache)
+    return False
 
 
 def _walk(
