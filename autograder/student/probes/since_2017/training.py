@@ -60,7 +60,7 @@ def clip_gradients(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }  # fmt: skip
     clipped = [p.grad for p in parameters if p.grad is not None]
     for place, gradient in enumerate(clipped):
-        seen[f"gradient {place} afterwards"] = gradient
+        seen[f"gradient {place}"] = gradient
     same = all(p.grad is old for p, old in zip(parameters, held, strict=True))
     ones = all(bool((p == 1).all()) for p in parameters)
     return seen | {
