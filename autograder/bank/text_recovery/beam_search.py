@@ -80,12 +80,12 @@ def _exact_tie(draw: Draw) -> Inputs:
 
 
 def _equal_ends(draw: Draw) -> Inputs:
-    """Ends of the first and of the second step, exactly as good; EOS costs 50 each."""
-    vocab, far, steps = 9, -200.0, 2
+    """Ends of the second and of the third step, exactly as good: EOS costs 50 there."""
+    vocab, far, steps = 9, -200.0, 3
     places = torch.full((2, steps + 1, vocab), far)
-    places[..., EOS] = -50.0
+    places[:, 1:, EOS] = -50.0
     for sentence in range(2):
-        places[sentence, range(steps + 1), 5 + draw.ids(0, 4, steps + 1)] = 0.0
+        places[sentence, range(steps + 1), 4 + draw.ids(0, 5, steps + 1)] = 0.0
     source = draw.ids(4, vocab, 2, 5)
     source[:, 0] = torch.tensor([5, 4])
     return {
