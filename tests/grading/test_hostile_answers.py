@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from autograder.bank import specification
+from autograder.bank.since_2017.trained_model import instructors_model
 from autograder.grading.judging import Prepared, shown
 from autograder.grading.record import Record
 from autograder.grading.told import for_a_person, of_verdict
@@ -35,6 +36,8 @@ NAMES = (
     "sequence_reversal/word_ids",
     "text_recovery/corpus_bleu",
     "text_recovery/model",
+    "since_2017/trained_model",
+    "since_2017/bug_clinic",
 )
 OTHERS = {RAISED, "", "weights.x", "share", "checkpoint"}  # names of answers
 LONG = 200_000  # characters: about what a message's header may hold
@@ -150,6 +153,15 @@ def exchanges(draw) -> tuple[str, Answers]:
 @example(("text_recovery/model", {"bleu": "[1e999]"}))
 def test_any_answers_end_in_a_verdict(exchange):
     verdict(*exchange)
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e6, 1e38, float("inf")])
+def test_a_model_that_diverged_ends_in_a_verdict(factor):
+    model = instructors_model()
+    with torch.no_grad():
+        model.norm.weight.mul_(factor)
+    weights = {f"weights.{n}": p.detach() for n, p in model.named_parameters()}
+    assert verdict("since_2017/trained_model", weights).points == 0
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ DECODERS = "since_2017/bug_clinic"
 GREEDY = "sequence_reversal/greedy_decode"
 RANDOM = "sequence_reversal/random_sequences"
 MODEL = "sequence_reversal/trained_model"
+WRITER = "since_2017/trained_model"
 
 
 def target(name: str) -> object:
@@ -189,7 +190,7 @@ def test_statistics_of_random_sequences_are_those_of_what_was_drawn():
     assert RAISED in reports(RANDOM, lambda side: claimed)
 
 
-@pytest.mark.parametrize("name", [TABLES, LAYERS, RANDOM, MODEL])
+@pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS, RANDOM, MODEL, WRITER])
 def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
     nonsense = [
         {},
@@ -251,8 +252,35 @@ class Handmade(nn.Module):
         return nn.functional.one_hot(torch.tensor(rows), 14).float()
 
 
-def test_a_handmade_module_is_worth_what_its_weights_are(monkeypatch):
-    assert judged(MODEL, Handmade, monkeypatch).points == 0
+class Peeking(nn.Module):
+    """Reads the byte that it should predict; its parts are those of a new model."""
+
+    def __init__(self):
+        super().__init__()
+        from autograder.solutions.since_2017 import new_model
+
+        torch.manual_seed(0)
+        for name, part in new_model().named_children():
+            self.add_module(name, part)
+
+    def forward(self, ids):
+        return 9.0 * nn.functional.one_hot(ids.roll(-1, 1), 128)
+
+
+@pytest.mark.parametrize(("name", "handmade"), [(MODEL, Handmade), (WRITER, Peeking)])
+def test_a_handmade_module_is_worth_what_its_weights_are(name, handmade, monkeypatch):
+    assert judged(name, handmade, monkeypatch).points == 0
+
+
+def test_trained_weights_count_whatever_the_module_around_them_says(monkeypatch):
+    from autograder.bank.since_2017.trained_model import instructors_model
+
+    def of_ones_own():
+        model = Peeking()
+        model.load_state_dict(instructors_model().state_dict())
+        return model
+
+    assert judged(WRITER, of_ones_own, monkeypatch).passed
 
 
 def test_a_report_of_the_share_is_not_taken(monkeypatch):

@@ -9,6 +9,8 @@ import torch
 from autograder.student.exercise import Answers
 from autograder.student.measures import Measure, NotTheirs
 
+_LARGEST = 700.0  # nats; the perplexity of more is beyond the largest float
+
 
 def _value(expected: Answers, actual: Answers) -> float:
     """The probability of the right byte in percent, as a geometric mean.
@@ -26,13 +28,17 @@ def _value(expected: Answers, actual: Answers) -> float:
 
 
 def _details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Perplexity and bits, for who thinks in those."""
+    """Perplexity and bits, for who thinks in those; nothing beyond numbers."""
     price = float(actual["nats"])  # type: ignore[arg-type]
+    if not price < _LARGEST:  # also for NaN
+        return {}
     return {"perplexity a byte": math.exp(price), "bits per byte": price / math.log(2)}
 
 
 def _remark(expected: Answers, actual: Answers) -> str:
     found = _details(expected, actual)
+    if not found:
+        return "(its logits are huge or no numbers, as after training that diverged)"
     return (
         f"(percent for the right byte; perplexity {found['perplexity a byte']:.3f}, "
         f"{found['bits per byte']:.3f} bits per byte)"
