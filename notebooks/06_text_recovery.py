@@ -2244,6 +2244,10 @@ check("text_recovery/model", restore)
 # sentences, mistakes by kind, experiments, and a report; on the batches, the schedule,
 # the loop and the decoding of unit 5. Nothing in it was a black box.
 #
+# **Next, if you like:** unit 7 takes the machine of 2017 and replaces its parts, one by
+# one, by those of today: rotary positions, a cache, fewer heads of keys and values. At
+# the end you can read the code of a current language model, since you have built one.
+#
 # ## Go further
 #
 # - Set `CORPUS` to a novel of your choice (Project Gutenberg has plain texts) and

@@ -53,6 +53,8 @@ def test_with_solutions_it_runs_and_gets_all_points(unit, tmp_path, monkeypatch)
     notebook = run(unit.source, tmp_path, monkeypatch)
     for name, exercise in load(unit.name).items():
         assert shown(notebook, name)[0] == exercise.points, name
+    printed = [o.get("text", "") for c in notebook.cells for o in c.get("outputs", [])]
+    assert not [text for text in printed if " waits: " in text]  # a demonstration
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
