@@ -163,7 +163,7 @@ def fit(
     """
     peak = optimizer.param_groups[0]["lr"]
     losses = []
-    for step in tqdm(range(steps), disable=not watched(steps), leave=False):
+    for step in tqdm(range(steps), disable=not watched(steps), delay=1, leave=False):
         for group in optimizer.param_groups:
             group["lr"] = peak * rate_factor(step, warmup, steps)
         source, target = next_batch()

@@ -131,7 +131,8 @@ def learn_merges(counts: dict[str, int], num_merges: int) -> list[tuple[str, str
 
     for word in counts:
         register(word, +1)
-    bar = tqdm(range(num_merges), "merges", disable=not reversal.watched(num_merges))
+    quiet = not reversal.watched(num_merges)
+    bar = tqdm(range(num_merges), "merges", disable=quiet, delay=1)
     for _ in bar:
         best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
         if best is None or pairs[best] < 2:
