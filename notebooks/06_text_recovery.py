@@ -2040,11 +2040,11 @@ def beams():
         name, experiments.grid(beam=[0, 3, 5, 10]), decode_with, RUNS
     )
     display(Markdown(experiments.table(rows, ["beam", "BLEU", "words", "seconds"])))
-    for source, greedy, wide in zip(
+    for source, narrow, wide in zip(
         sources, rows[0]["texts"], rows[-1]["texts"], strict=True
     ):
-        if greedy != wide:
-            print(f"{source}\n   greedy   {greedy}\n   beam 10  {wide}")
+        if narrow != wide:
+            print(f"{source}\n   greedy   {narrow}\n   beam 10  {wide}")
             break
 
 
