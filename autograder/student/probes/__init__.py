@@ -21,6 +21,7 @@ from autograder.student.otherside import Ask, OtherSide, asking, reply
 
 Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
 Seen = dict[str, Any]  # what a probe saw, by name
+WEIGHTS = "weights."  # before a parameter's name
 Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
 
 Report = Callable[[Any, Inputs], Mapping[str, object]]
@@ -151,6 +152,33 @@ def beginning(module: object) -> Seen:
     }
 
 
+def weights_of(module: nn.Module) -> Seen:
+    """A module's parameters as ``weights.<parameter>``, to be handed over."""
+    named = module.named_parameters()
+    return {f"{WEIGHTS}{name}": plain(value.float()) for name, value in named}
+
+
+def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
+    """A model of our own, in eval mode, with what `weights_of` gave of a stranger's.
+
+    Raises:
+        WrongAnswer: with the refusal; they are those of another model.
+    """
+    own = {f"{WEIGHTS}{name}": p for name, p in model.named_parameters()}
+    fits = set(weights) == set(own) and all(
+        isinstance(value, torch.Tensor)
+        and value.dtype == torch.float32
+        and value.shape == own[name].shape
+        for name, value in weights.items()
+    )
+    if not fits:
+        raise WrongAnswer(refusal)
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights[name])
+    return model.eval()
+
+
 def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 
@@ -164,9 +192,9 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     if not isinstance(module, nn.Module):
         raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
     weights = {
-        name.removeprefix("weights."): value
+        name.removeprefix(WEIGHTS): value
         for name, value in inputs.items()
-        if name.startswith("weights.")
+        if name.startswith(WEIGHTS)
     }
     own = dict(module.named_parameters())
     for name, value in weights.items():

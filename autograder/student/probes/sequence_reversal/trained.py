@@ -13,9 +13,17 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from autograder.student.exercise import Answers, WrongAnswer, plain
+from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide
-from autograder.student.probes import Inputs, Seen, describe, probe
+from autograder.student.probes import (
+    WEIGHTS,
+    Inputs,
+    Seen,
+    describe,
+    probe,
+    weights_of,
+    with_weights,
+)
 from autograder.student.probes.sequence_reversal.observing import BOS, EOS, PAD
 from autograder.student.probes.sequence_reversal.symptoms import (
     Decode,
@@ -24,6 +32,10 @@ from autograder.student.probes.sequence_reversal.symptoms import (
     symptom,
 )
 
+_OTHER = (
+    "the weights of this model are not those of a `new_model()`, so nothing can be "
+    "decoded with them"
+)
 VOCABULARY = 14  # of the course's model: the specials and ten digits
 
 
@@ -64,13 +76,8 @@ class Reverser(OtherSide):
         return {"case": hashlib.sha256(source).hexdigest(), **seeds}
 
     def conclude(self, answers: Answers) -> Seen:
-        prefix = "weights."
-        weights = {
-            name.removeprefix(prefix): value
-            for name, value in answers.items()
-            if name.startswith(prefix)
-        }
-        return self.seen(_with_weights(weights), answers)
+        weights = {n: v for n, v in answers.items() if n.startswith(WEIGHTS)}
+        return self.seen(with_weights(_like_new_model(), weights, _OTHER), answers)
 
     def seen(self, model: nn.Module, answers: Answers) -> Seen:
         """What is compared: the share of right rows, or how the seed is used.
@@ -160,14 +167,13 @@ def _positional(function: Any) -> int:
 
 def _weights_of(model: nn.Module) -> Seen:
     """The weights of the model, or of the part of it that ``new_model`` has made."""
-    names = set(_named(_like_new_model()))
-    parts = [part for part in model.modules() if set(_named(part)) == names]
-    weights = _named(parts[0] if parts else model)
-    return {f"weights.{name}": plain(value.float()) for name, value in weights.items()}
+    names = _names(_like_new_model())
+    parts = (part for part in model.modules() if _names(part) == names)
+    return weights_of(next(parts, model))
 
 
-def _named(model: nn.Module) -> dict[str, nn.Parameter]:
-    return dict(model.named_parameters())
+def _names(module: nn.Module) -> set[str]:
+    return {name for name, _ in module.named_parameters()}
 
 
 def _like_new_model() -> nn.Module:
@@ -177,31 +183,6 @@ def _like_new_model() -> nn.Module:
         VOCABULARY, VOCABULARY, 32, num_heads=2, num_layers=1, d_ff=64, norm_first=True
     )
     return model
-
-
-def _with_weights(weights: Inputs) -> nn.Module:
-    """The course's model with these weights.
-
-    Raises:
-        WrongAnswer: they are those of another model.
-    """
-    model = _like_new_model()
-    own = _named(model)
-    fits = set(weights) == set(own) and all(
-        isinstance(value, torch.Tensor)
-        and value.dtype == torch.float32
-        and value.shape == own[name].shape
-        for name, value in weights.items()
-    )
-    if not fits:
-        raise WrongAnswer(
-            "the weights of this model are not those of a `new_model()`, so nothing "
-            "can be decoded with them"
-        )
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(weights[name])
-    return model.eval()
 
 
 def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:

@@ -9,10 +9,20 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.student.exercise import Answers, WrongAnswer, plain
+from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide
-from autograder.student.probes import Inputs, Seen, describe, probe, tensor
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    describe,
+    probe,
+    tensor,
+    weights_of,
+    with_weights,
+)
 from autograder.student.probes.since_2017.observing import kind, number, options
+
+_OTHER = "the weights of this model are not those of a `new_model()`"
 
 
 @probe("since_2017/adamw")
@@ -81,7 +91,9 @@ class _Reader(OtherSide):
     keeps = frozenset({"windows"})
 
     def conclude(self, answers: Answers) -> Seen:
-        return examined(_with_weights(answers), self.inputs["windows"].long())
+        unit = importlib.import_module("autograder.solutions.since_2017")
+        model = with_weights(unit.new_model(), answers, _OTHER)
+        return examined(model, self.inputs["windows"].long())
 
 
 def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
@@ -92,8 +104,7 @@ def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe("since_2017/trained_model", other=_Reader, here=_trained_here)
 def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model, by their names."""
-    weights = _model_of(function).named_parameters()
-    return {f"weights.{name}": plain(value.float()) for name, value in weights}
+    return weights_of(_model_of(function))
 
 
 def _model_of(function: Callable[..., Any]) -> nn.Module:
@@ -101,29 +112,6 @@ def _model_of(function: Callable[..., Any]) -> nn.Module:
     if not isinstance(model, nn.Module):
         raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
     return model.cpu().eval()
-
-
-def _with_weights(weights: Inputs) -> nn.Module:
-    """The course's model with these weights.
-
-    Raises:
-        WrongAnswer: they are those of another model.
-    """
-    unit = importlib.import_module("autograder.solutions.since_2017")
-    model: nn.Module = unit.new_model()
-    own = {f"weights.{name}": p for name, p in model.named_parameters()}
-    fits = set(weights) == set(own) and all(
-        isinstance(value, torch.Tensor)
-        and value.dtype == torch.float32
-        and value.shape == own[name].shape
-        for name, value in weights.items()
-    )
-    if not fits:
-        raise WrongAnswer("the weights of this model are not those of a `new_model()`")
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(weights[name])
-    return model.eval()
 
 
 def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
