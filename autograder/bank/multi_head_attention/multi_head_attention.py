@@ -9,12 +9,24 @@ from autograder.bank.multi_head_attention._inputs import (
     multi_head_inputs,
     uneven_sizes,
 )
-from autograder.bank.multi_head_attention._layer.accepted import ACCEPTED
-from autograder.bank.multi_head_attention._layer.heads import NUMBER_OF_HEADS, SPLITTING
-from autograder.bank.multi_head_attention._layer.inputs import INPUTS, PROJECTIONS
-from autograder.bank.multi_head_attention._layer.masks import MASKS, RESULTS
-from autograder.bank.multi_head_attention._layer.scores import DROPOUT, SCALING
-from autograder.bank.multi_head_attention._layer.states import STATES
+from autograder.bank.multi_head_attention._multi_head_attention.accepted import ACCEPTED
+from autograder.bank.multi_head_attention._multi_head_attention.heads import (
+    NUMBER_OF_HEADS,
+    SPLITTING,
+)
+from autograder.bank.multi_head_attention._multi_head_attention.inputs import (
+    INPUTS,
+    PROJECTIONS,
+)
+from autograder.bank.multi_head_attention._multi_head_attention.masks import (
+    MASKS,
+    RESULTS,
+)
+from autograder.bank.multi_head_attention._multi_head_attention.scores import (
+    DROPOUT,
+    SCALING,
+)
+from autograder.bank.multi_head_attention._multi_head_attention.states import STATES
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, both, masked, special
 from autograder.oracle.specification import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.bank.positional_encoding._clinic.mutants import MUTANTS
-from autograder.bank.positional_encoding._clinic.tables import (
+from autograder.bank.positional_encoding._bug_clinic.mutants import MUTANTS
+from autograder.bank.positional_encoding._bug_clinic.tables import (
     base_bug,
     clinic,
     cosine_bug,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from autograder.bank.multi_head_attention._layer.lines import DROP, RETURN, SDPA
+from autograder.bank.multi_head_attention._multi_head_attention.lines import (
+    DROP,
+    RETURN,
+    SDPA,
+)
 from autograder.oracle.specification import Edit, Mutant, Way
 
 SCALING = [

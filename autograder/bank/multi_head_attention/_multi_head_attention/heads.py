@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.bank.multi_head_attention._layer.lines import EVEN, RETURN, K, Q, V
+from autograder.bank.multi_head_attention._multi_head_attention.lines import (
+    EVEN,
+    RETURN,
+    K,
+    Q,
+    V,
+)
 from autograder.oracle.specification import Edit, Mutant, Way
 
 SPLITTING = [

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from autograder.bank.multi_head_attention._layer.lines import DROP, MASK, SDPA, K
+from autograder.bank.multi_head_attention._multi_head_attention.lines import (
+    DROP,
+    MASK,
+    SDPA,
+    K,
+)
 from autograder.oracle.specification import Edit, Mutant, Way
 
 _LAST = "self.w_o = nn.Linear(d_model, d_model)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank.multi_head_attention._layer.lines import DROP
+from autograder.bank.multi_head_attention._multi_head_attention.lines import DROP
 from autograder.oracle.specification import Accepted, Edit
 
 ACCEPTED = [

@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of scaled dot-product attention, by what they are about."""

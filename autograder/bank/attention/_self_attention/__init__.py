@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of self-attention, by what they are about."""

@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the input layer, by what they are about."""

@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the module, by what they are about."""

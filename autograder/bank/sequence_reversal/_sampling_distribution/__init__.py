@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the distribution to sample from, by what they are about."""

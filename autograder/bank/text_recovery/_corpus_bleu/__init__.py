@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of BLEU of a corpus, by what they are about."""

@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the kinds of mistakes, by what they are about."""
