@@ -13,12 +13,7 @@ from autograder.bank.attention._scaled_dot_product.scaling import SCALING
 from autograder.bank.inputs import causal_mask, open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, both, masked, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Maker,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
 def _triples(

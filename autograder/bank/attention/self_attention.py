@@ -11,12 +11,7 @@ from autograder.bank.attention._self_attention.whole import WHOLE
 from autograder.bank.inputs import causal_mask, open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Maker,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
 def _self(

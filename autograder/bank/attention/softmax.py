@@ -12,12 +12,7 @@ from autograder.bank.attention._softmax.shares import SHARES
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Maker,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
 def _rows(*shape: int, scale: float = 3.0, offsets: tuple[float, ...] = ()) -> Maker:

@@ -13,12 +13,7 @@ from autograder.bank.multi_head_attention._list_of_heads.joining import JOINING
 from autograder.bank.multi_head_attention._list_of_heads.weights import WEIGHTS
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Maker,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
 def _list(

@@ -10,11 +10,7 @@ from autograder.bank.positional_encoding._input_layer.embedding import EMBEDDING
 from autograder.bank.positional_encoding._input_layer.factor import FACTOR
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 
 
 def _tokens(draw: Draw, b: int, length: int, d_model: int, padding_idx: int) -> Inputs:

@@ -10,11 +10,7 @@ from autograder.bank.positional_encoding._module.rows import ROWS
 from autograder.bank.positional_encoding._module.table import TABLE
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 
 
 def _sentences(draw: Draw, b: int, length: int, max_len: int, d_model: int) -> Inputs:

@@ -15,7 +15,7 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
-from autograder.student.probes.positional_encoding import MIXERS, Mixer
+from autograder.student.probes.positional_encoding.functions import MIXERS, Mixer
 
 _SEE_ORDER = {"the running sum", "the step from the neighbour", "the last vector"}
 

@@ -10,11 +10,7 @@ from autograder.bank.positional_encoding._sinusoid.positions import POSITIONS
 from autograder.bank.positional_encoding._sinusoid.shapes import SHAPES
 from autograder.bank.positional_encoding._sinusoid.speeds import SPEEDS
 from autograder.oracle.promise import OF_TABLES, Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 
 
 def _positions(positions: torch.Tensor, d_model: int, odd: int = 0) -> Inputs:

@@ -14,12 +14,7 @@ from autograder.bank.sequence_reversal._sampling_distribution.temperature import
 from autograder.bank.sequence_reversal._sampling_distribution.top_k import TOP_K
 from autograder.bank.sequence_reversal._sampling_distribution.top_p import TOP_P
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Maker,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
 def _dials(

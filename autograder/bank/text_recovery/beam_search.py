@@ -13,11 +13,7 @@ from autograder.bank.text_recovery._beam_search.scores import SCORES
 from autograder.bank.text_recovery._beam_search.steps import STEPS
 from autograder.bank.text_recovery._inputs import BOS, EOS, PAD, fine_numbers
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 
 
 def _soft_script(

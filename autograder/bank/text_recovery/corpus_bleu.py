@@ -11,11 +11,7 @@ from autograder.bank.text_recovery._corpus_bleu.smoothing import SMOOTHING
 from autograder.bank.text_recovery._corpus_bleu.tokens import TOKENS
 from autograder.bank.text_recovery._inputs import natural_sentences, some_of
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 
 
 def _shuffled(draw: Draw, items: list[str]) -> list[str]:

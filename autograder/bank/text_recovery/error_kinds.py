@@ -10,11 +10,7 @@ from autograder.bank.text_recovery._error_kinds.counts import COUNTS
 from autograder.bank.text_recovery._error_kinds.kinds import KINDS
 from autograder.bank.text_recovery._inputs import some_of
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    CaseKind,
-    Inputs,
-    Specification,
-)
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 
 Pair = tuple[str | None, str | None]
 

@@ -1,0 +1,8 @@
+"""Probes of unit 04, encoder and decoder."""
+
+from autograder.student.probes.encoder_decoder import (  # noqa: F401  (they register)
+    clinic,
+    layers,
+    models,
+    sequences,
+)

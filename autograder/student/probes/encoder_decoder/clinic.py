@@ -1,0 +1,144 @@
+"""The clinic: what a student's test says of decoder layers that it only calls."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import Answers, WrongAnswer
+from autograder.student.otherside import Ask, Mixture, given
+from autograder.student.probes import Inputs, Seen, describe, probe, seed
+from autograder.student.probes.encoder_decoder.patients import DecoderLayer
+
+
+class _Patients(Mixture):
+    """Decoder layers that are right or ill; they are called from afar."""
+
+    KINDS: ClassVar = {
+        "a right decoder layer": "right",
+        "the other one": "other",
+        "a third one": "third",
+    }
+    MOST_TIMES = 2  # since each costs many calls
+    MOST = 1 << 12  # numbers of a sequence that a layer takes
+
+    def __init__(self, inputs: Inputs, draw: random.Random):
+        super().__init__(inputs, draw)
+        d_model, num_heads, d_ff = inputs["sizes"].tolist()
+        self._layers = []
+        for name in self.names:
+            seed(int(inputs["seed"]))
+            style, _, bug = str(inputs[self.KINDS[name]]).partition(", ")
+            layer = DecoderLayer(d_model, num_heads, d_ff, style, bug)
+            self._layers.append(layer.eval())
+
+    def things(self) -> list[str]:
+        return list(self.KINDS)
+
+    def shown(self) -> Answers:
+        """The sizes, and the weights of each layer, without their names."""
+        d_model, _, d_ff = self.inputs["sizes"].tolist()
+        weights = {
+            f"{number}.{place}": weight.detach()
+            for number, layer in enumerate(self._layers)
+            for place, weight in enumerate(layer.parameters())
+        }
+        sizes = torch.tensor([d_model, d_ff, len(self._layers)])
+        return {"sizes": sizes, **weights}
+
+    def answer(self, question: Answers) -> Mapping[str, object]:
+        """The output of a layer, and gradients of its weighted sum if it is pulled."""
+        floats = (torch.float32, torch.float64)
+        number = int(given(question, "layer", 0, [torch.int64], 1))
+        layer = self._layers[number]
+        leaves = [
+            given(question, name, 3, floats, self.MOST).requires_grad_()
+            for name in ("x", "memory")
+        ]
+        if leaves[0].dtype == torch.float64:  # of a test that has called `double`
+            layer = copy.deepcopy(layer).double()
+        if "pull" not in question:
+            return {"output": layer(*leaves)}
+        pull = given(question, "pull", 3, floats, self.MOST)
+        weights = list(layer.parameters())
+        with torch.enable_grad():  # the caller's mode is not ours
+            pulled = (layer(*leaves) * pull).sum()
+        grads = torch.autograd.grad(pulled, [*leaves, *weights], allow_unused=True)
+        return {
+            str(place): torch.zeros_like(leaf) if grad is None else grad
+            for place, (leaf, grad) in enumerate(
+                zip([*leaves, *weights], grads, strict=True)
+            )
+        }
+
+
+class _Patient(nn.Module):
+    """A decoder layer of which nobody here knows more than its weights."""
+
+    def __init__(self, number: int, weights: Sequence[torch.Tensor], ask: Ask):
+        super().__init__()
+        self.weights = nn.ParameterList(nn.Parameter(w.clone()) for w in weights)
+        self._number, self._ask = torch.tensor(number), ask
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        output: torch.Tensor = _Call.apply(self._call, x, memory, *self.weights)  # type: ignore[no-untyped-call]
+        return output
+
+    def _call(self, **values: torch.Tensor) -> Inputs:
+        return self._ask({"layer": self._number, **values})
+
+
+class _Call(torch.autograd.Function):
+    """A layer's output and gradients, both from the other side."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, call: Callable[..., Inputs], x: torch.Tensor, memory: torch.Tensor,
+        *weights: torch.Tensor,
+    ) -> Any:  # fmt: skip
+        ctx.save_for_backward(x, memory)
+        ctx.call = call
+        return call(x=x, memory=memory)["output"]
+
+    @staticmethod
+    def backward(ctx: Any, pull: torch.Tensor) -> Any:
+        x, memory = ctx.saved_tensors
+        found = ctx.call(x=x, memory=memory, pull=pull)
+        return None, *(found[str(place)] for place in range(len(found)))
+
+
+@probe("encoder_decoder/bug_clinic", other=_Patients)
+def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """What the student's test says of each decoder layer."""
+    d_model, d_ff, count = inputs["sizes"].tolist()
+    found = {}
+    for number in range(count):
+        places = itertools.takewhile(
+            inputs.__contains__, (f"{number}.{n}" for n in itertools.count())
+        )
+        layer = _Patient(number, [inputs[place] for place in places], ask)
+        found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
+    return found
+
+
+def _verdict(
+    test: Callable[..., Any], layer: nn.Module, d_model: int, d_ff: int
+) -> str:
+    try:
+        result = test(layer, d_model, d_ff)
+    except NotImplementedError:
+        raise
+    except Exception:
+        return "rejected"
+    if result is not None:
+        raise WrongAnswer(
+            "expected the test to raise AssertionError or to return nothing, "
+            f"got {describe(result)}"
+        )
+    return "accepted"

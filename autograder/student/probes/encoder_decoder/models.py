@@ -1,0 +1,181 @@
+"""The whole model, a language model, and a state dict in PyTorch's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    beginning,
+    describe,
+    load_weights,
+    outcome,
+    probe,
+    tensor,
+)
+from autograder.student.probes.encoder_decoder.observing import extras, who_moves
+
+
+@probe("encoder_decoder/transformer")
+def transformer(module_class: Any, inputs: Inputs) -> Seen:
+    """Who moves whom, what the methods return, a second batch, gradients, sharing."""
+    options = _options(inputs)
+    if "positions" in inputs:
+        options["positions"] = _AddRows(inputs["positions"])
+    if options.get("shared_embedding") and options["src_vocab"] != options["tgt_vocab"]:
+        refused = outcome(lambda: module_class(**options), ValueError)
+        return {"two vocabularies in one table": refused}
+    made = module_class(**options)
+    start = beginning(made)
+    model: Any = _load(made, inputs)
+    pad_id = options.get("pad_id", 0)
+    ids = {name: inputs[name] for name in ("src", "tgt")}
+    src, tgt = ids.values()
+    memory = tensor(model.encode(src), "what `encode` returns")
+    logits = tensor(model(src, tgt), "the logits")
+    seen: Seen = {"other parameters": extras(model, inputs)} | start
+    if "positions" in options:
+        adding = [part is options["positions"] for part in model.modules()
+                  if isinstance(part, _AddRows)]  # fmt: skip
+        count = f"{sum(adding)} given, {len(adding)} in all"
+        seen["modules that add positions"] = count
+    if not options.get("shared_embedding"):
+        with torch.no_grad():
+            for name in ids:
+                seen[f"output moves with {name}"] = who_moves(
+                    lambda **changed: model(**(ids | changed)), ids, name, pad_id
+                )
+    seen |= {"memory": memory, "logits": logits}
+    seen["logits of decode"] = tensor(model.decode(tgt, memory, src), "the logits")
+    foreign = tensor(model.decode(tgt, -memory.flip(-1), src), "the logits")
+    seen["logits of decode with another memory"] = foreign
+    model.encode(src.flip(0))
+    later = tensor(model.decode(tgt, memory, src), "the logits")
+    seen["logits of decode after another encode"] = later
+    first = tensor(model.decode(tgt[:, :1], memory, src), "the logits")
+    seen["logits of decode for the first token"] = first
+    if "second src" in inputs:
+        seen["logits of a second batch"] = tensor(
+            model(inputs["second src"], inputs["second tgt"]), "the logits"
+        )
+    if "pull" in inputs:
+        seen |= _padding_gradients(model, logits, pad_id, inputs)
+    if options.get("shared_embedding"):
+        seen |= _sharing(model)
+    with torch.no_grad():  # as a step of training would
+        for parameter in model.parameters():
+            parameter.mul_(0.75)
+    seen["logits once the weights have changed"] = tensor(model(src, tgt), "the logits")
+    return seen
+
+
+class _AddRows(nn.Module):
+    """Positions of another kind than sinusoids."""
+
+    rows: torch.Tensor
+
+    def __init__(self, rows: torch.Tensor):
+        super().__init__()
+        self.register_buffer("rows", rows)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.rows[: x.size(1)]
+
+
+def _options(inputs: Inputs) -> Seen:
+    """The keyword arguments of the inputs named ``option.<name>``."""
+    found = {
+        name.removeprefix("option."): value
+        for name, value in inputs.items()
+        if name.startswith("option.")
+    }
+    return {k: v if isinstance(v, str) else v.item() for k, v in found.items()}
+
+
+def _load(module: object, inputs: Inputs) -> nn.Module:
+    """Load weights by any name of a parameter, since a shared one has several."""
+    if not isinstance(module, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+    first = {id(p): name for name, p in module.named_parameters()}
+    all_names = dict(module.named_parameters(remove_duplicate=False))
+    renamed = {
+        f"weights.{name}": f"weights.{first[id(parameter)]}"
+        for name, parameter in all_names.items()
+    }
+    return load_weights(module, {renamed.get(k, k): v for k, v in inputs.items()})
+
+
+def _padding_gradients(
+    model: nn.Module, logits: torch.Tensor, pad_id: int, inputs: Inputs
+) -> Seen:
+    """What padding's own vectors learn: nothing."""
+    if logits.shape != inputs["pull"].shape:
+        return {}
+    model.zero_grad()
+    (logits * inputs["pull"]).sum().backward()
+    seen = {}
+    for name in ("source", "target"):
+        table = dict(model.named_parameters())[f"{name}.embedding.weight"]
+        found = torch.zeros_like(table) if table.grad is None else table.grad
+        seen[f"gradient of {name}'s embedding"] = found
+    return seen
+
+
+def _sharing(model: nn.Module) -> Seen:
+    """Whether one table serves three times."""
+    tables = dict(model.named_parameters(remove_duplicate=False))
+    first = tables.get("source.embedding.weight")
+    same = [
+        name
+        for name in ("target.embedding.weight", "output.weight")
+        if tables.get(name) is first
+    ]
+    return {
+        "the same parameter as source.embedding.weight": ", ".join(same) or "none",
+    }
+
+
+@probe("encoder_decoder/language_model")
+def language_model(module_class: Any, inputs: Inputs) -> Seen:
+    """Other parameters, who moves whom, logits, and those of a second batch."""
+    options = _options(inputs)
+    made = module_class(**options)
+    start = beginning(made)
+    model = _load(made, inputs)
+    ids = {"ids": inputs["ids"]}
+    seen: Seen = {"other parameters": extras(model, inputs)} | start
+    with torch.no_grad():
+        seen["output moves with ids"] = who_moves(
+            lambda ids: model(ids), ids, "ids", options.get("pad_id", 0)
+        )
+    seen["logits"] = tensor(model(**ids), "the logits")
+    if "second ids" in inputs:
+        second = tensor(model(inputs["second ids"]), "the logits")
+        seen["logits of a second batch"] = second
+    return seen
+
+
+@probe("encoder_decoder/to_pytorch")
+def to_pytorch(function: Any, inputs: Inputs) -> Seen:
+    """Names and tensors of the result, and the names of the given one afterwards."""
+    state = {
+        name.removeprefix("state."): value
+        for name, value in inputs.items()
+        if name.startswith("state.")
+    }
+    given = dict(state)
+    found = function(state)
+    if not isinstance(found, Mapping):
+        raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
+    names = sorted(map(str, found))
+    seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
+    seen["names"] = ", ".join(names)
+    replaced = [name for name, value in given.items() if state.get(name) is not value]
+    seen["entries of the given dict that were replaced"] = ", ".join(replaced) or "none"
+    return seen | {"names of the given dict afterwards": ", ".join(state)}

@@ -1,0 +1,83 @@
+"""What the probes of unit 04 look at in every module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.probes import Inputs, Seen, gradients, tensor
+
+
+def observe(
+    module: nn.Module, names: Sequence[str], masks: Sequence[str], inputs: Inputs
+) -> Seen:
+    """What a module makes of its sequences and masks, called without masks if none."""
+    given = [inputs.get(name) for name in masks]
+    while given and given[-1] is None:
+        given.pop()
+
+    def call(*sequences: torch.Tensor) -> torch.Tensor:
+        return tensor(module(*sequences, *given), "the output")
+
+    sequences = [inputs[name] for name in names]
+    by_name = dict(zip(names, sequences, strict=True))
+    seen: Seen = {"other parameters": extras(module, inputs)}
+    # Before the output: the panel draws the first thing that is wrong.
+    with torch.no_grad():
+        for name in names:
+            seen[f"output moves with {name}"] = who_moves(
+                lambda **changed: call(*(by_name | changed).values()), by_name, name
+            )
+    seen["output"] = call(*sequences)
+    if "rate" in inputs:
+        module.train()
+        seen["output in training"] = call(*sequences)
+        module.eval()
+    afterwards = [*names, *(name for name in masks if name in inputs)]
+    seen |= {f"{name} afterwards": inputs[name] for name in afterwards}
+    return seen | gradients(call, sequences, names, inputs)
+
+
+def extras(module: nn.Module, inputs: Inputs) -> str:
+    """The parameters beyond those that were loaded; a shared one has several names."""
+    loaded = {
+        id(parameter)
+        for name, parameter in module.named_parameters(remove_duplicate=False)
+        if f"weights.{name}" in inputs
+    }
+    extras = [n for n, p in module.named_parameters() if id(p) not in loaded]
+    return ", ".join(sorted(extras)) or "none"
+
+
+def who_moves(
+    function: Callable[..., Any],
+    given: Mapping[str, torch.Tensor],
+    name: str,
+    pad_id: int = 0,
+) -> torch.Tensor:
+    """(B, Lq, Lk): does output i move when position j of the named input changes?
+
+    Vectors are pushed unevenly, since a norm removes an even push; an id becomes a
+    neighbouring one, unless it is padding.
+    """
+    asked, columns = given[name], []
+    before = function(**given)
+    for j in range(asked.size(1)):
+        changed = asked.clone()
+        if asked.is_floating_point():
+            changed[:, j] += torch.linspace(-1, 1, asked.size(-1), dtype=asked.dtype)
+        else:
+            changed[:, j] = _another(asked[:, j], pad_id)
+        moved = function(**{name: changed}) - before
+        columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
+    return torch.stack(columns, dim=-1)
+
+
+def _another(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
+    """Neighbouring ids; padding stays padding, and nothing becomes padding."""
+    down = (ids > 0) & (ids - 1 != pad_id)
+    up = torch.where(ids + 1 == pad_id, ids + 2, ids + 1)
+    return torch.where(ids == pad_id, ids, torch.where(down, ids - 1, up))

@@ -1,0 +1,135 @@
+"""Decoder layers, right ones and ones with a bug, for the clinic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class DecoderLayer(nn.Module):
+    """A decoder layer, "post relu" or "pre gelu", with at most one bug."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
+        super().__init__()
+        first, activation = style.split()
+        bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
+        width = d_ff + 1 if bug == "wider" else d_ff
+        self.thinking = nn.Sequential(
+            nn.Linear(d_model, width), bends, nn.Linear(width, d_model)
+        )
+        counts = {"two memories": 3, "one attention": 1}
+        self.seeing = nn.ModuleList(
+            _Attention(d_model, num_heads) for _ in range(counts.get(bug, 2))
+        )
+        self.norms = nn.ModuleList(
+            nn.LayerNorm(d_model) for _ in range(2 if bug == "two norms" else 3)
+        )
+        self.first, self.bug = first, bug
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        branches: list[Callable[..., Any]] = [
+            self._own(memory), self._memory(memory), self.thinking
+        ]  # fmt: skip
+        if self.bug == "two memories":
+            branches.insert(1, lambda x: self.seeing[2](x, memory))
+        if self.bug == "no memory":
+            del branches[1]
+        for index, branch in enumerate(branches):
+            norm = self.norms[min(index, len(self.norms) - 1)]
+            x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
+        ends: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+            "flips the batch": lambda x: x.flip(0),
+            "squeezes": torch.squeeze,
+            "side by side": lambda x: torch.cat((x, x), dim=-1),
+        }
+        return ends[self.bug](x) if self.bug in ends else x
+
+    def _own(self, memory: torch.Tensor) -> Callable[..., Any]:
+        attend: Any = self.seeing[0]
+
+        def branch(x: torch.Tensor) -> Any:
+            if self.bug == "memory twice":
+                return attend(x, memory)
+            seen = attend(x, x, self._own_mask(len(x), x.size(1), x.dtype))
+            if self.bug == "unpacks":
+                seen, _ = seen
+            if self.bug == "mixes the batch":
+                return seen.mean(0, keepdim=True)
+            if self.bug == "no past":
+                return attend.maps[3](attend.maps[2](x))
+            return seen
+
+        return branch
+
+    def _own_mask(
+        self, batch: int, length: int, dtype: torch.dtype
+    ) -> torch.Tensor | None:
+        """Causal, as far as the bug lets it be."""
+        mask = _triangle(length, length, 1 if self.bug == "one ahead" else 0)
+        match self.bug:
+            case "no mask":
+                return None
+            case "first unseen":
+                mask[1:, 0] = False
+            case "short sight":
+                mask = mask.triu(-1)
+            case "soft mask":
+                return torch.where(mask, 0.0, -6.0).to(dtype)
+            case "mask of the first":
+                later = torch.arange(batch) > 0
+                return mask | later[:, None, None, None]
+        return mask
+
+    def _memory(self, memory: torch.Tensor) -> Callable[..., Any]:
+        def branch(x: torch.Tensor) -> Any:
+            cross = self.seeing[-1]
+            if self.bug == "causal memory":
+                return cross(x, memory, _triangle(x.size(1), memory.size(1)))
+            if self.bug == "equal lengths":
+                return cross(x, memory, _triangle(x.size(1), x.size(1), x.size(1)))
+            if self.bug == "last asks":
+                last = torch.arange(x.size(1)) == x.size(1) - 1
+                return cross(x, memory) * last[:, None]
+            if self.bug == "mixes memories":
+                return cross(x, memory.mean(0, keepdim=True).expand_as(memory))
+            if self.bug == "last leaks":
+                return cross(x, memory + memory[-1:])
+            if self.bug == "short memory":
+                return cross(x, memory[:, :-1])
+            if self.bug == "first memory":
+                return cross(x, memory[:1].expand_as(memory))
+            if self.bug == "summed":
+                return cross(x, memory).sum(1, keepdim=True)
+            return cross(x, memory)
+
+        return branch
+
+
+class _Attention(nn.Module):
+    """Multi-head attention; a mask may also be numbers that are added to the scores."""
+
+    def __init__(self, d_model: int, num_heads: int):
+        super().__init__()
+        self.num_heads = num_heads
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(
+        self, x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        *into, out = self.maps
+        q, k, v = (
+            layer(y).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, y in zip(into, (x, source, source), strict=True)
+        )
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        result: torch.Tensor = out(heads.transpose(1, 2).flatten(2))
+        return result
+
+
+def _triangle(rows: int, columns: int, ahead: int = 0) -> torch.Tensor:
+    """Each row sees the columns up to its own number, and some ahead."""
+    return torch.ones(rows, columns, dtype=torch.bool).tril(ahead)

@@ -1,0 +1,94 @@
+"""Functions of heads, masks and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, describe, gradients, probe, tensor
+from autograder.student.probes.multi_head_attention.projections import (
+    KINDS,
+    named_tensors,
+    projections,
+)
+
+
+@probe("multi_head_attention/split_heads")
+def split_heads(function: Any, inputs: Inputs) -> Seen:
+    """The heads, the input afterwards, and a gradient if one is asked for."""
+    x, num_heads = inputs["x"], int(inputs["num_heads"])
+    return _observe_function(lambda x: function(x, num_heads), x, "the heads", inputs)
+
+
+@probe("multi_head_attention/merge_heads")
+def merge_heads(function: Any, inputs: Inputs) -> Seen:
+    """The features, the input afterwards, and a gradient if one is asked for."""
+    return _observe_function(function, inputs["x"], "the features", inputs)
+
+
+def _observe_function(
+    function: Callable[..., Any], x: torch.Tensor, name: str, inputs: Inputs
+) -> Seen:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(function(x), name)
+
+    seen = {name: call(x), "x afterwards": x}
+    return seen | gradients(call, [x], ["x"], inputs)
+
+
+@probe("multi_head_attention/pack_heads")
+def pack_heads(function: Any, inputs: Inputs) -> Seen:
+    """The six packed tensors, and what the heads look like afterwards."""
+    count = int(inputs["num_heads"])
+    heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
+    packed = function(heads)
+    seen = named_tensors(packed, [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS])
+    return seen | {"first head afterwards": heads[0].w_q.weight}
+
+
+@probe("multi_head_attention/mask_for_heads")
+def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
+    """For masks of every rank: the dimensions of the answer, and who may attend."""
+    shape = tuple(inputs["shape"].tolist())
+    seen: Seen = {"without a mask": _none_or_tensor(function(None))}
+    for name in ("2-D", "3-D", "4-D"):
+        if name not in inputs:
+            continue
+        mask = tensor(function(inputs[name]), "the mask")
+        seen[f"dimensions of the {name} mask's answer"] = torch.tensor(mask.dim())
+        seen[f"{name} mask, broadcast to the scores"] = _broadcast(mask, shape)
+        seen[f"{name} mask afterwards"] = inputs[name]
+    return seen
+
+
+def _none_or_tensor(result: object) -> str:
+    return "None" if result is None else describe(result)
+
+
+def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    try:
+        return mask.broadcast_to(shape)
+    except RuntimeError:
+        raise WrongAnswer(
+            f"expected a mask that broadcasts to the scores {shape}, "
+            f"got one of shape {tuple(mask.shape)}"
+        ) from None
+
+
+@probe("multi_head_attention/parameter_count")
+def parameter_count(function: Any, inputs: Inputs) -> Seen:
+    """The counts for several sizes."""
+    bias = bool(inputs["bias"])
+    return {
+        f"d_model = {size}, {count} heads": _number(function(size, count, bias))
+        for size, count in inputs["sizes"].tolist()
+    }
+
+
+def _number(result: object) -> torch.Tensor:
+    if isinstance(result, bool) or not isinstance(result, int | float | torch.Tensor):
+        raise WrongAnswer(f"expected a whole number, got {describe(result)}")
+    return torch.as_tensor(result)

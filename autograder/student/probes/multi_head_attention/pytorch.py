@@ -1,0 +1,92 @@
+"""To PyTorch's own layer, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, describe, probe, tensor
+from autograder.student.probes.multi_head_attention.projections import (
+    KINDS,
+    named_tensors,
+    projections,
+)
+
+
+@probe("multi_head_attention/to_pytorch")
+def to_pytorch(function: Any, inputs: Inputs) -> Seen:
+    """What the new layer is and computes, and whether it is a copy."""
+    mine = projections(inputs, "weights.", "qkvo")
+    mine.num_heads = int(inputs["num_heads"])
+    mine.dropout = nn.Dropout(0.25)
+    theirs = function(mine)
+    if not isinstance(theirs, nn.MultiheadAttention):
+        raise WrongAnswer(f"expected an nn.MultiheadAttention, got {describe(theirs)}")
+    theirs.eval()
+    sequences = [inputs[name] for name in ("query", "key", "value")]
+    seen = {
+        "num_heads": torch.tensor(theirs.num_heads),
+        "dropout": torch.tensor(float(theirs.dropout)),
+        "yours is in training mode afterwards": torch.tensor(mine.training),
+        "parameters of theirs that train": torch.tensor(
+            sum(p.requires_grad for p in theirs.parameters())
+        ),
+    }
+    with torch.no_grad():
+        output, weights = theirs(*sequences, average_attn_weights=False)
+        for parameter in theirs.parameters():
+            parameter.add_(1)
+    seen |= {"output": output, "weights": weights}
+    return seen | {
+        f"{name} of yours after theirs has changed": parameter
+        for name, parameter in mine.named_parameters()
+    }
+
+
+@probe("multi_head_attention/from_pytorch")
+def from_pytorch(function: Any, inputs: Inputs) -> Seen:
+    """The eight tensors, and the layer that they come from afterwards."""
+    d_model = len(inputs["out_proj.bias"])
+    theirs = nn.MultiheadAttention(d_model, int(inputs["num_heads"]), batch_first=True)
+    own = dict(theirs.named_parameters())
+    for name, parameter in own.items():
+        parameter.data = inputs[name]
+    names = [f"w_{letter}.{kind}" for letter in "qkvo" for kind in KINDS]
+    seen = named_tensors(function(theirs), names)
+    return seen | {f"{name} afterwards": p for name, p in own.items()}
+
+
+@probe("multi_head_attention/pytorch_mask")
+def pytorch_mask(function: Any, inputs: Inputs) -> Seen:
+    """The mask, what PyTorch's layer does with it, and the given mask afterwards."""
+    size = tuple(inputs["size"].tolist())
+    found = tensor(function(inputs["mask"], size), "the mask")
+    return {
+        "mask": found,
+        "weights of nn.MultiheadAttention": _masked_weights(found, size, inputs),
+        "mask afterwards": inputs["mask"],
+    }
+
+
+def _masked_weights(
+    mask: torch.Tensor, size: tuple[int, ...], inputs: Inputs
+) -> torch.Tensor:
+    """(B, h, Lq, Lk): each head of PyTorch's layer sees features of its own."""
+    query, key = inputs["query"], inputs["key"]
+    layer = nn.MultiheadAttention(query.size(-1), size[1], batch_first=True).eval()
+    with torch.no_grad():
+        layer.in_proj_weight.copy_(torch.eye(query.size(-1)).repeat(3, 1))
+        layer.in_proj_bias.zero_()
+        try:
+            seen: torch.Tensor = layer(
+                query, key, key, attn_mask=mask, average_attn_weights=False
+            )[1]
+            return seen
+        except (RuntimeError, AssertionError) as error:
+            raise WrongAnswer(
+                f"nn.MultiheadAttention refuses your mask of shape {tuple(mask.shape)} "
+                f"and type {mask.dtype}: {str(error).splitlines()[0]}"
+            ) from None

@@ -1,0 +1,75 @@
+"""The drawing of a table's dimensions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import Inputs, Seen, describe, probe
+
+
+@probe("positional_encoding/draw_dimensions")
+def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
+    """What stands on the axes: curves in the order of their names, and all names."""
+    dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
+    before = function(inputs["table"], dimensions, length)  # a picture that stays open
+    ax = function(inputs["table"], dimensions, length)
+    if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
+        raise WrongAnswer(f"expected the Axes of one picture, got {describe(ax)}")
+    numbers = _numbers_of_curves(ax)
+    curves = [line.get_xydata() for line in sorted(numbers, key=numbers.__getitem__)]
+    for drawn_on in (before, ax):
+        _close(drawn_on.figure)
+    seen = {
+        "dimensions in the legend": ", ".join(map(str, sorted(numbers.values()))),
+        "names of the axes": _named_axes(ax),
+    }
+    if len({len(curve) for curve in curves}) != 1:
+        return seen | {"points of the curves": str([len(curve) for curve in curves])}
+    drawn = torch.tensor(curves, dtype=torch.float32)  # (dimensions, length, 2)
+    return seen | {"positions of the curves": drawn[..., 0], "curves": drawn[..., 1]}
+
+
+def _numbers_of_curves(ax: Any) -> dict[Any, int]:
+    """Each curve's number in the legend, by label or else by colour; 0: none."""
+    legend = ax.get_legend()
+    entries: dict[object, int] = {}
+    if legend is not None:
+        texts = [text.get_text() for text in legend.get_texts()]
+        for text, handle in zip(texts, legend.legend_handles, strict=False):
+            digits = re.findall(r"\d+", text)
+            number = int(digits[-1]) if digits else 0
+            colour = handle.get_color() if hasattr(handle, "get_color") else None
+            entries |= {text: number, ("colour", str(colour)): number}
+    lines = [
+        line
+        for line in ax.get_lines()
+        if len(line.get_xdata()) > 1 and _is_visible(line)
+    ]
+    by_colour = [("colour", str(line.get_color())) for line in lines]
+    return {
+        line: entries.get(line.get_label(), entries.get(colour, 0))
+        for line, colour in zip(lines, by_colour, strict=True)
+    }
+
+
+def _is_visible(line: Any) -> bool:
+    signs = (line.get_linestyle(), line.get_marker())
+    drawn = any(str(sign) not in ("None", "none", "", " ") for sign in signs)
+    return bool(drawn and line.get_visible() and line.get_alpha() != 0)
+
+
+def _named_axes(ax: Any) -> str:
+    names = {"x": ax.get_xlabel(), "y": ax.get_ylabel()}
+    missing = [axis for axis, name in names.items() if not name.strip()]
+    return f"missing: {' and '.join(missing)}" if missing else "both"
+
+
+def _close(figure: Any) -> None:
+    """Take a figure from pyplot's list, or the notebook shows it under the check."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)

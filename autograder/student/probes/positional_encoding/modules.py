@@ -1,0 +1,118 @@
+"""Modules that add positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.probes import Inputs, Seen, load_weights, probe, tensor
+from autograder.student.probes.positional_encoding.observing import (
+    comes_to,
+    gradient,
+    the_module,
+)
+
+DROPOUT = 0.25  # the share that the input layer is asked to drop
+
+
+@probe("positional_encoding/module")
+def module(make: Any, inputs: Inputs) -> Seen:
+    """Outputs for one or two inputs, what trains, and what moves with the module."""
+    built = the_module(make(inputs["table"]))
+    x = inputs["x"].requires_grad_("pull" in inputs)
+    output = tensor(built(x), "the output")
+    seen = {"output": output, "x afterwards": x}
+    if "pull" in inputs:
+        seen |= gradient("x", output, x, inputs["pull"])
+    if "longer x" in inputs:
+        seen["output for a longer x"] = tensor(built(inputs["longer x"]), "the output")
+    seen["numbers to train"] = torch.tensor(sum(p.numel() for p in built.parameters()))
+    seen["pe is a buffer"] = torch.tensor("pe" in dict(built.named_buffers()))
+    if "move" in inputs:
+        half = inputs["x"].detach().to(torch.bfloat16)
+        seen["dtype after .to(torch.bfloat16)"] = comes_to(
+            lambda: built.to(torch.bfloat16)(half).dtype
+        )
+        seen['device after .to("meta")'] = comes_to(
+            lambda: built.to("meta")(half.to("meta")).device
+        )
+    return seen
+
+
+@probe("positional_encoding/input_layer")
+def input_layer(make: Any, inputs: Inputs) -> Seen:
+    """Values and gradient in eval mode, and what training mode does to the values."""
+    ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
+    vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
+    layer = the_module(
+        make(vocab_size, d_model, _AddRows(inputs["positions"]), DROPOUT, padding_idx)
+    )
+    load_weights(layer, inputs)
+    weights = dict(layer.named_parameters())
+    output = tensor(layer(ids), "the output")
+    learning = [n for n in ("embedding.weight", "positions.rows") if n in weights]
+    grads = [gradient(n, output, weights[n], inputs["pull"]) for n in learning]
+    return {
+        "output": output,
+        **{name: grad for found in grads for name, grad in found.items()},
+        "output of a second call": tensor(layer(ids), "the output"),
+        "parameters": ", ".join(sorted(weights)),
+        "in training mode": _dropped(output, layer.train()(ids)),
+    }
+
+
+class _AddRows(nn.Module):
+    """Positions of one length that learn, to stand in for the student's own module."""
+
+    def __init__(self, rows: torch.Tensor):
+        super().__init__()
+        self.rows = nn.Parameter(rows)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.rows
+
+
+def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
+    """In words, how the output of training mode differs from that of eval mode."""
+    if calm.shape != trained.shape:
+        return "another shape"
+    kept = trained != 0
+    zeros = "no numbers are zero" if kept.all() else "some numbers are zero"
+    factor = (trained * calm)[kept].sum() / calm[kept].square().sum()
+    if not torch.allclose(trained[kept], factor * calm[kept], atol=1e-3):
+        return f"{zeros}, the others changed unevenly"
+    return f"{zeros}, the others are {factor:.3f} times as large"
+
+
+@probe("positional_encoding/learned")
+def learned(make: Any, inputs: Inputs) -> Seen:
+    """Output, gradient, what trains, and what becomes of too long a sentence."""
+    if "start" in inputs:
+        return {"first table": _start(make)}
+    max_len, d_model = inputs["weights.table"].shape
+    built = load_weights(make(d_model, max_len), inputs)
+    x = inputs["x"]
+    if x.size(1) > max_len:
+        return {"with max_len + 1 vectors": comes_to(lambda: built(x))}
+    output = tensor(built(x), "the output")
+    weights = dict(built.named_parameters())
+    return {
+        "output": output,
+        **gradient("table", output, weights["table"], inputs["pull"]),
+        "x afterwards": x,
+        "parameters": ", ".join(weights),
+    }
+
+
+def _start(make: Callable[[int, int], nn.Module]) -> str:
+    """In words, what a table holds before it is trained, large enough to tell."""
+    first, second = (dict(make(64, 100).named_parameters())["table"] for _ in range(2))
+    spread = float(first.detach().std())
+    if spread < 1e-5:
+        return "all numbers alike" if first.any() else "zeros"
+    if torch.equal(first, second):
+        return "the same numbers each time"
+    return "small at random" if spread < 0.25 else "not small"
