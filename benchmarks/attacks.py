@@ -45,19 +45,18 @@ from tests.attacks.batches import (
     batches,
     objections,
 )
-from tests.attacks.course import (
+from tests.attacks.course import Course
+from tests.attacks.leaking import leaks, scripts
+from tests.attacks.material import (
     COMPANIONS,
     INSIDE,
     JUDGED,
     POINTS,
     SOLUTIONS,
-    Course,
-    Traces,
     answered,
     as_file,
-    leaks,
-    scripts,
 )
+from tests.attacks.traces import Traces
 
 PLAIN, HERE = "plain nbgrader", "this autograder"
 GROUPS = tuple(dict.fromkeys(attack.group for attack in BANK))

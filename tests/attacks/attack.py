@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from tests.attacks.course import (
+from tests.attacks.material import (
     MASK,
     NOTEBOOK,
     SCORES,

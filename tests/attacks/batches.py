@@ -8,19 +8,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from tests.attacks.attack import Attack
-from tests.attacks.course import (
-    COMPANIONS,
-    INSIDE,
-    JUDGED,
-    MASK,
-    POINTS,
-    SCORES,
-    Course,
-    Traces,
-    active_outputs,
-    leaks,
-    scripts,
-)
+from tests.attacks.course import Course
+from tests.attacks.leaking import active_outputs, leaks, scripts
+from tests.attacks.material import COMPANIONS, INSIDE, JUDGED, MASK, POINTS, SCORES
+from tests.attacks.traces import Traces
 
 BATCH = 10
 LARGEST = 12 << 20  # bytes of an autograded notebook, whatever was printed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.attacks.course import COMPANIONS, Course
+from tests.attacks.course import Course
+from tests.attacks.material import COMPANIONS
 
 
 @pytest.fixture(scope="session")

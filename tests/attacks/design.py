@@ -14,10 +14,7 @@ from tests.attacks.attack import (
     Attack,
     both,
 )
-from tests.attacks.course import (
-    MASK,
-    READ,
-)
+from tests.attacks.material import MASK, READ
 
 FRAMES = (
     CHANNEL

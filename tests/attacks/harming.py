@@ -14,12 +14,7 @@ from tests.attacks.attack import (
     Attack,
     both,
 )
-from tests.attacks.course import (
-    INSIDE,
-    MASK,
-    PORT,
-    SCORES,
-)
+from tests.attacks.material import INSIDE, MASK, PORT, SCORES
 
 # fmt: off
 HARMING_AND_LEAKING: list[Attack] = [

@@ -16,14 +16,7 @@ from tests.attacks.attack import (
     MALFORMED,
     Attack,
 )
-from tests.attacks.course import (
-    COMPANIONS,
-    MASK,
-    NOTEBOOK,
-    SCORES,
-    UNIT,
-    grade_id,
-)
+from tests.attacks.material import COMPANIONS, MASK, NOTEBOOK, SCORES, UNIT, grade_id
 
 
 def _replaced(content: bytes) -> Callable[[bytes], bytes]:

@@ -9,12 +9,7 @@ from tests.attacks.attack import (
     both,
     cells_named,
 )
-from tests.attacks.course import (
-    INSIDE,
-    MASK,
-    SCORES,
-    grade_id,
-)
+from tests.attacks.material import INSIDE, MASK, SCORES, grade_id
 
 SHELL = "ip = get_ipython()\n"
 

@@ -12,13 +12,7 @@ from tests.attacks.attack import (
     both,
     cells_named,
 )
-from tests.attacks.course import (
-    COMPANIONS,
-    MASK,
-    READ,
-    SCORES,
-    grade_id,
-)
+from tests.attacks.material import COMPANIONS, MASK, READ, SCORES, grade_id
 
 
 def _cell_with(source: str, name: str, points: float) -> NotebookNode:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.attacks.accidents import ACCIDENTS, Accident
+from tests.attacks.accident import Accident
+from tests.attacks.accidents import ACCIDENTS
 from tests.attacks.batches import batches, faults, names
-from tests.attacks.course import INSIDE, JUDGED, POINTS, Course, scripts
+from tests.attacks.course import Course
+from tests.attacks.leaking import scripts
+from tests.attacks.material import INSIDE, JUDGED, POINTS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")
 

@@ -9,7 +9,7 @@ import pytest
 from tests.attacks.attack import DESIGN, Attack
 from tests.attacks.bank import BANK
 from tests.attacks.batches import attacked, batches, names, objections
-from tests.attacks.course import COMPANIONS
+from tests.attacks.material import COMPANIONS
 from tests.attacks.seams import SEAMS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes need Linux")

@@ -17,7 +17,8 @@ from autograder.grading.rendering.sanitise import clean_html
 from autograder.grading.rendering.texts import markdown
 from autograder.student.exercise import Other
 from autograder.student.wire import Limits, WireError, receive, send, within
-from tests.attacks.course import answered, as_file, scripts, source_notebook
+from tests.attacks.leaking import scripts
+from tests.attacks.material import answered, as_file, source_notebook
 
 QUICK = settings(
     max_examples=150, deadline=None, suppress_health_check=list(HealthCheck)

@@ -1,3 +1,12 @@
-"""The small graded class of the classroom's tests, to collect more into."""
+"""A course to collect into, and the small graded class of the classroom's tests."""
+
+import pytest
 
 from tests.classroom.conftest import graded, graded_once  # noqa: F401
+from tests.collect.course import Course
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course folder with a roster, to make archives and collect them in."""
+    return Course(tmp_path)

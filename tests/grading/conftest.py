@@ -1,11 +1,18 @@
-"""The tiny course, as an instructor has it before anybody handed in."""
+"""The tiny course before anybody handed in; a box and a judge to ask it."""
 
+import contextlib
 import shutil
+import socket
+import threading
 
 import pytest
 
 from autograder.grading import converter
+from autograder.grading.judge import Judge
+from autograder.student import agent
+from autograder.student.wire import WireError
 from tests import tiny_course as tiny
+from tests.grading.box_and_judge import NAME, TICKET
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +29,34 @@ def course(pristine, tmp_path):
     shutil.copytree(pristine, root)
     assert converter.install()
     return root
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+@pytest.fixture
+def box(ends, monkeypatch):
+    """Starts a box that serves the given object; returns the judge's end."""
+    ours, theirs = ends
+    monkeypatch.setenv(agent.CHANNEL, str(theirs.fileno()))
+
+    def start(get, ticket=TICKET):
+        def serve():
+            with contextlib.suppress(WireError):  # the judge asks no more
+                agent.serve(NAME, ticket, get)
+
+        threading.Thread(target=serve, daemon=True).start()
+        return ours
+
+    return start
+
+
+@pytest.fixture
+def judge():
+    process = Judge(b"secret", patience=120.0)
+    yield process
+    process.close()

@@ -1,25 +1,17 @@
-"""``nbgrader autograde``: never stopped by a submission, never losing one."""
+"""``nbgrader autograde``: never stopped by a submission, and what it hands on."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import sqlite3
-import threading
 import time
 from pathlib import Path
 
 import nbformat
-import pytest
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import (
-    SaveAutoGrades,
-)
 
 from autograder.course.errors import CourseError
-from autograder.grading import converter, published, underway
-from autograder.grading.book import Session
+from autograder.grading import converter, underway
 from autograder.grading.intake import Refused
 from autograder.grading.task import Task
 from tests import tiny_course as tiny
@@ -29,12 +21,9 @@ from tests.tiny_course import (
     autograde,
     good,
     gradebook,
-    graded_students,
     hand_in,
     points,
 )
-
-# --- all go through ------------------------------------------------------------------
 
 
 def test_answers_are_graded_and_words_wait_for_a_teacher(course):
@@ -160,242 +149,6 @@ def test_a_preprocessor_can_refuse_a_submission(course, monkeypatch):
     monkeypatch.setattr(RunHere, "preprocess", refuse)
     assert "refused: it used up all memory" in autograde(course)["log"]
     assert points(course) == {"ada": [0.0, 0.0, 0.0]}
-
-
-# --- running again -------------------------------------------------------------------
-
-
-def test_a_second_run_grades_nothing_and_still_tells_of_the_refused(course):
-    hand_in(course, "ada", good(course))
-    hand_in(course, "bad", b"{")
-    autograde(course)
-    before = gradebook(course)
-    result = autograde(course)
-    assert graded_students() == [] and gradebook(course) == before
-    assert not result["success"] and "1 up to date, 1 refused" in result["log"]
-
-
-def test_force_student_and_exclusion_choose_who_is_graded(course):
-    for student in ("ada", "bob", "cyd"):
-        hand_in(course, student, good(course))
-    autograde(course, student="b*")
-    assert graded_students() == ["bob"]
-    autograde(course)
-    assert graded_students() == ["ada", "cyd"]
-    autograde(course, student="ada", force=True)
-    assert graded_students() == ["ada"]
-
-
-def test_a_changed_submission_or_a_restored_gradebook_is_graded_again(course):
-    hand_in(course, "ada", good(course))
-    hand_in(course, "bob", good(course))
-    shutil.copy(course / "gradebook.db", course / "backup.db")
-    autograde(course)
-    hand_in(course, "ada", good(course, double="def double(x):\n    return 0"))
-    autograde(course)
-    assert graded_students() == ["ada"]
-    shutil.copy(course / "backup.db", course / "gradebook.db")
-    autograde(course)
-    assert graded_students() == ["ada", "bob"]
-    assert points(course) == {"ada": [0.0, 4.0, None], "bob": [2.0, 4.0, None]}
-
-
-def test_scores_given_by_hand_survive_grading_again(course):
-    hand_in(course, "ada", good(course))
-    autograde(course)
-    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
-        grade = book.find_grade("numbers-why", UNIT, UNIT, "ada")
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        book.db.commit()
-    autograde(course)
-    assert graded_students() == []
-    autograde(course, force=True)
-    assert gradebook(course)["ada"][1]["numbers-why"] == (None, 3.0, True)
-
-
-class _Moments:
-    """Kills this process at the n-th moment that matters."""
-
-    def __init__(self, fatal: int):
-        self.left = fatal
-
-    def pass_(self) -> None:
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def around(self, function):
-        def wrapped(*arguments, **options):
-            self.pass_()
-            result = function(*arguments, **options)
-            self.pass_()
-            return result
-
-        return wrapped
-
-
-def _killed_run(course, fatal: int) -> bool:
-    """Grade in a forked process that is killed at a moment; whether it was."""
-    child = os.fork()
-    if child == 0:
-        moments = _Moments(fatal)
-        for owner, name in (
-            (Session, "flush"),
-            (Session, "finish"),
-            (published, "write"),
-            (underway, "grade"),
-        ):
-            setattr(owner, name, moments.around(getattr(owner, name)))
-        autograde(course)
-        os._exit(0)
-    return os.waitpid(child, 0)[1] != 0
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_a_plain_run_ends_in_the_same_gradebook(course, tmp_path):
-    hand_in(course, "ada", good(course))
-    hand_in(course, "bob", good(course)[:300])
-    undisturbed = tmp_path / "undisturbed"
-    shutil.copytree(course, undisturbed)
-    autograde(undisturbed)
-    expected, fatal, killed = gradebook(undisturbed), 1, True
-    while killed:
-        root = tmp_path / f"killed-{fatal}"
-        shutil.copytree(course, root)
-        killed = _killed_run(root, fatal)
-        autograde(root)
-        assert gradebook(root) == expected, fatal
-        left = [p.name for p in root.rglob("*.part")]
-        left += list((root / ".autograder").glob("work-*/*"))
-        assert left == [], fatal
-        shutil.rmtree(root)
-        fatal += 3
-    assert fatal > 20
-
-
-def test_a_killed_regrade_leaves_the_old_result_whole(course, tmp_path):
-    hand_in(course, "ada", good(course))
-    autograde(course)
-    old = gradebook(course), tiny.read(course, "autograded", "ada")
-    hand_in(course, "ada", good(course, double="def double(x):\n    return 0"))
-    assert _killed_run(course, 2)
-    assert (gradebook(course), tiny.read(course, "autograded", "ada")) == old
-
-
-def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
-    hand_in(course, "ada", good(course))
-    hand_in(course, "bob", good(course))
-    grade = underway.grade
-
-    def interrupted(task):
-        if task.student == "bob":
-            raise KeyboardInterrupt
-        return grade(task)
-
-    monkeypatch.setattr(underway, "grade", interrupted)
-    result = autograde(course)
-    assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
-    assert points(course) == {"ada": [2.0, 4.0, None]}
-
-
-# --- the gradebook -------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_locked_gradebook_is_waited_for(course):
-    hand_in(course, "ada", good(course))
-    other = sqlite3.connect(
-        course / "gradebook.db", isolation_level=None, check_same_thread=False
-    )
-    other.execute("BEGIN EXCLUSIVE")
-    threading.Timer(7, other.execute, ["ROLLBACK"]).start()
-    result = autograde(course)
-    assert result["success"] and "waiting for it" in result["log"]
-    assert points(course) == {"ada": [2.0, 4.0, None]}
-
-
-@pytest.mark.slow
-def test_a_gradebook_locked_for_too_long_ends_in_a_plain_message(course):
-    hand_in(course, "ada", good(course))
-    other = sqlite3.connect(course / "gradebook.db", isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    result = autograde(course, patience=1.0)
-    other.execute("ROLLBACK")
-    assert not result["success"] and "close what else uses it" in result["log"]
-    assert "Traceback" not in result["log"]
-
-
-def test_a_unit_that_the_gradebook_does_not_know_is_told_at_once(course):
-    path = course / "source" / UNIT / f"{UNIT}.ipynb"
-    source = nbformat.read(path, as_version=4)
-    tiny.cell(source, "numbers-double").metadata.nbgrader.points = 3
-    nbformat.write(source, path)
-    hand_in(course, "ada", good(course))
-    assert "run: nbgrader generate_assignment" in autograde(course)["log"]
-    assert graded_students() == []
-
-
-def test_no_submissions_are_told(course):
-    assert "there are no submissions" in autograde(course)["log"]
-
-
-def test_nothing_of_a_submission_is_written_before_all_of_it(course, monkeypatch):
-    hand_in(course, "ada", good(course))
-    finish = Session.finish
-
-    def look_first(session):
-        assert points(course) == {}
-        finish(session)
-
-    monkeypatch.setattr(Session, "finish", look_first)
-    assert autograde(course)["success"]
-
-
-def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
-    for student in ("ada", "bob", "cyd"):
-        hand_in(course, student, good(course))
-    children = []
-    for _ in range(2):
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if autograde(course)["success"] else 1)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
-    assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
-
-
-class _OnSet(RunHere):
-    """Grades by a set of tests, whose version counts."""
-
-    version = "1"
-
-    @classmethod
-    def depends_on(cls, assignment):
-        assert assignment == UNIT
-        return cls.version
-
-
-def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
-    course, monkeypatch
-):
-    for student in ("ada", "bob"):
-        hand_in(course, student, good(course, double="def double(x):\n    return x"))
-    stages = [_OnSet, SaveAutoGrades]
-    assert "Scores" not in autograde(course, autograde_preprocessors=stages)["log"]
-    assert autograde(course, autograde_preprocessors=stages)["success"]
-    assert graded_students() == []  # nothing has changed
-
-    hand_in(course, "bob", good(course))
-    monkeypatch.setattr(_OnSet, "version", "2")
-    log = autograde(course, autograde_preprocessors=stages)["log"]
-    assert graded_students() == ["ada", "bob"]
-    table = [line.split() for line in log.splitlines()]
-    at = table.index(["student", "graded", "cell", "before", "after"])
-    assert table[at + 1] == ["bob", "numbers-double", "0", "2"]
-    assert not any("ada" in line for line in table)
-
-
-# --- what is handed on ---------------------------------------------------------------
 
 
 def test_grading_one_submission_is_a_function_without_gradebook(course):

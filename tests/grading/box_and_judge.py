@@ -1,0 +1,48 @@
+"""A box that serves an object or misbehaves, and a judge that asks it."""
+
+import contextlib
+import threading
+
+from autograder.grading.judging import decide, prepared, shown
+from autograder.grading.naming import named
+from autograder.grading.questioning import Box
+from autograder.kernel.meter import Meter
+from autograder.student.wire import WireError, receive, send, within
+
+NAME = "attention/scores"
+OTHER = "attention/scaled_dot_product"
+TICKET = "t1"
+
+
+def asked(channel, seconds=5.0, stop=None):
+    """The box at the other end of a channel, and whether it has begun to answer."""
+    found = Box(channel, TICKET, Meter(None), seconds, stop)
+    found.await_ready()
+    return found
+
+
+def judged(channel, seed="abc", seconds=5.0):
+    """The verdict as it is shown, on what answers there."""
+    check = prepared(NAME, seed, seconds)
+    verdict = decide(check, asked(channel, seconds))
+    if not verdict.passed and verdict.results:
+        verdict = named(check.exercise, check.task, verdict)
+    return shown(check, verdict)
+
+
+def hostile(theirs, behaviour):
+    threading.Thread(target=behaviour, args=(theirs,), daemon=True).start()
+
+
+def answering(reply):
+    """A box that gives the same reply to every question."""
+
+    def behave(channel):
+        send(channel, f"ready {TICKET}")
+        number = 0
+        with contextlib.suppress(WireError, OSError):
+            while receive(channel, wait=within(5))[0].startswith("ask"):
+                reply(channel, f"answer {TICKET} {number}")
+                number += 1
+
+    return behave

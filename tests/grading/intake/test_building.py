@@ -1,0 +1,239 @@
+"""The notebook that is made of an honest submission."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+
+from autograder.grading import intake
+from autograder.grading.intake import rebuild
+from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved, sources
+from tests.tiny_course import (
+    DOUBLE,
+    STUB,
+    TRIPLE,
+    WORDS,
+    cell,
+    solved,
+)
+
+
+def test_an_untouched_solved_notebook_needs_no_repair():
+    notebook, kinds = graded(solved(RELEASE))
+    assert is_solved(notebook) and kinds == []
+    assert [c.id for c in notebook.cells] == [c.id for c in SOURCE.cells]
+
+
+def test_tests_come_from_the_source_with_their_hidden_part():
+    notebook, _ = graded(solved(RELEASE))
+    expected = cell(SOURCE, "numbers-double").source
+    assert cell(notebook, "numbers-double").source == expected
+    assert "HIDDEN" in expected
+
+
+def test_an_empty_submission_holds_stubs_and_never_a_solution():
+    notebook, _ = rebuild(SOURCE, RELEASE, None)
+    assert STUB in cell(notebook, "numbers-double-answer").source
+    assert "2 * x" not in "".join(sources(notebook))
+
+
+def test_an_unchanged_written_answer_has_the_checksum_by_which_nbgrader_tells_it():
+    from nbgrader.utils import determine_grade
+
+    untouched, _ = graded(RELEASE)
+    answered, _ = graded(solved(RELEASE))
+    assert determine_grade(cell(untouched, "numbers-why"))[0] == 0
+    assert determine_grade(cell(answered, "numbers-why"))[0] is None
+
+
+def test_the_last_filled_copy_of_an_answer_wins_and_the_other_is_ignored():
+    submission = solved(RELEASE, double="def double(x):\n    return 17")
+    good = copy.deepcopy(cell(submission, "numbers-double-answer"))
+    good.id, good.source = "copy", DOUBLE
+    submission.cells.insert(4, good)
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["copy ignored"]
+    assert "17" not in "".join(sources(notebook))
+
+
+def test_an_unfilled_copy_behind_the_answer_does_not_replace_it():
+    submission = solved(RELEASE)
+    submission.cells.append(copy.deepcopy(cell(RELEASE, "numbers-double-answer")))
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["copy ignored"]
+
+
+def test_a_copied_answer_cell_used_as_scratch_paper_is_kept_as_an_own_cell():
+    submission = solved(RELEASE)
+    scratch = copy.deepcopy(cell(submission, "numbers-double-answer"))
+    scratch.source = "print(double(4))"
+    submission.cells.insert(3, scratch)
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["copy kept"]
+    assert sources(notebook)[3] == "print(double(4))"
+
+
+def test_deleted_tests_return_and_edited_tests_are_undone():
+    submission = solved(RELEASE)
+    submission.cells = [c for c in submission.cells if c.id != "numbers-double"]
+    cell(submission, "numbers-triple").source = "assert True"
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["test returned", "test restored"]
+
+
+def test_lost_nbgrader_metadata_is_restored_by_cell_ids():
+    submission = solved(RELEASE)
+    for c in submission.cells:
+        c.metadata = {}
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["metadata restored"]
+
+
+def test_ids_where_colab_saves_them_restore_as_well():
+    submission = solved(RELEASE)
+    submission.nbformat_minor = 0
+    for c in submission.cells:
+        c.metadata = {"id": c.pop("id")}
+    assert is_solved(graded(submission)[0])
+
+
+def test_without_ids_and_metadata_answers_are_found_by_what_they_define():
+    submission = solved(RELEASE)
+    for c in submission.cells:
+        c.metadata = {}
+        c.pop("id")
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and "answer found" in kinds
+    assert cell(notebook, "numbers-why").source == WORDS  # by its place
+
+
+def test_an_answer_below_its_untouched_stub_is_found():
+    submission = solved(RELEASE, double=cell(RELEASE, "numbers-double-answer").source)
+    submission.cells.insert(3, new_code_cell(DOUBLE))
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["answer found"]
+
+
+def test_own_cells_stay_behind_their_neighbour():
+    submission = solved(RELEASE, double="def double(x):\n    return helper(x)")
+    submission.cells.insert(2, new_code_cell("def helper(x):\n    return x + x"))
+    submission.cells.insert(0, new_markdown_cell("My notes"))
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == []
+    assert sources(notebook)[0] == "My notes"
+    assert sources(notebook)[3].startswith("def helper")
+
+
+def test_a_moved_answer_returns_to_its_place_without_dragging_others_along():
+    submission = solved(RELEASE, triple="def triple(x):\n    return helper(x)")
+    moved = submission.cells.pop(2)
+    submission.cells.insert(3, new_code_cell("def helper(x):\n    return 3 * x"))
+    submission.cells.append(moved)
+    notebook, _ = graded(submission)
+    assert is_solved(notebook)
+
+
+def test_an_answer_that_became_markdown_is_code_again():
+    submission = solved(RELEASE)
+    answer = cell(submission, "numbers-double-answer")
+    answer.cell_type = "markdown"
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["cell type"]
+
+
+def test_an_added_import_in_a_cell_of_the_course_is_not_lost():
+    submission = solved(RELEASE, double="def double(x):\n    return int(np.add(x, x))")
+    submission.cells[1].source = "import math\nimport numpy as np"
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["course cell"]
+    assert sources(notebook)[1] == "import math"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "!pip install einops",
+        "%pip install -q einops",
+        "!{sys.executable} -m pip install x",
+        "from google.colab import drive",
+        "drive.mount('/content/drive')",
+        "drive.mount(\n    '/content/drive',\n    force_remount=True)",
+        "!pip install \\\n    einops",
+    ],
+)
+def test_installs_and_drives_are_made_harmless_and_told(line):
+    submission = solved(RELEASE, double=f"{line}\n{DOUBLE}")
+    notebook, kinds = graded(submission)
+    assert is_solved(notebook) and kinds == ["install"]
+
+
+def test_an_install_inside_a_block_leaves_the_block_whole():
+    code = "try:\n    from google.colab import drive\nexcept ImportError:\n    pass"
+    changed, removed = intake.without_installs(code)
+    compile(changed, "", "exec")
+    assert removed == ["from google.colab import drive"]
+
+
+def test_colabs_personal_data_outputs_and_widgets_are_gone():
+    submission = solved(RELEASE)
+    submission.metadata = {"colab": {"provenance": []}, "widgets": {"state": {}}}
+    answer = cell(submission, "numbers-double-answer")
+    answer.metadata["executionInfo"] = {"user": {"displayName": "Ada L", "userId": "7"}}
+    answer.outputs = [nbformat.v4.new_output("stream", text="secret")]
+    notebook, kinds = graded(submission)
+    text = nbformat.writes(notebook)
+    assert kinds == ["personal data"]
+    assert not any(word in text for word in ("Ada L", "colab", "secret", "widgets"))
+
+
+def test_colabs_badge_cell_is_dropped():
+    submission = solved(RELEASE)
+    badge = new_markdown_cell("<a href=...>", metadata={"id": "view-in-github"})
+    submission.cells.insert(0, badge)
+    assert len(graded(submission)[0].cells) == len(SOURCE.cells)
+
+
+def test_another_kernel_is_set_back():
+    submission = solved(RELEASE)
+    submission.metadata = {"kernelspec": {"name": "ir", "language": "R"}}
+    notebook, kinds = graded(submission)
+    assert kinds == ["kernel"] and notebook.metadata.kernelspec.name == "python3"
+
+
+def test_a_notebook_of_format_3_is_read():
+    worksheet = [
+        {"cell_type": "heading", "level": 1, "source": ["Numbers"]},
+        {"cell_type": "code", "input": [DOUBLE], "language": "python", "metadata": {}},
+        {"cell_type": "code", "input": [TRIPLE], "language": "python", "metadata": {}},
+    ]
+    old = {"nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": worksheet}]}
+    notebook, _ = graded(json.dumps(old).encode())
+    assert is_solved(notebook)
+
+
+def test_old_nbgrader_metadata_is_no_obstacle():
+    submission = solved(RELEASE)
+    for c in submission.cells:
+        c.metadata.get("nbgrader", {}).pop("schema_version", None)
+    assert is_solved(graded(submission)[0])
+
+
+def test_raw_cells_become_plain_text_since_pages_would_show_them_unescaped():
+    submission = solved(RELEASE)
+    submission.cells.append(new_raw_cell("<script>alert(1)</script>"))
+    last = graded(submission)[0].cells[-1]
+    assert last.cell_type == "markdown" and last.source.startswith("    <script>")
+
+
+def test_pictures_in_written_answers_are_kept_and_other_attachments_are_not():
+    submission = solved(RELEASE)
+    cell(submission, "numbers-why").attachments = {
+        "a.png": {"image/png": "AAAA"},
+        "b.svg": {"image/svg+xml": "<svg/>"},
+    }
+    kept = cell(graded(submission)[0], "numbers-why").attachments
+    assert kept == {"a.png": {"image/png": "AAAA"}}

@@ -1,0 +1,72 @@
+"""What is read of a folder that was handed in, and what is left out."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+import pytest
+
+from autograder.grading import intake
+from autograder.grading.intake import Refused, SizeLimits
+
+
+def test_links_fifos_and_sockets_are_left_out_and_told(tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (folder / "a.txt").write_text("fine")
+    (folder / "link").symlink_to(tmp_path / "secret")
+    (folder / "loop").symlink_to(folder)
+    os.mkfifo(folder / "fifo")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "s"))
+        taken = intake.take(folder)
+    assert list(taken.files) == ["a.txt"]
+    told = " ".join(repair.says for repair in taken.repairs)
+    assert "link, loop (is a link)" in told
+    assert "fifo, s (is not a regular file)" in told
+
+
+def test_a_folder_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "other")
+    with pytest.raises(Refused, match="not a folder"):
+        intake.take(tmp_path / "link")
+
+
+def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
+    (tmp_path / "aaa.bin").write_bytes(b"x" * 90)
+    (tmp_path / "z.ipynb").write_bytes(b"x" * 50)
+    os.truncate(os.open(tmp_path / "huge", os.O_CREAT | os.O_WRONLY), 1 << 40)
+    taken = intake.take(tmp_path, SizeLimits(file=100, total=120))
+    assert list(taken.files) == ["z.ipynb"]
+    assert [r.kind for r in taken.repairs] == ["file left out"]
+    assert "aaa.bin, huge (is too large)" in taken.repairs[0].says
+
+
+def test_too_many_files_end_the_reading_but_not_the_grading(tmp_path):
+    for number in range(30):
+        (tmp_path / f"{number:02}").touch()
+    taken = intake.take(tmp_path, SizeLimits(files=10))
+    assert len(taken.files) == 10
+    assert "too many files" in taken.repairs[0].says
+
+
+def test_folders_too_deep_and_odd_names_are_left_out(tmp_path):
+    deep = tmp_path
+    for _ in range(12):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    (deep / "file").touch()
+    (tmp_path / "line\nbreak").touch()
+    (tmp_path / os.fsdecode(b"bytes\xff")).touch()
+    taken = intake.take(tmp_path)
+    assert taken.files == {}
+    assert len(taken.repairs) == 2
+
+
+def test_ignored_names_are_skipped_silently(tmp_path):
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    (tmp_path / ".ipynb_checkpoints" / "a.ipynb").touch()
+    assert intake.take(tmp_path, ignore=[".ipynb_checkpoints"]) == intake.Taken({})

@@ -1,0 +1,73 @@
+"""Which of the files is the notebook."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from autograder.grading import intake
+from autograder.grading.intake import File, Refused
+from tests.grading.intake.released import RELEASE
+from tests.tiny_course import (
+    UNIT,
+    cell,
+    data,
+    solved,
+)
+
+NAME = f"{UNIT}.ipynb"
+
+
+def other_unit() -> bytes:
+    cells = [new_markdown_cell("# Letters"), new_code_cell("import string")]
+    return data(nbformat.v4.new_notebook(cells=cells))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"Copy of {NAME}",
+        "01_numbers (1).ipynb",
+        "Copy_of_x.ipynb",
+        "sub/a.ipynb",
+        "01_numbers.ipynb.txt",
+        "01_numbers.json",
+    ],
+)
+def test_a_renamed_notebook_is_found_by_content_and_told(name):
+    files = {name: File(data(solved(RELEASE))), "b.ipynb": File(other_unit())}
+    path, repairs = intake.find_notebook(files, NAME, RELEASE)
+    assert path == name and [r.kind for r in repairs] == ["renamed"]
+
+
+def test_of_two_notebooks_the_one_with_more_answers_counts_then_the_newer():
+    half = data(solved(RELEASE, double=cell(RELEASE, "numbers-double-answer").source))
+    whole = data(solved(RELEASE))
+    files = {
+        NAME: File(half, 9.0),
+        "a.ipynb": File(whole, 1),
+        "b.ipynb": File(whole, 2),
+    }
+    path, repairs = intake.find_notebook(files, NAME, RELEASE)
+    assert path == "b.ipynb"
+    assert [r.kind for r in repairs] == ["renamed", "several notebooks"]
+
+
+def test_a_broken_notebook_beside_a_good_one_does_no_harm():
+    files = {NAME: File(b"{broken"), "a.ipynb": File(data(solved(RELEASE)))}
+    assert intake.find_notebook(files, NAME, RELEASE)[0] == "a.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "there is no notebook"),
+        ({"notes.txt": File(b"hello")}, "there is no notebook"),
+        ({"b.ipynb": File(other_unit())}, "no notebook of this unit"),
+        ({NAME: File(b"{broken")}, "cut off"),
+    ],
+)
+def test_without_a_notebook_of_the_unit_there_is_a_plain_reason(files, reason):
+    with pytest.raises(Refused, match=reason):
+        intake.find_notebook(files, NAME, RELEASE)

@@ -1,0 +1,170 @@
+"""Bytes that may be anything are graded or refused, and nothing else happens."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autograder.course.errors import CourseError
+from autograder.grading import intake
+from autograder.grading.intake import Refused, SizeLimits, rebuild
+from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved
+from tests.tiny_course import (
+    STUB,
+    cell,
+    data,
+    solved,
+)
+
+
+def test_forged_metadata_of_a_student_does_not_reach_the_graded_notebook():
+    submission = solved(RELEASE)
+    submission.metadata["autograder"] = {"digest": "forged", "checks": {"a": 1}}
+    for c in submission.cells:
+        c.metadata["autograder"] = "verdict"
+        c.metadata["tags"] = ["skip-execution"]
+        if "nbgrader" in c.metadata:
+            c.metadata["nbgrader"]["points"] = 1000
+    notebook, _ = graded(submission)
+    text = nbformat.writes(notebook)
+    assert not any(w in text for w in ("forged", "verdict", "skip-exec", "1000"))
+
+
+def test_an_answer_that_is_far_too_long_is_left_out():
+    notebook, kinds = graded(solved(RELEASE, double="#" * 300_000))
+    assert STUB in cell(notebook, "numbers-double-answer").source
+    assert kinds == ["cell left out"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b"   \n", "empty"),
+        (b'{"cells": [', "cut off"),
+        (b"PK\x03\x04", "not readable"),
+        (b"[]", "not a notebook"),
+        (b'{"nbformat": 4}', "not a notebook"),
+        (b'{"cells": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"cells": [' + b'{"cell_type": "code"},' * 2001 + b"{}]}", "2000 cells"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_plain_reason(content, reason):
+    with pytest.raises(Refused, match=reason):
+        rebuild(SOURCE, RELEASE, content)
+
+
+def test_a_notebook_above_the_size_limit_is_refused_unread():
+    with pytest.raises(Refused, match="larger than 0 MB"):
+        rebuild(SOURCE, RELEASE, b"{" * 100, SizeLimits(notebook=99))
+
+
+def test_outputs_of_a_notebook_do_not_count(tmp_path):
+    submission = solved(RELEASE)
+    output = nbformat.v4.new_output("stream", text="x" * 30_000)
+    next(c for c in submission.cells if c.cell_type == "code").outputs = [output]
+    (tmp_path / "n.ipynb").write_bytes(data(submission))
+    limits = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=50_000)
+    kept = intake.take(tmp_path, limits)
+    assert not kept.repairs and b"xxx" not in kept.files["n.ipynb"].data
+    rebuilt, _ = rebuild(SOURCE, RELEASE, kept.files["n.ipynb"].data, limits)
+    assert cell(rebuilt, "numbers-double-answer").source
+    small = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
+    assert not intake.take(tmp_path, small).files
+
+
+@pytest.mark.parametrize("content", [b"{" * 60_000, b"[" * 60_000, b"\xff" * 60_000])
+def test_a_large_file_that_is_no_notebook_is_left_out(tmp_path, content):
+    (tmp_path / "n.ipynb").write_bytes(content)
+    limits = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=99_000)
+    assert not intake.take(tmp_path, limits).files
+
+
+def test_huge_numbers_and_lone_surrogates_are_survived():
+    submission = json.dumps(solved(RELEASE, words="\ud800 odd")).replace(
+        '"execution_count": null', '"execution_count": ' + "9" * 10_000
+    )
+    notebook, _ = graded(submission.encode())
+    assert is_solved(notebook) and cell(notebook, "numbers-why").source == "? odd"
+
+
+def test_source_and_release_that_differ_are_the_courses_fault():
+    with pytest.raises(CourseError, match="build and release"):
+        rebuild(SOURCE, nbformat.v4.new_notebook(), None)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["cells", "metadata", "source", "id", "nbgrader", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+def _graft(document, path: list[int], value):
+    """Replace one part of a JSON document, wherever the numbers lead."""
+    here = document
+    for step, number in enumerate(path):
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        key = keys[number % len(keys)]
+        last = step == len(path) - 1
+        if last or not here[key] or not isinstance(here[key], dict | list):
+            here[key] = value
+            break
+        here = here[key]
+    return document
+
+
+quick = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def only_refused(content: bytes) -> None:
+    try:
+        notebook, _ = rebuild(SOURCE, RELEASE, content)
+    except Refused:
+        return
+    nbformat.validate(notebook)
+    nbformat.writes(notebook).encode()
+    for grade_id in ("numbers-double", "numbers-triple"):
+        assert cell(notebook, grade_id).source == cell(SOURCE, grade_id).source
+
+
+@quick
+@given(st.lists(st.integers(0, 99), min_size=1, max_size=7), json_values)
+def test_any_value_anywhere_is_graded_or_refused(path, value):
+    only_refused(data(_graft(json.loads(data(solved(RELEASE))), path, value)))
+
+
+@quick
+@given(json_values | st.dictionaries(st.just("cells"), json_values))
+def test_any_json_is_graded_or_refused(value):
+    only_refused(data(value))
+
+
+@quick
+@given(st.integers(0, 4000), st.binary(max_size=8))
+def test_any_cut_or_damage_is_graded_or_refused(place, junk):
+    whole = data(solved(RELEASE))
+    only_refused(whole[:place] + junk)
+    only_refused(whole[:place] + junk + whole[place + len(junk) :])
+
+
+@quick
+@given(st.lists(st.text(alphabet="defclass =:(x\n#", max_size=40), max_size=6))
+def test_any_code_in_any_cell_leaves_the_tests_alone(texts):
+    submission = solved(RELEASE)
+    for number, text in enumerate(texts):
+        submission.cells[number % len(submission.cells)].source = text
+    only_refused(data(submission))

@@ -1,0 +1,119 @@
+"""The gradebook: waited for, never half written, the same for two runs at once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+
+import nbformat
+import pytest
+from nbgrader.preprocessors import (
+    SaveAutoGrades,
+)
+
+from autograder.grading.book import Session
+from tests import tiny_course as tiny
+from tests.tiny_course import (
+    UNIT,
+    RunHere,
+    autograde,
+    good,
+    graded_students,
+    hand_in,
+    points,
+)
+
+
+@pytest.mark.slow
+def test_a_locked_gradebook_is_waited_for(course):
+    hand_in(course, "ada", good(course))
+    other = sqlite3.connect(
+        course / "gradebook.db", isolation_level=None, check_same_thread=False
+    )
+    other.execute("BEGIN EXCLUSIVE")
+    threading.Timer(7, other.execute, ["ROLLBACK"]).start()
+    result = autograde(course)
+    assert result["success"] and "waiting for it" in result["log"]
+    assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
+@pytest.mark.slow
+def test_a_gradebook_locked_for_too_long_ends_in_a_plain_message(course):
+    hand_in(course, "ada", good(course))
+    other = sqlite3.connect(course / "gradebook.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    result = autograde(course, patience=1.0)
+    other.execute("ROLLBACK")
+    assert not result["success"] and "close what else uses it" in result["log"]
+    assert "Traceback" not in result["log"]
+
+
+def test_a_unit_that_the_gradebook_does_not_know_is_told_at_once(course):
+    path = course / "source" / UNIT / f"{UNIT}.ipynb"
+    source = nbformat.read(path, as_version=4)
+    tiny.cell(source, "numbers-double").metadata.nbgrader.points = 3
+    nbformat.write(source, path)
+    hand_in(course, "ada", good(course))
+    assert "run: nbgrader generate_assignment" in autograde(course)["log"]
+    assert graded_students() == []
+
+
+def test_no_submissions_are_told(course):
+    assert "there are no submissions" in autograde(course)["log"]
+
+
+def test_nothing_of_a_submission_is_written_before_all_of_it(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    finish = Session.finish
+
+    def look_first(session):
+        assert points(course) == {}
+        finish(session)
+
+    monkeypatch.setattr(Session, "finish", look_first)
+    assert autograde(course)["success"]
+
+
+def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if autograde(course)["success"] else 1)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
+
+
+class _OnSet(RunHere):
+    """Grades by a set of tests, whose version counts."""
+
+    version = "1"
+
+    @classmethod
+    def depends_on(cls, assignment):
+        assert assignment == UNIT
+        return cls.version
+
+
+def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
+    course, monkeypatch
+):
+    for student in ("ada", "bob"):
+        hand_in(course, student, good(course, double="def double(x):\n    return x"))
+    stages = [_OnSet, SaveAutoGrades]
+    assert "Scores" not in autograde(course, autograde_preprocessors=stages)["log"]
+    assert autograde(course, autograde_preprocessors=stages)["success"]
+    assert graded_students() == []  # nothing has changed
+
+    hand_in(course, "bob", good(course))
+    monkeypatch.setattr(_OnSet, "version", "2")
+    log = autograde(course, autograde_preprocessors=stages)["log"]
+    assert graded_students() == ["ada", "bob"]
+    table = [line.split() for line in log.splitlines()]
+    at = table.index(["student", "graded", "cell", "before", "after"])
+    assert table[at + 1] == ["bob", "numbers-double", "0", "2"]
+    assert not any("ada" in line for line in table)
