@@ -15,7 +15,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.oracle.cases import fresh_cases
-from autograder.oracle.operators import HELPERS, Mutation, mutations
+from autograder.oracle.mutations import Mutation, mutations
+from autograder.oracle.operators import HELPERS
 from autograder.oracle.specification import Specification
 from autograder.oracle.variants import namespace, run_source, solution_source
 from autograder.student.compare import compare

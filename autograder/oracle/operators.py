@@ -9,109 +9,12 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from autograder.oracle.trees import get, inside, is_raise, places, put
+
 Nodes = Iterator[ast.AST]
-# Operators for what happens at every call: where a module is made they mean nothing.
-IN_CALLS = {"only in training", "detach", "cast", "remember"}
 HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """A generated variant: the operator, what it put for what, and the full code."""
-
-    operator: str
-    change: str
-    source: str
-
-
-def mutations(source: str) -> Iterator[Mutation]:
-    """Every variant of a function or class that the operators make, each code once."""
-    tree = _without_docstrings(ast.parse(source))
-    known = {ast.unparse(tree)}
-    making, messages = _inside(tree, _is_init), _inside(tree, _is_raise)
-    for holder, field, index in list(_places(tree)):
-        node = _get(holder, field, index)
-        if node in messages:
-            continue
-        for operator, made in _candidates(node):
-            if node in making and operator in IN_CALLS:
-                continue
-            _set(holder, field, index, made)
-            code = ast.unparse(ast.fix_missing_locations(tree))
-            _set(holder, field, index, node)
-            if code not in known:
-                known.add(code)
-                yield Mutation(operator, _change(node, made), code)
-
-
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-            continue
-        if ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        if isinstance(node, ast.FunctionDef):
-            node.returns = None
-            for argument in (*node.args.args, *node.args.kwonlyargs):
-                argument.annotation = None
-    return tree
-
-
-def _inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
-    """All nodes below those of a kind."""
-    found: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if holds(node):
-            found.update(n for n in ast.walk(node) if n is not node)
-    return found
-
-
-def _is_init(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
-
-
-def _is_raise(node: ast.AST) -> bool:
-    return isinstance(node, ast.Raise)
-
-
-def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    for node in ast.walk(tree):
-        for field, value in ast.iter_fields(node):
-            if isinstance(value, ast.AST):
-                yield node, field, None
-            elif isinstance(value, list):
-                for i, item in enumerate(value):
-                    if isinstance(item, ast.AST):
-                        yield node, field, i
-
-
-def _get(holder: ast.AST, field: str, index: int | None) -> ast.AST:
-    value: Any = getattr(holder, field)
-    found: ast.AST = value if index is None else value[index]
-    return found
-
-
-def _set(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
-    if index is None:
-        setattr(holder, field, node)
-    else:
-        getattr(holder, field)[index] = node
-
-
-def _change(old: ast.AST, new: ast.AST) -> str:
-    texts = (" ".join(ast.unparse(node).split()) for node in (old, new))
-    return " -> ".join(texts)
-
-
-def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for name, operator in OPERATORS.items():
-        for made in operator(node):
-            yield name, made
-
-
 OPERATORS: dict[str, Callable[[ast.AST], Nodes]] = {}
 
 
@@ -346,9 +249,9 @@ def another_name(node: ast.AST) -> Nodes:
     if not isinstance(node, ast.FunctionDef):
         return
     names = [a.arg for a in node.args.args if a.arg != "self"]
-    messages = _inside(node, _is_raise)
-    for place, field, index in _places(node):
-        old = _get(place, field, index)
+    messages = inside(node, is_raise)
+    for place, field, index in places(node):
+        old = get(place, field, index)
         if old in messages:
             continue
         if not isinstance(old, ast.Name) or not isinstance(old.ctx, ast.Load):
@@ -356,9 +259,9 @@ def another_name(node: ast.AST) -> Nodes:
         if old.id in names:
             for name in names:
                 if name != old.id:
-                    _set(place, field, index, ast.Name(name, ast.Load()))
+                    put(place, field, index, ast.Name(name, ast.Load()))
                     made = copy.deepcopy(node)
-                    _set(place, field, index, old)
+                    put(place, field, index, old)
                     yield made
 
 

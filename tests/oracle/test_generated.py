@@ -6,7 +6,7 @@ from autograder.bank import specifications
 from autograder.course import units
 from autograder.oracle import generated
 from autograder.oracle.cases import fresh_cases
-from autograder.oracle.operators import Mutation
+from autograder.oracle.mutations import Mutation
 
 # Those whose solutions are small: the mutants of all of them are tried.
 COUNTED = [unit for unit in units() if unit.label in ("01", "02", "03", "04", "07")]

@@ -1,6 +1,7 @@
 """Operators make each mutant once, and leave alone what nobody reads."""
 
-from autograder.oracle.operators import OPERATORS, mutations
+from autograder.oracle.mutations import mutations
+from autograder.oracle.operators import OPERATORS
 
 FUNCTION = '''
 def scaled(q, k, mask=None):

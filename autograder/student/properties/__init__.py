@@ -20,8 +20,10 @@ from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.probes import Inputs, Report, Seen
+from autograder.student.properties.arguments import written_over
 from autograder.student.properties.call import Call, Named, copied
-from autograder.student.properties.ways import BY_HAND, WAYS, ByHand, written_over
+from autograder.student.properties.learning import BY_HAND, ByHand
+from autograder.student.properties.ways import WAYS
 
 KEY = "property"  # the input that says, in JSON, which ways are to be tried
 SEPARATOR = " · "  # between what was reported, what is special, and which inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,3 +107,8 @@ def _opened(value: torch.Tensor) -> torch.Tensor:
     if value.dtype != torch.bool:
         return value
     return value | ~value.any(-1, keepdim=True)
+
+
+# Each way yields what is special about a call, and the call, made when it is asked for.
+Tries = Iterator[tuple[str, Callable[[], Results]]]
+Way = Callable[[Call], Tries]

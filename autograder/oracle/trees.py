@@ -1,0 +1,44 @@
+"""Places in a syntax tree, and what stands there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+def inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
+    """All nodes below those of a kind."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if holds(node):
+            found.update(n for n in ast.walk(node) if n is not node)
+    return found
+
+
+def is_raise(node: ast.AST) -> bool:
+    return isinstance(node, ast.Raise)
+
+
+def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
+    for node in ast.walk(tree):
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.AST):
+                yield node, field, None
+            elif isinstance(value, list):
+                for i, item in enumerate(value):
+                    if isinstance(item, ast.AST):
+                        yield node, field, i
+
+
+def get(holder: ast.AST, field: str, index: int | None) -> ast.AST:
+    value: Any = getattr(holder, field)
+    found: ast.AST = value if index is None else value[index]
+    return found
+
+
+def put(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
+        setattr(holder, field, node)
+    else:
+        getattr(holder, field)[index] = node

@@ -1,0 +1,71 @@
+"""Modules that are made again: from a state dict, and at the start."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import nn
+
+from autograder.student.properties.call import Call, Results, Tries
+
+
+def loaded(call: Call) -> Tries:
+    """Another module, made in the same way, that has loaded this one's state."""
+
+    def from_state() -> Results:
+        assert call.make is not None, "only a module that is made is loaded"
+        second = call.make()
+        second.load_state_dict(call.target.state_dict())
+        return replace(call, target=second.eval())()
+
+    halved = copy.deepcopy(call.target)
+    with torch.no_grad():
+        for parameter in halved.parameters():
+            parameter.mul_(0.5)
+    yield "of the first module", call
+    yield "of a second module with the state of the first", from_state
+    yield "of a copy with half of each weight", replace(call, target=halved)
+
+
+def start(call: Call) -> Tries:
+    """What weights hold before anything is learnt, in words."""
+    yield "", partial(_started, call)
+
+
+def _started(call: Call) -> Results:
+    assert call.make is not None, "only a module that is made has start values"
+    first, second = (dict(call.make().named_parameters()) for _ in range(2))
+    names = [n for n in call.weights if n in first and first[n].dim() > 1]
+    return {
+        f"start of {name}": _start(
+            first[name], second[name], {n: first[n] for n in names[: names.index(name)]}
+        )
+        for name in names
+    }
+
+
+def _start(
+    value: nn.Parameter, twin: torch.Tensor, others: dict[str, nn.Parameter]
+) -> str:
+    """What a matrix of weights starts as; ``twin`` is that of another module."""
+    numbers = value.detach()
+    if not value.requires_grad:
+        return "frozen"
+    if (numbers == numbers.flatten()[0]).all():
+        return "all numbers alike"
+    if len(numbers.unique(dim=0)) < len(numbers):
+        return "some rows alike"
+    if torch.equal(numbers, twin):
+        return "the same in every module"
+    for name, other in others.items():
+        if torch.equal(numbers, other):
+            return f"the same as {name}"
+    # The usual size is about one over the root of how many numbers come in.
+    size = float(numbers.square().mean().sqrt())
+    if not size < max(3.0, 10 / math.sqrt(numbers.size(-1))):
+        return "far too large, or no numbers"
+    return "at random"
