@@ -171,7 +171,7 @@ def on_ours(attacks: Sequence[Attack], folder: Path, found: Found) -> None:
     peace = pristine.copy_to(folder / "peace")
     peace.hand_in_companions()
     peace.grade()
-    page = peace.feedback(OTHER)
+    page = peace.nameless_feedback(OTHER)
     left = [a for a in attacks if a.name not in found.effects[HERE]]
     for batch in tqdm(batches(left), HERE, unit="batch"):
         if found.late:
