@@ -2,7 +2,8 @@
 
 Where a machine gives no control groups, the sum over a box's processes is the only
 count there is. What is resident is not all of it: shared memory that was let go of
-(MADV_DONTNEED) stays, page tables are the kernel's, and so are the buffers of sockets.
+(MADV_DONTNEED) stays, page tables are the kernel's, and so are the buffers of sockets
+and what waits in the connections of a box's own network.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from autograder.kernel.processes import proportional_mb, resident_mb
 
 _SHARED = "/dev/zero (deleted)"  # how a shared anonymous mapping is called
 _FREE_SOCKETS = 64  # the kernel's own, and what else an ordinary program opens
+_KINDS = ("tcp", "tcp6", "udp", "udp6")
 _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
 
@@ -27,9 +29,9 @@ def held_mb(pids: list[int], limit: float, warm_mb: float) -> float:
         warm_mb: what the first of them mapped before it ran anything of a student's.
     """
     rough = resident_mb(pids) + page_tables_mb(pids)
-    hidden = 0.0
+    hidden = waiting = queues_mb(pids)
     if _mapped_mb(pids) - len(pids) * warm_mb > limit / 2 or _fds(pids) > 256:
-        hidden = let_go_mb(pids) + sockets_mb(pids)
+        hidden = let_go_mb(pids) + max(sockets_mb(pids), waiting)
     if rough + hidden < limit:
         return rough + hidden
     return proportional_mb(pids) + page_tables_mb(pids) + hidden
@@ -92,6 +94,30 @@ def sockets_mb(pids: list[int]) -> float:
                         sockets.add(name)
     most = int(Path("/proc/sys/net/core/wmem_max").read_text())
     return max(len(sockets) - _FREE_SOCKETS, 0) * 2 * most / (1 << 20)
+
+
+def queues_mb(pids: list[int]) -> float:
+    """What was sent over a network of the box's own, and not read yet.
+
+    A connection holds up to tens of MB, far more than another socket. On a network that
+    is ours, too, others' connections stand in the same list: none is counted there.
+    """
+    for pid in pids:  # they share one network: the first that is still there tells
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}/ns/net").st_ino == _own_network():
+                return 0.0
+            return sum(_queued(pid, kind) for kind in _KINDS) / (1 << 20)
+    return 0.0
+
+
+def _own_network() -> int:
+    return os.stat("/proc/self/ns/net").st_ino
+
+
+def _queued(pid: int, kind: str) -> int:
+    lines = Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]
+    ends = (line.split()[4].split(":") for line in lines)  # "sent:received", in hex
+    return sum(int(end, 16) for queue in ends for end in queue)
 
 
 def share_fairly(pids: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,10 +37,28 @@ pairs = [socket.socketpair() for _ in range(200)]
 """
 
 
+LOOPBACK = """
+import fcntl, socket, struct
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as anything:
+    fcntl.ioctl(anything, 0x8914, struct.pack("16sH14x", b"lo", 0x41))
+"""
+CONNECTIONS = """
+import socket
+server, kept = socket.create_server(("127.0.0.1", 0)), []
+for _ in range(20):
+    one = socket.create_connection(server.getsockname())
+    kept += [one, server.accept()[0]]
+    one.setblocking(False)
+    try:
+        while True: one.send(bytes(1 << 20))
+    except BlockingIOError: pass
+"""
+
+
 @contextlib.contextmanager
-def process(code: str) -> Iterator[int]:
+def process(code: str, *before: str) -> Iterator[int]:
     """A process that has run some code, and waits."""
-    command = [sys.executable, "-c", f"{code}\nprint(1, flush=True)\ninput()"]
+    command = [*before, sys.executable, "-c", f"{code}\nprint(1, flush=True)\ninput()"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as child:
         try:
@@ -78,6 +97,26 @@ def test_sockets_count_beyond_an_ordinary_number(warm_mb):
     with process(SOCKETS) as pid:
         assert held.sockets_mb([pid]) > 100
         assert held.held_mb([pid], 10_000, warm_mb) > 100
+
+
+def has_networks() -> bool:
+    if not shutil.which("unshare"):
+        return False
+    return (
+        subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode == 0
+    )
+
+
+@pytest.mark.skipif(
+    not has_networks(), reason="this machine gives no network of one's own"
+)
+def test_what_waits_in_connections_counts_on_a_network_of_the_box_s_own(warm_mb):
+    with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
+        waiting = held.queues_mb([pid])
+        assert waiting > 20  # whatever a connection may hold here
+        assert held.held_mb([pid], 10_000, warm_mb) > waiting
+    with process(CONNECTIONS) as pid:
+        assert held.queues_mb([pid]) == 0  # others' connections stand there, too
 
 
 def test_a_process_that_has_ended_holds_nothing():
