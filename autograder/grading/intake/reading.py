@@ -13,6 +13,7 @@ from autograder.grading.intake.terms import DEFAULTS, Refused, SizeLimits
 Json = dict[str, Any]  # an object of a file that may hold anything
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_PARTS = 4 << 20  # lists and objects of a notebook; twice as many commas
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 
@@ -63,6 +64,7 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
         raise Refused(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():
         raise Refused("it is empty")
+    _refuse_many_parts(data)
     text = data.decode(json.detect_encoding(data), "replace")
     try:
         # Python refuses to read an integer of thousands of digits; none matters here.
@@ -74,8 +76,25 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
     return _dict(document)
 
 
+def _refuse_many_parts(data: bytes) -> None:
+    """See that reading takes no more than some hundred megabytes.
+
+    A list is 64 bytes in memory and may be two in the file, a text ends at a comma.
+
+    Raises:
+        Refused: it holds too many lists, objects or texts.
+    """
+    if data.count(b"[") + data.count(b"{") > _PARTS or data.count(b",") > 2 * _PARTS:
+        raise Refused("it has too many parts; clear its outputs and hand in again")
+
+
 def without_outputs(data: bytes) -> bytes:
-    """A notebook without its outputs; what cannot be read stays as it is."""
+    """A notebook without its outputs; what cannot be read stays as it is.
+
+    Raises:
+        Refused: it has too many parts.
+    """
+    _refuse_many_parts(data)
 
     def slim(found: Json) -> Json:
         found.pop("outputs", None)
@@ -129,7 +148,7 @@ def _text(value: object) -> str:
         value = "".join(line for line in value if isinstance(line, str))
     if not isinstance(value, str):
         return ""
-    value = value.replace("\r\n", "\n").replace("\x00", "")
+    value = re.sub("\r\n?", "\n", value).replace("\x00", "")
     return value.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from autograder.course.errors import CourseError
 from autograder.grading import intake
 from autograder.grading.intake import Refused, SizeLimits, rebuild
+from autograder.grading.intake.reading import read, without_outputs
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved
 from tests.tiny_course import (
     STUB,
@@ -168,3 +169,19 @@ def test_any_code_in_any_cell_leaves_the_tests_alone(texts):
     for number, text in enumerate(texts):
         submission.cells[number % len(submission.cells)].source = text
     only_refused(data(submission))
+
+
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"[[", b"1.5,", b'"ab",'])
+def test_a_notebook_of_millions_of_parts_is_refused_before_it_takes_memory(part):
+    many = b'{"cells":[' + part * ((80 << 20) // len(part)) + b"1]}"
+    with pytest.raises(Refused, match="too many parts"):
+        read(many, SizeLimits(notebook=1 << 30))
+    with pytest.raises(Refused, match="too many parts"):
+        without_outputs(many)
+
+
+def test_a_line_ends_at_every_kind_of_end():
+    """A lone carriage return would end a row of a table later on."""
+    text = {"cell_type": "markdown", "metadata": {}, "source": "a\rb\r\nc\n\rd"}
+    (cell,) = read(json.dumps({"cells": [text]}).encode()).cells
+    assert cell.source == "a\nb\nc\n\nd"
