@@ -1,5 +1,7 @@
 """A release is replaced by a whole one, or stays: ``generate_assignment``, ``release``.
 
+And feedback is released student by student: what one has handed in stops nobody's.
+
 nbgrader's own ``--force`` removes what is there and then begins; whatever goes wrong on
 the way leaves students and graders without a release.
 """
@@ -7,6 +9,7 @@ the way leaves students and graders without a release.
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import sys
@@ -14,7 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbgrader.converters import GenerateAssignment, NbGraderException
-from nbgrader.exchange.default import ExchangeReleaseAssignment
+from nbgrader.exchange.default import (
+    ExchangeReleaseAssignment,
+    ExchangeReleaseFeedback,
+)
 
 from autograder.course.errors import CourseError
 from autograder.grading.book import PatientBook
@@ -104,6 +110,31 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
         finally:
             shutil.rmtree(part, ignore_errors=True)
             self.dest_path = str(place)
+
+
+class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
+    """nbgrader's release of feedback, which no student can stop for the others.
+
+    A page's place is made of the ``submission_secret.txt`` that its student handed in:
+    one that is not there, empty or no text ends nbgrader's release for the whole class.
+    """
+
+    src_path: str
+
+    def copy_files(self) -> None:
+        """Release the pages of each student; say whose cannot be."""
+        for folder in sorted(glob.glob(self.src_path)):
+            self.src_path = glob.escape(folder)
+            try:
+                super().copy_files()
+            except (OSError, ValueError, AssertionError) as error:
+                what = error.strerror if isinstance(error, OSError) else None
+                self.log.error(
+                    "%s has no feedback in the exchange: their submission has no %s "
+                    "that can be read (%s); send the page in another way",
+                    Path(folder).parent.name, "submission_secret.txt",
+                    what or type(error).__name__,
+                )  # fmt: skip
 
 
 def _replace(place: Path, part: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -11,6 +12,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
@@ -155,3 +157,29 @@ def test_a_refusal_names_the_assignment(clone):
             enter(book, UNIT, {UNIT: (source, release_text(clone))}, Config())
     finally:
         book.dispose()
+
+
+def test_feedback_of_one_student_stops_nobody_else_s(tmp_path, caplog):
+    """The file that says where a page goes was handed in by its student."""
+    secrets = {"ada": b"hers", "eve": b"\xff\xfe", "mal": b"", "tom": None, "zoe": b"z"}
+    for student, secret in secrets.items():
+        folder = tmp_path / "feedback" / student / UNIT
+        folder.mkdir(parents=True)
+        (folder / f"{UNIT}.html").write_text(student)
+        (folder / "timestamp.txt").write_text("2026-11-30 23:59:00 UTC")
+        if secret is not None:
+            (folder / "submission_secret.txt").write_bytes(secret)
+    config = Config()
+    config.Exchange.root = str(tmp_path / "exchange")
+    (tmp_path / "exchange" / "tiny").mkdir(parents=True)
+    coursedir = CourseDirectory(
+        root=str(tmp_path), course_id="tiny", assignment_id=UNIT, config=config
+    )
+    releases = release.CourseFeedback(coursedir=coursedir, config=config)
+    releases.log = logging.getLogger(__name__)
+    releases.start()
+    pages = (tmp_path / "exchange" / "tiny" / "feedback").iterdir()
+    assert sorted(page.read_text() for page in pages) == ["ada", "zoe"]
+    assert all(
+        f"{name} has no feedback" in caplog.text for name in ("eve", "mal", "tom")
+    )
