@@ -63,15 +63,21 @@ def chosen_name(notebook: dict[str, Any]) -> str:
             continue
         try:
             body = ast.parse(source).body
-        except SyntaxError:
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # of its depth
             continue
         for node in body:
             match node:
                 case ast.Assign(
                     [ast.Name("LEADERBOARD_NAME")], ast.Constant(str(name))
                 ):
-                    return " ".join(name.split())[:_LONGEST_NAME]
+                    return _shown(name)
     return ""
+
+
+def _shown(name: str) -> str:
+    """A name without what no file can hold, or what turns the text around it."""
+    line = " ".join(name.split())
+    return "".join(letter for letter in line if letter.isprintable())[:_LONGEST_NAME]
 
 
 def as_csv(entries: Sequence[Entry]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,19 +59,33 @@ def read(path: Path) -> Sheet:
 
 
 def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
-    """Rows as CSV."""
+    """Rows as CSV, in which no cell can begin another row."""
     text = io.StringIO()
-    csv.writer(text, delimiter=comma, lineterminator="\n").writerows(rows)
+    lines = ([_one_cell(value) for value in row] for row in rows)
+    csv.writer(text, delimiter=comma, lineterminator="\n").writerows(lines)
     return text.getvalue()
+
+
+def _one_cell(value: object) -> object:
+    # Python's writer puts no quotes around a lone "\r"; every reader ends a line there.
+    return re.sub(r"\r\n?", "\n", value) if isinstance(value, str) else value
+
+
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four: wide ones
 
 
 def harmless(value: object) -> object:
     """A cell that no spreadsheet takes for a formula; None becomes an empty one."""
     if isinstance(value, float):
         return number(value)
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+    if isinstance(value, str) and value.startswith(_FORMULA):
         return f"'{value}"
     return value
+
+
+def as_meant(cell: str) -> str:
+    """What `harmless` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
 def number(value: float | None) -> str:

@@ -137,7 +137,7 @@ def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
 def tokens(code: str, names: bool = False) -> list[str]:
     """What is left of code without its looks, and without chosen names by default."""
     found: list[str] = []
-    for kind, text in PythonLexer().get_tokens(code[:_LONGEST]):
+    for kind, text in PythonLexer().get_tokens(_dense(code[:_LONGEST])):
         if kind in Comment or kind in String.Doc or not text.strip():
             continue
         if kind in String:
@@ -150,6 +150,11 @@ def tokens(code: str, names: bool = False) -> list[str]:
             text = text.lower().replace("_", "")
         found.append(text)
     return found
+
+
+def _dense(code: str) -> str:
+    """Code without blank lines and blanks at ends: Pygments tries each with all."""
+    return "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
 
 
 def _is_chosen(kind: _TokenType, before: Sequence[str]) -> bool:

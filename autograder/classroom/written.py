@@ -25,6 +25,7 @@ from autograder.grading.book import Gradebook, PatientBook
 from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
+_LONGEST = 30_000  # characters of an answer in a table; Excel takes 32,767 in a cell
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 
@@ -121,7 +122,7 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
         rows = [
             ("student", "name", "answer", *question.columns, "points", "comment"),
             *(
-                (a.student, a.name, a.text, *("" for _ in question.items),
+                (a.student, a.name, _cut(a.text), *("" for _ in question.items),
                  sheet.number(a.points), a.comment)
                 for a in told
             ),
@@ -130,6 +131,11 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
         made.append(folder / f"{unit}-{question.name}.csv")
         write(made[-1], text)
     return made
+
+
+def _cut(text: str) -> str:
+    """An answer as a spreadsheet can hold it; the page has all of it."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
 
 
 def take_list(unit: str, root: Path, path: Path) -> int:
@@ -148,10 +154,10 @@ def take_list(unit: str, root: Path, path: Path) -> int:
         raise CourseError(f"{path}: its name is that of no question of {unit}")
     given: dict[str, tuple[float | None, str]] = {}
     for row in table.rows:
-        student = table.cell(row, "student")
+        student = sheet.as_meant(table.cell(row, "student"))
         given[student] = (
             _points(found[0], table, row, path),
-            table.cell(row, "comment"),
+            sheet.as_meant(table.cell(row, "comment")),
         )
     return _record(unit, root, found[0], given)
 

@@ -20,7 +20,7 @@ SEEN = "seen"  # the name of all these
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
     """What was seen, where values are right and only a general property is not."""
     wrong = [result for result in results if not result.passed]
-    if any(not result.case.says for result in wrong):
+    if not wrong or any(not result.case.says for result in wrong):
         return None
     case, findings = wrong[0].case, wrong[0].findings
     if findings[0].problem == RAISED:

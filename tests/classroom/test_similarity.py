@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 
 import pytest
 
@@ -118,3 +119,10 @@ def test_the_page_shows_both_solutions_as_text():
     page = similarity.as_html("01_unit", compare(answers), answers, "today")
     assert page.count("<pre") == 2 * 6 and "<b>" not in page
     assert "&lt;b&gt;thief" in page and "even the names" in page
+
+
+@pytest.mark.parametrize("blank", ["\n ", "\r \t", "\n\f", "x \n\n", "\n\u2003"])
+def test_blank_lines_do_not_hold_the_report(blank):
+    started = time.process_time()
+    assert len(tokens(f"x{blank * 50_000}y")) <= 60_000
+    assert time.process_time() - started < 10

@@ -86,6 +86,35 @@ def test_ticked_items_of_the_rubric_add_up(graded, listed, monkeypatch):
     assert score(graded, WHOLE) == 3
 
 
+HOSTILE = ["a\rbob,,4,", "\r\nbob", "x" * 190_000, "=cmd|'/C calc'!A0", "＝1+1", '"\r"']
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_answer_adds_no_row_and_no_formula_to_the_table(
+    graded, listed, monkeypatch, text
+):
+    before = [row["student"] for row in csv.DictReader(listed.open())]
+    monkeypatch.setattr(written, "_text", lambda *_: text)
+    written.write_list(UNIT, graded, listed.parent)
+    rows = list(csv.DictReader(io.StringIO(listed.read_text(), newline=None)))
+    assert sorted(row["student"] for row in rows) == sorted(before)
+    assert not any(row["answer"].startswith(("=", "＝")) for row in rows)
+    fill(listed, WHOLE, points="3", comment="well done")
+    assert written.take_list(UNIT, graded, listed) == 1
+    assert score(graded, WHOLE) == 3
+
+
+def test_a_comment_comes_back_as_it_was_written(graded, listed):
+    for _ in range(2):
+        fill(listed, WHOLE, points="3", comment="'- see the page")
+        assert written.take_list(UNIT, graded, listed) == 1
+        written.write_list(UNIT, graded, listed.parent)
+        assert "'- see the page" in listed.read_text()
+    (question,) = written.questions(UNIT, graded)
+    told = {a.student: a for a in written.answers(UNIT, graded, question)}
+    assert told[WHOLE].comment == "- see the page"
+
+
 @pytest.mark.parametrize("unit", units()[1:5], ids=lambda unit: unit.label)
 def test_the_rubrics_of_the_course_are_read_and_add_up(unit):
     for question in written.questions(unit.label, unit.root):

@@ -262,6 +262,26 @@ def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
     assert "1,'=1+1,95.00,0.5,,," in table
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("\\ud83d Ada", "Ada"),  # half a character, which no file can hold
+        ("\\u202eadA", "adA"),  # turns around what comes after it
+        ("  Ada\\n L ", "Ada L"),
+    ],
+)
+def test_a_name_on_the_leaderboard_is_plain_text(line, shown):
+    cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "{line}"'}
+    name = leaderboard.chosen_name({"cells": [cell]})
+    assert leaderboard.as_csv([Entry(name, 1.0)]).encode() and name.strip() == shown
+
+
+@pytest.mark.parametrize("deep", ["-" * 150_000 + "1", "x" + ".a" * 90_000, "(" * 999])
+def test_code_that_nobody_can_read_has_no_name(deep):
+    cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "x"\n{deep}'}
+    assert leaderboard.chosen_name({"cells": [cell]}) == ""
+
+
 def test_the_command_writes_the_leaderboard_of_a_course(tmp_path, capsys):
     source = tmp_path / "source" / "06_text_recovery" / "06_text_recovery.ipynb"
     source.parent.mkdir(parents=True)
