@@ -452,6 +452,32 @@ def shifted(ids: Tensor, pad_id: int = 0, ignore: int = -100) -> tuple[Tensor, T
     return ids[:, :-1], following.masked_fill(following == pad_id, ignore)
 
 
+def attention_weights(
+    model: nn.Module, attentions: list[nn.Module], *inputs: Tensor
+) -> list[Tensor]:
+    """What some attentions of a model look at, while it reads the inputs.
+
+    Args:
+        model: called once, with the inputs; afterwards, it is as it was.
+        attentions: parts of the model; each returns the pair (output, weights).
+        inputs: what the model is called with.
+
+    Returns:
+        The weights `(B, h, Lq, Lk)` of each of the attentions, in the order in which
+        these are given, detached.
+    """
+    kept = {}
+
+    def keep(attention: nn.Module, given: tuple, result: tuple) -> None:
+        kept[attention] = result[1].detach()  # (B, h, Lq, Lk)
+
+    hooks = [attention.register_forward_hook(keep) for attention in attentions]
+    model(*inputs)
+    for hook in hooks:
+        hook.remove()
+    return [kept[attention] for attention in attentions]
+
+
 def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
     """Pass quietly if a decoder layer keeps the five rules above.
 

@@ -202,6 +202,20 @@ def test_whole_model_is_its_parts_around_pytorchs_transformer():
     torch.testing.assert_close(model(src, tgt), model.output(x), rtol=0, atol=1e-12)
 
 
+def test_weights_of_all_layers_are_those_that_the_attentions_return():
+    layers = [unit.EncoderLayer(SIZE, HEADS, HIDDEN) for _ in range(DEPTH)]
+    encoder = unit.Encoder(iter(layers).__next__, DEPTH)
+    src, _ = sequences()
+    found = unit.attention_weights(
+        encoder, [layer.attention for layer in layers], src, KEEP[:, None]
+    )
+    x = src
+    for layer, weights in zip(layers, found, strict=True):
+        own = layer.attention(x, x, x, KEEP[:, None])[1]
+        torch.testing.assert_close(weights, own.detach())
+        x = layer(x, KEEP[:, None])
+
+
 def test_gelu_and_relu_are_pytorchs():
     x = torch.randn(4, SIZE)
     for activation in ("relu", "gelu"):
@@ -246,6 +260,15 @@ class TestToyModels:
         model, _ = notebook["train_encoder_only"](seed)
         found = notebook["accuracy"](model, notebook["hidden_letters"](2000))
         assert found.mean() >= 0.98
+
+    def test_a_head_of_the_encoder_only_model_is_the_mirror(self, notebook, seed):
+        model, _ = notebook["train_encoder_only"](seed)
+        (ids,), _ = notebook["hidden_letters"](500)
+        attention = model.encoder.layers[0].attention
+        (weights,) = notebook["attention_weights"](model, [attention], ids)
+        mirror = weights.flip(-1).diagonal(dim1=-2, dim2=-1)  # (B, h, L)
+        by_head = mirror.mT[ids == 4].mean(0)  # 4 is MASK
+        assert by_head.max() > 0.8
 
     def test_causal_model_guesses_in_the_first_half(self, notebook, seed):
         model, _ = notebook["train_encoder_only"](seed, causal=True)

@@ -17,5 +17,6 @@ EXERCISES = (
     "language_model",
     "masked_tokens",
     "shifted",
+    "attention_weights",
     "bug_clinic",
 )

@@ -2,6 +2,7 @@
 
 from autograder.student.probes.encoder_decoder import (  # noqa: F401  (they register)
     clinic,
+    hooks,
     layers,
     models,
     sequences,

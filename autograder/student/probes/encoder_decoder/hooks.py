@@ -1,0 +1,93 @@
+"""Attention weights that hooks bring from a model, and what the model is afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    describe,
+    load_weights,
+    probe,
+    tensor,
+)
+
+
+@probe("encoder_decoder/attention_weights")
+def attention_weights(function: Any, inputs: Inputs) -> Seen:
+    """The weights of each attention; or what became of the model, or of the graph."""
+    model = _Looking(inputs)
+    load_weights(model, inputs).train()
+    sequences = [inputs[name] for name in ("x", "memory") if name in inputs]
+    numbers = inputs["asked"].tolist()
+    found = function(model, [model.looks[number] for number in numbers], *sequences)
+    calls = model.calls
+    if not isinstance(found, list | tuple) or len(found) != len(numbers):
+        raise WrongAnswer(
+            f"expected a list of {len(numbers)} tensors, one for each attention, "
+            f"got {describe(found)}"
+        )
+    seen: Seen = {f"entry {n}": tensor(w, f"entry {n}") for n, w in enumerate(found)}
+    if inputs["look"] == "graph":
+        held = [name for name, entry in seen.items() if entry.requires_grad]
+        seen["holds on to a graph"] = ", ".join(held) or "none"
+    if inputs["look"] == "model":
+        in_training = all(part.training for part in model.modules())
+        learns = all(parameter.requires_grad for parameter in model.parameters())
+        seen |= {
+            "times that the model was called": str(calls),
+            "hooks stay": "yes" if _hooks(model) else "no",
+            "in training as before": "yes" if in_training else "no",
+            "learns as before": "yes" if learns else "no",
+            "output of the model afterwards": tensor(model(*sequences), "the output"),
+            "x afterwards": inputs["x"],
+        }
+    return seen
+
+
+def _hooks(model: nn.Module) -> int:
+    """How many hooks listen, to all modules or to one; a `forward` put over it, too."""
+    count = len(nn.modules.module._global_forward_hooks)
+    for part in model.modules():
+        count += len(part._forward_hooks) + len(part._forward_pre_hooks)
+        count += "forward" in vars(part)
+    return count
+
+
+class _Look(nn.Module):
+    """An attention without values: what it looks at is what it returns."""
+
+    def __init__(self, heads: int, size: int):
+        super().__init__()
+        self.matrices = nn.Parameter(torch.zeros(heads, size, size))
+
+    def forward(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        scores = query[:, None] @ self.matrices @ key[:, None].mT  # (B, h, Lq, Lk)
+        weights = scores.softmax(dim=-1)
+        return (weights @ value[:, None]).mean(1), weights
+
+
+class _Looking(nn.Module):
+    """A model of attentions; every other one looks at the memory, if there is one."""
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        shapes = [value.shape for name, value in inputs.items() if "matrices" in name]
+        self.looks = nn.ModuleList(_Look(*shape[:2]) for shape in shapes)
+        self.calls = 0
+
+    def forward(
+        self, x: torch.Tensor, memory: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        self.calls += 1
+        for number, look in enumerate(self.looks):
+            source = x if memory is None or number % 2 == 0 else memory
+            x = x + look(x, source, source)[0]
+        return x
