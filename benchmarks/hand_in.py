@@ -25,6 +25,7 @@ from autograder.classroom import sample
 from autograder.course import Unit, find_unit
 
 GOAL = 60.0  # seconds
+MOST = 600.0  # after which a page is not waited for
 EVERY = 10.0  # seconds between two looks of a watch, as by default
 
 
@@ -67,26 +68,31 @@ def measure(unit: Unit, folder: Path, times: int) -> Iterator[float]:
     pages = folder / "exchange" / "transformer" / "feedback"
     draw = random.Random(0)
     for _ in range(times):  # each time another watch: the last one was killed
-        with watching(unit, course, environment):
+        with watching(unit, course, environment, folder / "watch.log") as watch:
             time.sleep(draw.uniform(0, EVERY))
             before = set(pages.glob("*.html"))
             nbgrader(desk, "submit")
             started = time.monotonic()
             while not set(pages.glob("*.html")) - before:
+                if watch.poll() is not None or time.monotonic() - started > MOST:
+                    sys.exit(f"No page came.\n{(folder / 'watch.log').read_text()}")
                 time.sleep(0.1)
             yield time.monotonic() - started
 
 
 @contextlib.contextmanager
-def watching(unit: Unit, course: Path, environment: dict[str, str]) -> Iterator[None]:
+def watching(
+    unit: Unit, course: Path, environment: dict[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """A watch of the course's exchange, which is killed at the end."""
     command = [sys.executable, "-m", "autograder", "watch", unit.number, "--exchange"]
-    watch = subprocess.Popen(
-        [*command, f"--every={EVERY}", "--per-hour=99"], cwd=course, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    with log.open("wb") as said:
+        watch = subprocess.Popen(
+            [*command, f"--every={EVERY}", "--per-hour=99"],
+            cwd=course, env=environment, stdout=said, stderr=said,
+        )  # fmt: skip
     try:
-        yield
+        yield watch
     finally:
         watch.kill()
         watch.wait()

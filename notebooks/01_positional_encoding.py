@@ -790,7 +790,8 @@ check("positional_encoding/input_layer", InputLayer)
 #
 # Papers often write an embedding as a *product*: a vector that is 1 at the token's number and 0
 # elsewhere (*one-hot*), times the table. Positions can be written in the same way. So the input of
-# a Transformer is one matrix product of each kind, $E^\top e_\text{token} + P^\top e_\text{pos}$.
+# a Transformer is one matrix product of each kind, $E^\top e_\text{token} + P^\top e_\text{pos}$
+# (the scale left out).
 #
 # **Predict first.** With `vocab_size` 30,000 and `d_model` 512: how many multiplications does the
 # product take for one token? And how many does the lookup take?

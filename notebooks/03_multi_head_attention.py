@@ -313,7 +313,8 @@ def heads_are_blocks_of_columns():
 # %% [markdown]
 # ### Three tools for shapes
 #
-# None of them computes anything. They say how the same numbers are to be read.
+# The first two compute nothing: they say how the same numbers are to be read. The third is for
+# masks.
 #
 # | tool | does | the numbers in memory |
 # |---|---|---|

@@ -1175,9 +1175,9 @@ def memorised_or_learnt():
 # ## 9. Take something away
 #
 # A part is best understood by its absence. Here are three switches. Each takes one
-# thing away from the *same* model, for training and for decoding alike, by a **hook**:
-# a function that PyTorch calls before or after a layer, and which may change what goes
-# in or comes out.
+# thing away from the *same* model, for training and for decoding alike, by a **hook**.
+# In unit 4 hooks only listened. But what a hook returns takes the place of what went in
+# (a *pre-hook*) or came out.
 #
 # **Predict first.** For each switch: will the loss be small? Will exact match be high?
 #
@@ -1309,13 +1309,10 @@ def cross_attention_map(
     model: nn.Module, source: Tensor, decoder_input: Tensor
 ) -> Tensor:
     """The weights of the last decoder layer's cross-attention, `(B, h, Lt, Ls)`."""
-    kept = []
-    layer = layers_named(model, "cross_attention")[-1]
-    hook = layer.register_forward_hook(lambda layer, given, result: kept.append(result))
-    with torch.no_grad():
-        model.eval()(source, decoder_input)
-    hook.remove()
-    return kept[0][1]
+    last = layers_named(model, "cross_attention")[-1:]
+    return encoder_decoder.attention_weights(
+        model.eval(), last, source, decoder_input
+    )[0]
 
 
 @demo

@@ -1613,6 +1613,10 @@ def fifty_steps_beside_pytorch():
 
 
 # %% [markdown]
+# And the very first step? There, $m / (1 - \beta_1) = g$ and
+# $\sqrt{v / (1 - \beta_2)} = |g|$, so both weights move by the learning rate. Whether a
+# gradient is 0.001 or 1000 makes no difference.
+#
 # ### Exercise 7.16 - clip
 #
 # *time ~10 min · difficulty 2/5 · 3 points*
