@@ -12,7 +12,7 @@ from autograder.oracle import answers
 from autograder.oracle.specification import Specification
 from autograder.student.compare import compare
 from autograder.student.exercise import CaseResult, Exercise, Verdict
-from autograder.student.naming import PATTERN, diagnose, fits, pattern
+from autograder.student.naming import PATTERN, diagnose, fits, pattern, possible
 
 NAMING_SECONDS = 60.0  # of CPU time
 
@@ -55,13 +55,15 @@ def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Ver
     Computing the answers of mistakes is what costs time, so it is done for those
     mistakes only that the visible cases speak for, whose mistakes' answers are stored.
     One that does not give the answers to fresh drawings, too, is no name. Only if the
-    visible cases are all right and hidden ones are wrong, all mistakes are tried.
+    visible cases are all right and hidden ones are wrong, all mistakes are tried that
+    the visible cases do not contradict.
     """
     wrong = [r.case for r in verdict.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     results: Sequence[CaseResult] = verdict.results
     if ordinary and all(case.hidden for case in ordinary):
-        results = _with_answers(verdict, task, exercise.mistakes)
+        likely = possible(exercise, results)
+        results = _with_answers(verdict, task, likely)
     while True:
         mistake, sure = diagnose(exercise, results)
         if mistake is None or mistake.name not in exercise.mistakes:

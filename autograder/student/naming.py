@@ -67,6 +67,16 @@ def diagnose(
     return of_all(results), True
 
 
+def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
+    """Names of the mistakes that no case contradicts, as far as cases hold answers."""
+    known = [result for result in results if result.case.mistakes]
+    return [
+        name
+        for name in exercise.mistakes
+        if all(_compared(result, name)[0] for result in known)
+    ]
+
+
 def fits(results: Sequence[CaseResult], mistake: str, whole: bool) -> bool:
     """Whether a mistake gives all answers, or else those that are not to properties."""
     fit = _fit([r for r in results if r.case.mistakes], mistake)
@@ -89,23 +99,31 @@ class _Fit(IntEnum):
 
 
 def _fit(results: Sequence[CaseResult], mistake: str) -> _Fit:
-    fit, only_errors = _Fit.WHOLE, True
+    whole, only_errors = _Fit.WHOLE, True
     for result in results:
-        predicted = result.case.mistakes.get(mistake, {})
-        if PATTERN in predicted:
-            if result.passed == bool(predicted[PATTERN]):
-                return _Fit.NO
-            if pattern(result) != predicted:
-                fit = _Fit.LIKELY
-            continue
-        for finding in result.findings:
-            key = RAISED if finding.problem == RAISED else finding.name
-            given = result.answers.get(key)
-            if not _same_answer(predicted.get(key), given, result.case):
-                return _Fit.NO
-            only_errors &= key == RAISED or not finding.problem
+        fit, only = _compared(result, mistake)
+        if fit is _Fit.NO:
+            return fit
+        whole, only_errors = min(whole, fit), only_errors and only
     # Unrelated code often fails with the same words.
-    return _Fit.NO if fit is _Fit.LIKELY and only_errors else fit
+    return _Fit.NO if whole is _Fit.LIKELY and only_errors else whole
+
+
+def _compared(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
+    """How the answers of one case compare, and whether what is wrong is errors only."""
+    predicted = result.case.mistakes.get(mistake, {})
+    if PATTERN in predicted:
+        if result.passed == bool(predicted[PATTERN]):
+            return _Fit.NO, True
+        return _Fit.WHOLE if pattern(result) == predicted else _Fit.LIKELY, True
+    only_errors = True
+    for finding in result.findings:
+        key = RAISED if finding.problem == RAISED else finding.name
+        given = result.answers.get(key)
+        if not _same_answer(predicted.get(key), given, result.case):
+            return _Fit.NO, True
+        only_errors &= key == RAISED or not finding.problem
+    return _Fit.WHOLE, only_errors
 
 
 def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:

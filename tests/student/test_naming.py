@@ -8,7 +8,7 @@ import torch
 
 from autograder.student.compare import compare, judge
 from autograder.student.exercise import RAISED, Case, Exercise, Mistake, Verdict
-from autograder.student.naming import PATTERN, blame, diagnose, fits, pattern
+from autograder.student.naming import PATTERN, blame, diagnose, fits, pattern, possible
 
 X = torch.tensor([1.0, -2.0, 4.0, 0.5])
 LABELS = ("at first", "later")
@@ -80,6 +80,14 @@ def test_a_fresh_drawing_can_refute_a_name():
     seen = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
     assert fits(seen, "tripled", whole=True)
     assert not fits([*seen, compare(other, TRIPLED)], "tripled", whole=False)
+
+
+def test_only_what_no_case_contradicts_is_possible():
+    fresh = replace(PLAIN, mistakes={})
+    assert possible(EXERCISE, [compare(PLAIN, TRIPLED)]) == ["tripled"]
+    assert possible(EXERCISE, [compare(fresh, TRIPLED)]) == ["tripled", "signed"]
+    right = [compare(BOTH[1], in_property(2, 2)), compare(fresh, TRIPLED)]
+    assert possible(EXERCISE, right) == ["signed"]
 
 
 def test_a_pattern_says_which_answers_are_wrong():
