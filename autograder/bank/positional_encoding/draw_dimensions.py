@@ -202,6 +202,17 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit(_NAMES, 'ax.set(xlabel="position", ylabel="")')])],
         ),
         Mutant(
+            name="names_exchanged",
+            says="Both axes have names, but each that of the other one.",
+            asks="What runs along the x axis, and what do the heights mean?",
+            ways=[
+                Way(edits=[Edit(_NAMES, 'ax.set(xlabel="value", ylabel="position")')]),
+                Way(name="names_exchanged_in_words", edits=[
+                    Edit(_NAMES, 'ax.set(xlabel="the encoding", ylabel="Positions")'),
+                ]),
+            ],
+        ),
+        Mutant(
             name="axes_unnamed",
             says="Neither axis has a name.",
             asks="What would somebody else read off your picture?",

@@ -435,6 +435,46 @@ MUTANTS = [
             """)],
     ),
     Mutant(
+        name="first_columns_only",
+        says="Your test looks at the first columns only. Tables may be wider.",
+        asks="What if the table goes wrong in a column further right?",
+        ways=[
+            Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:, :16], right[:, :16], atol=1e-3)
+                """),
+            Way(name="first_eight_columns", source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table[:, :8], right[:, :8], atol=1e-3)
+                """),
+        ],
+    ),
+    Mutant(
+        name="relative_tolerance",
+        says="Your tolerance grows with the number: near 1 and -1, numbers that are off "
+        "by more than 0.01 pass.",
+        asks="What do `rtol` and `atol` of `allclose` mean, and what is the default of "
+        "the one that you left out?",
+        ways=[
+            Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)
+                """),
+            Way(name="relative_by_hand", source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    right = sinusoid(torch.arange(max_len), d_model)
+                    assert ((table - right).abs() <= 0.005 + 0.01 * right.abs()).all()
+                """),
+        ],
+    ),
+    Mutant(
         name="products_compared",
         says="Your test compares products of rows. Hands that all turn backward, or "
         "that have changed places, have the same ones.",

@@ -99,19 +99,22 @@ def one_number(draw: Draw) -> Inputs:
 
 def hardly_wrong(draw: Draw) -> Inputs:
     """Tables with one number that is a little off, each at another edge."""
-    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
+    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(10, 40))
     right = _waves(_angles(max_len, d_model))
     inside = int(draw.ids(1, max_len - 1)), int(draw.ids(2, d_model - 2))
+    large = (right[1:, 2 : d_model - 2].abs() > 0.9).nonzero() + torch.tensor([1, 2])
     places = {
         "first row": (0, inside[1]),
         "last row": (max_len - 1, inside[1]),
         "first column": (inside[0], 0),
         "last column": (inside[0], d_model - 1),
+        "middle, where numbers are large": tuple(large[int(draw.ids(0, len(large)))]),
     }
     made = {"right table": _rounded(right)}
     for number, (where, (row, column)) in enumerate(places.items()):
         wrong = right.clone()
-        wrong[row, column] += (0.012 + 0.002 * number) * (-1) ** number
+        off = 0.0125 if number == 4 else 0.012 + 0.002 * number
+        wrong[row, column] += off * (-1) ** number
         made[f"table with a wrong number in the {where}"] = _rounded(wrong)
     return made
 

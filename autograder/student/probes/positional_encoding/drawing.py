@@ -65,7 +65,14 @@ def _is_visible(line: Any) -> bool:
 def _named_axes(ax: Any) -> str:
     names = {"x": ax.get_xlabel(), "y": ax.get_ylabel()}
     missing = [axis for axis, name in names.items() if not name.strip()]
-    return f"missing: {' and '.join(missing)}" if missing else "both"
+    if missing:
+        return f"missing: {' and '.join(missing)}"
+    exchanged = _VALUE.search(names["x"]) and _PLACE.search(names["y"])
+    return "exchanged" if exchanged else "both"
+
+
+_VALUE = re.compile(r"\b(values?|encodings?)\b", re.IGNORECASE)
+_PLACE = re.compile(r"^\W*pos(itions?)?\b", re.IGNORECASE)
 
 
 def _close(figure: Any) -> None:
