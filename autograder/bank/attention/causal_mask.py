@@ -58,6 +58,13 @@ EXERCISE = Specification(
             hint="The mask has no largest length.",
             hidden_only=True,
         ),
+        CaseKind(
+            name="very_long",
+            title="more than 512 positions",
+            inputs=lambda draw: {"lengths": 513 + draw.ids(0, 40, 1)},
+            hint="The mask has no largest length.",
+            hidden_only=True,
+        ),
     ],
     mutants=[
         Mutant(
@@ -154,6 +161,15 @@ EXERCISE = Specification(
             says="Your mask always has the same size, whatever `length` is.",
             asks="Does your code use its argument?",
             ways=[Way(edits=[Edit(_SQUARE, "torch.ones(512, 512, dtype=torch.bool)")])],
+        ),
+        Mutant(
+            name="cut_from_512",
+            says="Your mask is cut out of a larger one, and that one ends somewhere.",
+            asks="What comes back for more positions than it has?",
+            ways=[
+                Way(edits=[Edit(f"{_SQUARE}.tril()",
+                    "torch.ones(512, 512, dtype=torch.bool).tril()[:length, :length]")]),
+            ],
         ),
         Mutant(
             name="extra_dimension",

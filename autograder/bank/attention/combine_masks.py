@@ -58,6 +58,12 @@ EXERCISE = Specification(
             hint="A pair is allowed only if both masks allow it; neither mask changes.",
         ),
         CaseKind(
+            name="flat",
+            title="a square mask and a single row, without a batch",
+            inputs=_two_masks((6, 6), (1, 6), "both"),
+            hint="The result has as many dimensions as the larger of both.",
+        ),
+        CaseKind(
             name="none",
             title="None for the first, the second, or both",
             inputs=_two_masks((2, 1, 6), (6, 6), _ALL),
@@ -224,6 +230,17 @@ EXERCISE = Specification(
                     return first
                     """,
                 ),
+            ])],
+        ),
+        Mutant(
+            name="batch_added",
+            says="The result has a batch, although neither mask has one.",
+            asks="Which dimensions come out when two matrices broadcast?",
+            ways=[Way(edits=[
+                Edit("return first & second", """
+                    both = first & second
+                    return both if both.dim() > 2 else both.unsqueeze(0)
+                    """),
             ])],
         ),
         Mutant(

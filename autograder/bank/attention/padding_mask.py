@@ -23,7 +23,9 @@ def _ids(draw: Draw, pads: Pads, pad_id: int, length: int) -> torch.Tensor:
     """Ids (B, length); row b has pads[b] = (padding in front, padding at the end)."""
     real = pad_id + 1 + draw.ids(0, 40, len(pads), length)
     # Below the padding id there are real tokens, too.
-    ids = torch.where(draw.flags(len(pads), length, chance=0.3) & (pad_id > 0), 0, real)
+    below = draw.ids(0, max(pad_id, 1), len(pads), length)
+    lower = draw.flags(len(pads), length, chance=0.3) & (pad_id > 0)
+    ids = torch.where(lower, below, real)
     for row, (front, end) in zip(ids, pads, strict=True):
         row[:front] = pad_id
         row[length - end :] = pad_id
@@ -49,7 +51,23 @@ def _left_padded(draw: Draw) -> Inputs:
 def _other_pad(draw: Draw) -> Inputs:
     pad_id = int(draw.ids(2, 6))
     pads = ((0, 1), (2, 0), (1, 2), (0, 3 + int(draw.ids(0, 3))))
-    return {"ids": _ids(draw, _any_order(draw, pads), pad_id, 7), "pad_id": torch.tensor(pad_id)}
+    ids = _ids(draw, _any_order(draw, pads), pad_id, 7)
+    places = (ids != pad_id).nonzero()
+    for low, place in enumerate(torch.argsort(draw.tensor(len(places), scale=500.0))[:2]):
+        ids[tuple(places[place])] = low  # both 0 and 1 are real tokens here
+    return {"ids": ids, "pad_id": torch.tensor(pad_id)}
+
+
+def _large_ids(draw: Draw) -> Inputs:
+    """Ids of a large vocabulary: some end in the same one or two bytes as the padding."""
+    pad_id = int(draw.ids(2, 6))
+    ids = _ids(draw, _any_order(draw, ((0, 2), (1, 0), (0, 1))), pad_id, 6)
+    ids = torch.where(ids < pad_id, ids + 100, ids)
+    large = torch.where(draw.flags(3, 6), ids + 1000 * draw.ids(1, 100, 3, 6), ids)
+    places = torch.argsort(draw.tensor(18, scale=500.0)).reshape(3, 6)
+    large = torch.where(places % 5 == 0, pad_id + 2**8, large)
+    large = torch.where(places % 5 == 1, pad_id + 2**16, large)
+    return {"ids": torch.where(ids == pad_id, pad_id, large), "pad_id": torch.tensor(pad_id)}
 
 
 def _no_pad_given(draw: Draw) -> Inputs:
@@ -90,6 +108,13 @@ EXERCISE = Specification(
             hint="The padding id is an argument.",
         ),
         CaseKind(
+            name="large",
+            title="ids of a large vocabulary",
+            inputs=_large_ids,
+            hint="Ids may be any whole numbers that int64 can hold.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="default",
             title="called without pad_id",
             inputs=_no_pad_given,
@@ -112,6 +137,25 @@ EXERCISE = Specification(
                 Way(edits=[Edit("ids != pad_id", "ids != 0")]),
                 Way(name="truth_of_ids", edits=[Edit(_REAL, "ids.bool()")]),
                 Way(name="positive_ids", edits=[Edit("ids != pad_id", "ids > 0")]),
+            ],
+        ),
+        Mutant(
+            name="zero_too",
+            says="Beside `pad_id`, you take 0 for padding, too. It may be a real token.",
+            asks="Which id is padding if `pad_id` is 5?",
+            ways=[
+                Way(edits=[Edit("ids != pad_id", "(ids != pad_id) & (ids != 0)")]),
+                Way(name="zero_too_by_product", edits=[
+                    Edit("ids != pad_id", "ids * (ids - pad_id) != 0"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="cut_to_bytes",
+            says="The ids are put into a smaller type, in which large ones become others.",
+            asks="Which numbers can your type hold?",
+            ways=[
+                Way(edits=[Edit("ids != pad_id", "ids.to(torch.uint8) != pad_id")]),
             ],
         ),
         Mutant(

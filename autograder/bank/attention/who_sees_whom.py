@@ -23,7 +23,8 @@ def _mixture(length: int, d: int, scale: float) -> Maker:
     """A layer that mixes positions, and many pairs have no influence.
 
     One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
-    its influence on another one moves two features by opposite amounts.
+    its influence on another one moves two features by opposite amounts. That one
+    consists of ones, and sees itself, too.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -37,7 +38,8 @@ def _mixture(length: int, d: int, scale: float) -> Maker:
         table[0, j, j] = 0.75
         table[:, blind], table[:, :, unseen] = 0.0, 0.0
         x = draw.tensor(length, d)
-        x[j] = 0.0
+        table[0, i, i] = 0.75
+        x[j], x[i] = 0.0, 1.0
         return {
             "x": x,
             "layer": "a mixture of positions",
@@ -109,7 +111,7 @@ EXERCISE = Specification(
         CaseKind(
             name="faint",
             title="a layer with faint influences",
-            inputs=_mixture(6, 2, 0.002),
+            inputs=_mixture(6, 2, 0.0005),
             hint="A small movement is a movement, too: the limit is 1e-6.",
         ),
         CaseKind(
@@ -166,14 +168,32 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="set_to_zero",
-            says="You set a position to zero. If it was zero before, nothing has "
-            "changed, and you conclude that nobody sees it.",
+            says="You set a position to zero, or multiply it. If it was zero before, "
+            "nothing has changed, and you conclude that nobody sees it.",
             asks="Which change is a change for any input?",
             ways=[
                 Way(edits=[Edit("changed[j] += 1.0", "changed[j] = 0.0")]),
                 Way(name="doubled", edits=[
                     Edit("changed[j] += 1.0", "changed[j] *= 2.0"),
                 ]),
+            ],
+        ),
+        Mutant(
+            name="set_to_one",
+            says="You set a position to a fixed value. If it held just that before, "
+            "nothing has changed.",
+            asks="Which change is a change for any input?",
+            ways=[Way(edits=[Edit("changed[j] += 1.0", "changed[j] = 1.0")])],
+        ),
+        Mutant(
+            name="hardly_changed",
+            says="Faint influences are overlooked: you change a position by very little, or "
+            "the limit is too high.",
+            asks="The text says how much to change, and what counts as a movement. What "
+            "happens to a thousandth of it?",
+            ways=[
+                Way(edits=[Edit("changed[j] += 1.0", "changed[j] += 1e-3")]),
+                Way(name="limit_of_a_thousandth", edits=[Edit("1e-6", "1e-3")]),
             ],
         ),
         Mutant(

@@ -19,8 +19,14 @@ from autograder.oracle.specification import (
 )
 
 
-def _hidden(batch: int, length: int, *special: int, least: int = 30) -> Maker:
-    """``special``: mask_id, then pad_id and ignore if they are given."""
+def _hidden(
+    batch: int, length: int, *special: int, least: int = 30, nothing: bool = False
+) -> Maker:
+    """``special``: mask_id, then pad_id and ignore if they are given.
+
+    Among the chosen tokens are one that is the mask token itself, and one below
+    padding; with ``nothing``, none is chosen.
+    """
 
     def inputs(draw: Draw) -> Inputs:
         pad_id = special[1] if len(special) > 1 else 0
@@ -30,6 +36,10 @@ def _hidden(batch: int, length: int, *special: int, least: int = 30) -> Maker:
         # Each of the four kinds of places occurs, whatever is drawn.
         chosen[:, 0] = torch.arange(batch) % 2 == 0
         chosen[:, -1] |= ~keep[:, -1]
+        first, *_, last = (chosen & keep).nonzero().tolist()
+        ids[tuple(first)] = special[0]
+        ids[tuple(last)] = max(pad_id - 1, 1)
+        chosen &= not nothing
         return {"ids": ids, "chosen": chosen, "special": torch.tensor(special)}
 
     return inputs
@@ -64,6 +74,19 @@ EXERCISE = Specification(
             title="another ignored target",
             inputs=_hidden(2, 7, 9, 3, -1),
             hint="Does your code use all five arguments?",
+        ),
+        CaseKind(
+            name="ignore_zero",
+            title="0 as the ignored target",
+            inputs=_hidden(3, 5, 8, 2, 0),
+            hint="0 is a number like any other, also as an argument.",
+        ),
+        CaseKind(
+            name="nothing_chosen",
+            title="nothing is chosen",
+            inputs=_hidden(2, 4, 7, 3, nothing=True),
+            hint="Somebody has drawn, and nothing was hit: then nothing is hidden.",
+            hidden_only=True,
         ),
         CaseKind(
             name="huge",
@@ -223,6 +246,45 @@ EXERCISE = Specification(
             "shape of the ids.",
             asks="How would the loss know to which place a target belongs?",
             ways=[Way(edits=[Edit("ids.masked_fill(~hidden, ignore)", "ids[hidden]")])],
+        ),
+        Mutant(
+            name="ignore_zero_lost",
+            says="An ignored target of 0 is taken for none at all.",
+            asks="Is `0` true or false in Python, and what follows for `ignore or -100`?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(~hidden, ignore)",
+                     "ids.masked_fill(~hidden, ignore or -100)"),
+            ])],
+        ),
+        Mutant(
+            name="mask_token_not_asked",
+            says="A chosen token that is the mask token already is not asked for.",
+            asks="Does `chosen` leave anything but padding out?",
+            ways=[
+                Way(edits=[Edit("(ids != pad_id)", "(ids != pad_id) & (ids != mask_id)")]),
+                Way(name="asked_by_the_inputs", edits=[
+                    Edit("ids.masked_fill(~hidden, ignore)",
+                         "torch.where(ids.masked_fill(hidden, mask_id) != ids, ids, ignore)"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="below_padding_too",
+            says="Tokens with ids below `pad_id` are treated like padding.",
+            asks="Which ids are padding?",
+            ways=[Way(edits=[Edit("ids != pad_id", "ids > pad_id")])],
+        ),
+        Mutant(
+            name="always_something",
+            says="Where nothing is chosen, you hide something all the same.",
+            asks="Who decides what is hidden?",
+            ways=[Way(edits=[
+                Edit("hidden = chosen & (ids != pad_id)", """
+                    hidden = chosen & (ids != pad_id)
+                    if not hidden.any():
+                        hidden[:, 0] = True
+                    """),
+            ])],
         ),
         Mutant(
             name="floats",

@@ -66,6 +66,12 @@ EXERCISE = Specification(
             hint="Does your code use all three arguments?",
         ),
         CaseKind(
+            name="ignore_zero",
+            title="0 as the ignored target",
+            inputs=_sentences(3, 6, 5, 0),
+            hint="0 is a number like any other, also as an argument.",
+        ),
+        CaseKind(
             name="huge",
             title="ids that float32 cannot hold",
             inputs=_sentences(3, 5, 4, -100, least=2**40),
@@ -212,6 +218,14 @@ EXERCISE = Specification(
             "it?",
             ways=[Way(edits=[
                 Edit(_FILL, "following.masked_fill_(following == pad_id, ignore)"),
+            ])],
+        ),
+        Mutant(
+            name="ignore_zero_lost",
+            says="An ignored target of 0 is taken for none at all.",
+            asks="Is `0` true or false in Python, and what follows for `ignore or -100`?",
+            ways=[Way(edits=[
+                Edit("following == pad_id, ignore", "following == pad_id, ignore or -100"),
             ])],
         ),
         Mutant(

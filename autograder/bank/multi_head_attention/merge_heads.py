@@ -40,6 +40,8 @@ EXERCISE = Specification(
             one_head=_heads(2, 3, 1, 4),
             heads_of_size_one=_heads(2, 3, 4, 1),
             equal_sizes=_heads(3, 3, 3, 3),
+            one_sentence_and_one_head=_heads(1, 3, 1, 4),
+            many_features=_heads(1, 2, 5, 110),
         ),
     ),
     cases=[

@@ -46,6 +46,12 @@ EXERCISE = Specification(
             hint="Take all sizes from the heads' own tensors.",
         ),
         CaseKind(
+            name="square",
+            title="heads as large as the model",
+            inputs=_to_pack(h=2, d_model=4, d_k=4, d_v=4),
+            hint="A square weight is a weight like any other.",
+        ),
+        CaseKind(
             name="many",
             title="five heads",
             inputs=_to_pack(h=5, d_model=4, d_k=2, d_v=3),
@@ -94,6 +100,19 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(_CAT,
                      "torch.cat([getattr(getattr(h, name), kind).T for h in heads], dim=-1)"),
+            ])],
+        ),
+        Mutant(
+            name="turned_where_it_fits",
+            says="The weights are right, but square ones are transposed.",
+            asks="What does your code find out by the size of a weight?",
+            ways=[Way(edits=[
+                Edit(_CAT, """
+                    torch.cat([
+                        tensor.mT if tensor.dim() > 1 and len(tensor) == tensor.size(1) else tensor
+                        for tensor in (getattr(getattr(h, name), kind) for h in heads)
+                    ])
+                    """),
             ])],
         ),
         Mutant(

@@ -45,6 +45,8 @@ EXERCISE = Specification(
             one_head=_features(2, 3, 1, 4),
             heads_of_size_one=_features(2, 3, 4, 1),
             equal_sizes=_features(3, 3, 3, 3),
+            one_sentence_and_one_head=_features(1, 3, 1, 4),
+            many_features=_features(1, 2, 5, 110),
         ),
     ),
     cases=[

@@ -42,6 +42,19 @@ EXERCISE = Specification(
             hint="Compare `in_proj_weight` with your three weights, row by row.",
         ),
         CaseKind(
+            name="single",
+            title="a single head",
+            inputs=_for_pytorch(2, 1, 6, lq=4, lk=3),
+            hint="PyTorch's layer has as many heads as yours, also if that is one.",
+        ),
+        CaseKind(
+            name="odd",
+            title="an odd number of features",
+            inputs=_for_pytorch(2, 3, 3, lq=4, lk=5),
+            hint="Does PyTorch's layer have as many heads as yours?",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="many",
             title="more heads than features in a head",
             inputs=_for_pytorch(4, 5, 2, lq=3, lk=6),
@@ -201,6 +214,16 @@ EXERCISE = Specification(
                 Edit(_MADE,
                      "theirs = nn.MultiheadAttention(d_model, 1, batch_first=True)"),
             ])],
+        ),
+        Mutant(
+            name="never_one_head",
+            says="A layer with a single head becomes one with several.",
+            asks="How many heads should the copy of a single head have?",
+            ways=[Way(edits=[Edit(_MADE, """
+                theirs = nn.MultiheadAttention(
+                    d_model, mine.num_heads if mine.num_heads > 1 else 2, batch_first=True
+                )
+                """)])],
         ),
         Mutant(
             name="size_of_head_for_heads",

@@ -75,9 +75,19 @@ def padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 @probe("attention/causal_mask")
 def causal_mask(function: Any, inputs: Inputs) -> Seen:
-    """The masks of several lengths."""
-    lengths = [int(length) for length in inputs["lengths"]]
-    return {f"mask of {n}": tensor(function(n), "the mask") for n in lengths}
+    """The masks of several lengths; of a long one, its size and how much is open."""
+    seen: Seen = {}
+    for n in inputs["lengths"].tolist():
+        mask = tensor(function(n), "the mask")
+        if n < _LONG:
+            seen[f"mask of {n}"] = mask
+        else:
+            seen[f"size of the mask of {n}"] = torch.tensor(mask.shape)
+            seen[f"open pairs in the mask of {n}"] = mask.sum()
+    return seen
+
+
+_LONG = 500  # positions, from which on a mask is no longer reported in full
 
 
 @probe("attention/combine_masks")

@@ -55,7 +55,7 @@ def _one_number_bug(
     """One number off, which stays a sine or cosine of something, and not in a corner."""
     table = _waves(_angles(max_len, d_model))
     while True:
-        row, pair = int(draw.ids(2, max_len - 1)), int(draw.ids(1, d_model // 2))
+        row, pair = int(draw.ids(2, max_len - 1)), int(draw.ids(1, d_model // 2 - 1))
         if abs(table[row, 2 * pair + odd] + change) < 1:
             table[row, 2 * pair + odd] += change
             return table
@@ -63,7 +63,8 @@ def _one_number_bug(
 
 def nan_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
     table = _waves(_angles(max_len, d_model))
-    table[int(draw.ids(2, max_len - 1)), 2 * int(draw.ids(1, d_model // 2))] = torch.nan
+    row, pair = int(draw.ids(2, min(max_len, 10))), int(draw.ids(1, d_model // 2))
+    table[row, 2 * pair] = torch.nan
     return table
 
 
@@ -101,13 +102,13 @@ def hardly_wrong(draw: Draw) -> Inputs:
     """Tables with one number that is a little off, each at another edge."""
     max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(10, 40))
     right = _waves(_angles(max_len, d_model))
-    inside = int(draw.ids(1, max_len - 1)), int(draw.ids(2, d_model - 2))
+    inside = int(draw.ids(1, max_len - 1))
     large = (right[1:, 2 : d_model - 2].abs() > 0.9).nonzero() + torch.tensor([1, 2])
     places = {
-        "first row": (0, inside[1]),
-        "last row": (max_len - 1, inside[1]),
-        "first column": (inside[0], 0),
-        "last column": (inside[0], d_model - 1),
+        "first row": (0, 2 * int(draw.ids(1, d_model // 2))),
+        "last row": (max_len - 1, d_model - 2),  # where even the last sine is small
+        "first column": (inside, 0),
+        "last column": (inside, d_model - 1),
         "middle, where numbers are large": tuple(large[int(draw.ids(0, len(large)))]),
     }
     made = {"right table": _rounded(right)}
@@ -120,10 +121,18 @@ def hardly_wrong(draw: Draw) -> Inputs:
 
 
 def turned_wrong(draw: Draw) -> Inputs:
-    """Hands of the right length that point the wrong way, each in another manner."""
+    """Hands of the right length that point the wrong way, each in another manner.
+
+    In each table some numbers are too large, and others too small.
+    """
     max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
     angles = _angles(max_len, d_model)
-    right, row = _waves(angles), int(draw.ids(2, max_len))
+    right = _waves(angles)
+    while True:
+        row = int(draw.ids(2, min(max_len, 10)))
+        changes = torch.stack((-2 * right[row], right[row - 1] - right[row]))
+        if changes.amin(1).max() < -0.1 and changes.amax(1).min() > 0.1:
+            break
     opposite, repeated, upwards = right.clone(), right.clone(), right.clone()
     opposite[row] *= -1
     repeated[row] = right[row - 1]
@@ -141,10 +150,10 @@ def turned_wrong(draw: Draw) -> Inputs:
 
 def nearly_right(draw: Draw) -> Inputs:
     """Tables of special sizes, each number off by as much as a right one may be."""
-    sizes = ((2, 2), (2, 2 * int(draw.ids(8, 20))), (int(draw.ids(2100, 2200)), 2))
+    sizes = ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2))
     made = {}
     for max_len, d_model in sizes:
-        off = 0.00018 * (draw.flags(max_len, d_model, chance=0.5).double() - 0.5)
+        off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
         right = (_waves(_angles(max_len, d_model)) + off).float()
         made[f"right table of {max_len} positions and {d_model} columns"] = right
     wrong = right.clone()
@@ -153,17 +162,20 @@ def nearly_right(draw: Draw) -> Inputs:
 
 
 def worse_and_worse(draw: Draw) -> Inputs:
-    """Long tables that are right at first, and one with an infinite number."""
+    """Long tables that are right at first, and some with an infinite number."""
     max_len, d_model = int(draw.ids(150, 200)), 2 * int(draw.ids(3, 6))
     angles = _angles(max_len, d_model)
     leap = angles + 0.1 * (torch.arange(max_len) > 11).unsqueeze(1)
     late = angles + 0.1 * (torch.arange(max_len) > 110).unsqueeze(1)
-    endless = _waves(angles)
-    endless[int(draw.ids(2, max_len)), int(draw.ids(0, d_model))] = torch.inf
+    endless, downwards = _waves(angles), _waves(angles)
+    pair = 2 * int(draw.ids(1, d_model // 2 - 1))
+    endless[int(draw.ids(2, max_len - 1)), pair] = torch.inf
+    downwards[int(draw.ids(2, max_len - 1)), pair + 1] = -torch.inf
     return {
         "right table": _rounded(_waves(angles)),
         "table that is more and more wrong": _rounded(_waves(angles * 1.0015)),
         "table that is wrong from position 12 on": _rounded(_waves(leap)),
         "table that is wrong from position 111 on": _rounded(_waves(late)),
-        "table with an infinite number": _rounded(endless),
+        "table with an infinite sine": _rounded(endless),
+        "table with an infinite cosine": _rounded(downwards),
     }
