@@ -5,25 +5,22 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autograder.bank import specification
 from autograder.bank.since_2017.trained_model import instructors_model
-from autograder.grading.judging import Prepared, shown
+from autograder.grading.judging import Prepared
 from autograder.grading.record import Record
-from autograder.grading.told import for_a_person, of_verdict
+from autograder.grading.told import for_a_person
 from autograder.student import references
-from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Answers, Case, Other
-from autograder.student.naming import diagnose
+from autograder.student.exercise import RAISED, Answers
 from autograder.student.otherside import concluded, reply
-from autograder.student.panel import as_html
+from tests.grading.answering import kept, run, values
 
 NAMES = (
     "attention/scaled_dot_product",
@@ -43,12 +40,6 @@ OTHERS = {RAISED, "", "weights.x", "share", "checkpoint"}  # names of answers
 LONG = 200_000  # characters: about what a message's header may hold
 
 
-def run(examples: int) -> settings:
-    return settings(
-        max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck)
-    )
-
-
 @functools.cache
 def prepared(name: str) -> Prepared:
     """The check, of which the first visible cases are asked: to draw takes longer."""
@@ -62,68 +53,6 @@ def verdict(name: str, answers: Answers) -> Record:
     """What is kept of a check that got these answers to every question."""
     check = prepared(name)
     return kept(check, lambda case: concluded(check.side(case), answers))
-
-
-def kept(check: Prepared, ask: Callable[[Case], Answers]) -> Record:
-    """What is kept of a check with these answers, once our side has made them."""
-    found = judge(check.exercise, check.exercise.cases, ask)
-    diagnose(check.exercise, found.results)
-    final = shown(check, found)
-    as_html(final).encode()
-    record = of_verdict(final)
-    json.dumps(record.to_json(), allow_nan=False).encode()
-    assert 0.0 <= record.points <= 2 * record.max_points
-    return record
-
-
-DTYPES = (
-    torch.bool,
-    torch.uint8,
-    torch.int8,
-    torch.int16,
-    torch.int32,
-    torch.int64,
-    torch.float16,
-    torch.bfloat16,
-    torch.float32,
-    torch.float64,
-)
-
-
-@st.composite
-def tensors(draw) -> torch.Tensor:
-    """Any tensor that a message can hold, with anything in it."""
-    shape = draw(st.lists(st.integers(0, 5), max_size=5))
-    dtype = draw(st.sampled_from(DTYPES))
-    fill = draw(st.sampled_from((0, 1, -1, 2**62, float("nan"), float("inf"), 1e300)))
-    made = torch.full(shape, 0, dtype=dtype)
-    if dtype.is_floating_point:
-        return made + fill
-    return made if fill != fill or abs(fill) == float("inf") else _whole(made, fill)
-
-
-def _whole(made: torch.Tensor, fill: float) -> torch.Tensor:
-    try:
-        return made.fill_(int(fill))
-    except (RuntimeError, OverflowError):
-        return made
-
-
-texts = st.one_of(
-    st.text(max_size=30),
-    st.sampled_from(
-        ("", "\n", "\r", "\x85", " ", "accepted", "reverses", "null", "{}")
-    ),
-    st.sampled_from(("[", '{"a":', "\n", "<div>", "é", "\x1b[", "*")).map(
-        lambda piece: piece * (2_000 // len(piece))
-    ),
-    st.recursive(
-        st.none() | st.integers() | st.floats() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=4),
-        max_leaves=9,
-    ).map(json.dumps),
-)
-values = st.one_of(tensors(), texts, st.builds(Other, st.text(max_size=9)))
 
 
 @st.composite

@@ -1,0 +1,149 @@
+"""Of every exercise: whatever its cases are answered with ends in a verdict."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.bank import specification, specifications
+from autograder.course import units
+from autograder.grading.judging import Prepared
+from autograder.grading.naming import named
+from autograder.student import references
+from autograder.student.compare import judge
+from autograder.student.exercise import RAISED, Answers, Case, Value
+from autograder.student.otherside import concluded
+from tests.grading.answering import DTYPES, kept, run, values
+
+NAMES = [e.name for unit in units() for e in specifications(unit.name)]
+# What a right tensor may become on its way; some of it not every tensor can.
+TWISTS: tuple[Callable[[torch.Tensor], Value], ...] = (
+    *(lambda x, dtype=dtype: x.to(dtype) for dtype in DTYPES),
+    lambda x: x.reshape(-1),
+    lambda x: x[None],
+    lambda x: x[:0],
+    lambda x: x.flip(0),
+    lambda x: x.expand(3, *x.shape),
+    lambda x: x * float("nan"),
+    lambda x: x * 1e38 * 10,
+    lambda x: x.double() * 1e300,
+    lambda x: x + 1,
+    lambda x: x.where(x.cumsum(0) == x, torch.full_like(x, float("-inf"))),
+    torch.zeros_like,
+    lambda x: str(x.tolist()),
+)
+
+
+class Place(NamedTuple):
+    """What is answered instead at one place of all; None: nothing."""
+
+    number: int
+    twist: int
+    value: Value | None
+
+
+places = st.builds(
+    Place,
+    st.integers(0, 100_000),
+    st.integers(0, 2 * len(TWISTS)),  # half of them: the value
+    st.none() | values,
+)
+
+
+@st.composite
+def exchanges(draw, names: list[str]) -> tuple[str, bool, list[Place]]:
+    """An exercise, whether its answers are right at first, and other answers."""
+    name = draw(st.sampled_from(names))
+    return name, draw(st.booleans()), draw(st.lists(places, max_size=12))
+
+
+@functools.cache
+def prepared(name: str) -> Prepared:
+    """The check with its visible cases."""
+    visible = references.load(name.split("/")[0], "public", name)[name]
+    return Prepared(visible, specification(name), 5.0, "seed")
+
+
+def given_to(check: Prepared, right: bool, others: list[Place]) -> list[Answers]:
+    """What is answered to each case."""
+    cases = check.exercise.cases
+    told: list[dict[str, Value]] = [
+        dict(case.expected) if right else {} for case in cases
+    ]
+    keys = [
+        (n, key) for n, case in enumerate(cases) for key in (*case.expected, RAISED)
+    ]
+    for place in others:
+        n, key = keys[place.number % len(keys)]
+        expected = cases[n].expected.get(key)
+        value = place.value
+        if place.twist < len(TWISTS) and isinstance(expected, torch.Tensor):
+            value = _twisted(expected, place.twist)
+        told[n].pop(key, None)
+        if value is not None:
+            told[n][key] = value
+    return told
+
+
+def _twisted(value: torch.Tensor, twist: int) -> Value:
+    try:
+        return TWISTS[twist](value)
+    except (RuntimeError, TypeError, IndexError):
+        return value
+
+
+def concludes(name: str, right: bool, others: list[Place]) -> None:
+    """See that a verdict comes of these answers, and of what our side makes of them."""
+    check = prepared(name)
+    told = given_to(check, right, others)
+    made = [
+        concluded(check.side(case), answers)
+        for case, answers in zip(check.exercise.cases, told, strict=True)
+    ]
+    for answers in (told, made):
+        left = iter(answers)
+        kept(check, lambda case, left=left: next(left))
+
+
+@run(150)
+@given(exchanges(NAMES))
+def test_answers_to_any_exercise_end_in_a_verdict(exchange):
+    concludes(*exchange)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hundred_answers_to_each_exercise_end_in_a_verdict(name):
+    @run(100)
+    @given(exchanges([name]))
+    def each(exchange):
+        concludes(*exchange)
+
+    each()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_search_for_a_mistake_survives_any_answers(name):
+    check = prepared(name)
+
+    @run(3)
+    @given(exchanges([name]))
+    def each(exchange):
+        _, right, others = exchange
+        told = iter(given_to(check, right, others))
+
+        def ask(case: Case) -> Answers:
+            return next(told)
+
+        named(
+            check.exercise, check.task, judge(check.exercise, check.exercise.cases, ask)
+        )
+
+    each()
