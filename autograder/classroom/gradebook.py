@@ -239,7 +239,7 @@ def _submission(
         records,
         tuple((r["kind"], r["says"]) for n in notes for r in n.get("repairs", ())),
         " ".join(filter(None, (note.get("refused", "") for note in notes))),
-        " ".join(sorted({n["box"]["level"] for n in notes if n.get("box")})),
+        " ".join(sorted({noted.isolation(n) for n in notes if n.get("box")})),
         sum(seconds) if seconds else None,
         called_late,
     )

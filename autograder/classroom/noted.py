@@ -34,6 +34,17 @@ def note_of(notebook: Mapping[str, Any]) -> dict[str, Any]:
     return dict(notebook["metadata"].get(KEY, {}))
 
 
+UNGROUPED = "no control group"
+
+
+def isolation(note: Mapping[str, Any]) -> str:
+    """The level that a notebook's code ran in, and whether the kernel did not count."""
+    level = str(note["box"]["level"])
+    # Notes of earlier versions do not say.
+    grouped = note["box"].get("grouped", True) or level == "none"
+    return level if grouped else f"{level}, {UNGROUPED}"
+
+
 def records(note: Mapping[str, Any]) -> dict[str, Record]:
     """The judge's records of a note, by the check's grade id."""
     return {n: Record.from_json(entry) for n, entry in note.get("checks", {}).items()}

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder import cli
-from autograder.classroom import page, report
+from autograder.classroom import noted, page, report
 from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
 from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
@@ -195,6 +195,28 @@ def test_a_class_of_four_has_no_shareable_report():
     book = class_of(*(submission(f"s{n}", 4, 6) for n in range(4)))
     with pytest.raises(CourseError, match="a shareable report needs 5"):
         report.overview(book, named=False)
+
+
+@pytest.mark.parametrize(
+    ("box", "level", "says"),
+    [
+        ({"level": "namespaces", "grouped": True}, "namespaces", ""),
+        ({"level": "landlock"}, "landlock", ""),  # noted before groups were
+        (
+            {"level": "landlock", "grouped": False},
+            "landlock, no control group",
+            "What is not promised then",
+        ),
+        ({"level": "none", "grouped": False}, "none", "this machine gave none"),
+    ],
+)
+def test_the_report_says_what_a_level_does_not_promise(box, level, says):
+    assert noted.isolation({"box": box}) == level
+    book = class_of(*(submission(f"s{n}", 4, 6, level=level) for n in range(3)))
+    page = report.as_html(report.overview(book), "today")
+    assert f"isolation: {level}" in page
+    for sentence in ("What is not promised then", "this machine gave none"):
+        assert (sentence in page) == (sentence == says)
 
 
 # --- the command ---------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.classroom.classbook import Submission
+from autograder.classroom.noted import UNGROUPED
 from autograder.classroom.similarity import Comparison
 
 
@@ -125,3 +126,13 @@ class Overview:
     missing: tuple[str, ...] = ()
     slowest: tuple[tuple[str, float], ...] = ()
     similar: Comparison | None = None
+
+    @property
+    def uncounted(self) -> bool:
+        """Whether some boxes had no control group."""
+        return any(UNGROUPED in row.what for row in self.levels)
+
+    @property
+    def unconfined(self) -> bool:
+        """Whether some submissions ran without walls."""
+        return any(row.what == "none" for row in self.levels)
