@@ -121,8 +121,7 @@ class BoxedExecute(CappedOutputs):
         self._note_box()
         while self._used_up and not self._stopped:
             self._start_anew()
-            with self.unheard():
-                self._run_again(index)
+            self.run_again(0, index)
         return not self._stopped
 
     @property
@@ -133,15 +132,28 @@ class BoxedExecute(CappedOutputs):
     @contextlib.contextmanager
     def unheard(self) -> Iterator[None]:
         """Run cells meanwhile whose outputs are there already."""
-        self._deaf = True
+        before, self._deaf = self._deaf, True
         try:
             yield
         finally:
-            self._deaf = False
+            self._deaf = before
 
     def run_beside(self, cell: NotebookNode, index: int) -> None:
         """Execute a cell that is not of the notebook, in the box and limits of one."""
         self._run(cell, index, Span.over)
+
+    def run_again(self, start: int, end: int) -> None:
+        """Run cells whose outputs are there already, as long as their box may be used.
+
+        Without those that have ended a box, and without tests.
+        """
+        with self.unheard():
+            for index, cell in enumerate(self.nb.cells[start:end], start):
+                tested = is_grade(cell) and not is_solution(cell)
+                if self._used_up or self._stopped:
+                    return
+                if cell.cell_type == "code" and not tested and index not in self._gone:
+                    self._run(copy.deepcopy(cell), index, Span.over)
 
     def leave_box(self) -> None:
         """Use this box no more: an exchange with it was interrupted."""
@@ -165,14 +177,6 @@ class BoxedExecute(CappedOutputs):
         self._used_up = False
         self._note_box()
 
-    def _run_again(self, index: int) -> None:
-        """Bring a fresh box to where the one before was."""
-        for earlier, cell in enumerate(self.nb.cells[:index]):
-            if self._used_up or self._stopped:
-                return
-            tested = is_grade(cell) and not is_solution(cell)
-            if cell.cell_type == "code" and not tested and earlier not in self._gone:
-                self._run(copy.deepcopy(cell), earlier, Span.over)
 
     def _stop(self, reason: str) -> None:
         self._stopped = f"The notebook stopped here: {reason}."

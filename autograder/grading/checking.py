@@ -42,6 +42,8 @@ class Checks:
         self._submission, self._key, self._seconds = submission, key, answer_seconds
         self._records: dict[str, Record] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
+        # Where the box of `carry` is, and what of the course's is in place there.
+        self._reached: tuple[int, frozenset[str]] | None = None
 
     def place(self, notebook: NotebookNode) -> None:
         """Put the verdicts into the notebook.
@@ -74,8 +76,8 @@ class Checks:
         self._keep(cell, index, decision)
 
     def carry(self, notebook: NotebookNode) -> None:
-        """Try what follows from other failures again, in a fresh box (see carrying)."""
-        failed = self._failed()
+        """Try what follows from other failures again, in fresh boxes (see carrying)."""
+        failed, self._reached = self._failed(), None
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             note = failed.get(check.exercise) if check else None
@@ -92,6 +94,19 @@ class Checks:
             if record.points < record.max_points
         }
 
+    def _has_second_box(self, index: int, names: list[str]) -> bool:
+        """Have a box with the cells before a check, and no other's course version.
+
+        One that has served a check before goes on, if what was put in place for that
+        one is to be in place here, too.
+        """
+        if self._reached and self._reached[1] <= set(names):
+            self._boxes.run_again(self._reached[0], index)
+        else:
+            self._boxes.leave_box()
+        self._reached = index, frozenset(names)
+        return self._boxes.has_box(index)
+
     def _try_again(
         self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
     ) -> None:
@@ -99,8 +114,7 @@ class Checks:
 
         The better of the two verdicts counts; nothing else leaves this box.
         """
-        self._boxes.leave_box()
-        if not self._boxes.has_box(index):
+        if not self._has_second_box(index, names):
             return
         with self._boxes.unheard():  # an update of a display would reach the notebook
             self._boxes.run_beside(new_code_cell(carrying.course_version(names)), index)
@@ -109,7 +123,10 @@ class Checks:
             )
             with self._judge.exchange(question) as exchange:
                 self._ask(exchange, cell, check, index)
-                self._refuse_hindered(exchange.settle())
+                decision = exchange.settle()
+                if not decision.complete:
+                    self._boxes.leave_box()
+                self._refuse_hindered(decision)
                 decision = exchange.named()
         before = self._records[cell.metadata.nbgrader.grade_id]
         if decision.record.points > before.points:

@@ -28,6 +28,9 @@ def next_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
+_FEW = 200  # rows that show whether two texts were written with the same dice
+
+
 class _Table:
     """A model of one table, (V, V), which logs what it is shown."""
 
@@ -46,15 +49,22 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """How often each token is drawn, what the model is shown, whose dice are used."""
     prompt, (count, seed) = inputs["prompt"], whole(inputs, "count", "seed")
     rows = prompt.expand(whole(inputs, "rows")[0], -1).clone()  # all alike, many
+    few = rows[:_FEW].clone()
 
-    def write(seed: int, model: _Table, used: int = 0) -> torch.Tensor:
+    def write(
+        seed: int, model: _Table, rows: torch.Tensor, used: int = 0
+    ) -> torch.Tensor:
         dice = torch.Generator().manual_seed(seed)
         torch.rand(used, generator=dice)
         return tensor(function(model, rows, count, dice, **options(inputs)), "the ids")
 
+    def same(seed: int, used: int = 0) -> torch.Tensor:
+        ids = write(seed, _Table(inputs["table"]), few, used)
+        return torch.tensor(torch.equal(ids, first))
+
     model = _Table(inputs["table"])
     before = torch.random.get_rng_state()
-    ids = write(seed, model)
+    ids = write(seed, model, rows)
     others = torch.equal(torch.random.get_rng_state(), before)
     wanted = (len(rows), prompt.size(1) + count)
     if ids.shape != wanted:
@@ -65,6 +75,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     shown = [seen.size(1) for seen in model.shown]
     last = model.shown[-1] if model.shown else rows[:, :0]
     alike = (drawn == drawn[:1]).all()
+    first = write(seed, _Table(inputs["table"]), few)
     return {
         "how often each token is drawn": often,
         "dtype of the ids": str(ids.dtype),
@@ -74,15 +85,9 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
             torch.equal(last, ids[:, : last.size(1)])
         ),
         "all rows alike": alike,
-        "the same from the same seed": torch.tensor(
-            torch.equal(write(seed, _Table(inputs["table"])), ids)
-        ),
-        "the same from a generator that was used before": torch.tensor(
-            torch.equal(write(seed, _Table(inputs["table"]), used=77), ids)
-        ),
-        "the same from another seed": torch.tensor(
-            torch.equal(write(seed + 1, _Table(inputs["table"])), ids)
-        ),
+        "the same from the same seed": same(seed),
+        "the same from a generator that was used before": same(seed, used=77),
+        "the same from another seed": same(seed + 1),
         "other generators untouched": torch.tensor(others),
         "gradients recorded": torch.tensor(model.recorded),
         "prompt afterwards": rows[0],
