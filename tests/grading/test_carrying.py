@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.bank import specification
 from autograder.grading import carrying, converter
+from autograder.grading.checking import Checks
 from autograder.oracle.variants import solution_source
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
@@ -128,6 +129,40 @@ def test_what_an_answer_says_stays_in_the_second_box(pristine):
     assert "math.sqrt(q.size(-1))" not in path.read_text()
     shown = judged.outputs(pristine, "ivy", "self")
     assert "ValueError" not in shown and "course&#x27;s version" in shown
+
+
+class Boxes:
+    """Stands for the boxes of a notebook, and says what is asked of them."""
+
+    def __init__(self):
+        self.did = []
+
+    def run_again(self, start, end):
+        self.did.append(("on", start, end))
+
+    def leave_box(self):
+        self.did.append("fresh")
+
+    def has_box(self, index):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("in_place", "wanted", "then"),
+    [
+        (["a"], ["a"], ("on", 3, 7)),
+        (["a"], ["b", "a"], ("on", 3, 7)),
+        (["a"], ["b"], "fresh"),
+        (["a", "b"], ["a"], "fresh"),
+    ],
+)
+def test_a_box_serves_another_check_if_nothing_too_much_is_in_place(
+    in_place, wanted, then
+):
+    boxes = Boxes()
+    checks = Checks(boxes, None, "ann", "key", 20.0)
+    assert checks._has_second_box(3, in_place) and checks._has_second_box(7, wanted)
+    assert boxes.did == ["fresh", then]
 
 
 def test_a_setting_switches_it_off(pristine, tmp_path):
