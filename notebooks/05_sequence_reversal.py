@@ -478,7 +478,7 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
         floor: the share that is left from step ``steps`` on.
 
     Returns:
-        A number between 0 and 1.
+        A float between 0 and 1.
     """
     ### BEGIN SOLUTION
     if step < warmup:
@@ -734,8 +734,8 @@ check("sequence_reversal/fit", fit)
 # - After its EOS, a row gets PAD. Stop as soon as all rows have said EOS, or after
 #   `max_len` tokens.
 # - Return the tokens **without BOS**, with EOS and PAD.
-# - Decode in evaluation mode and without gradients. Afterwards, leave the model in
-#   the mode in which you found it.
+# - Decode in evaluation mode and without gradients. Afterwards, leave all as you found
+#   it: the mode of the model, what of it learns, and whether gradients are recorded.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -856,7 +856,7 @@ def exact_match(decoded: Tensor, labels: Tensor) -> float:
         labels: what is right, shape `(B, L)`: tokens, EOS, PAD.
 
     Returns:
-        A number between 0 and 1.
+        A float between 0 and 1.
     """
     ### BEGIN SOLUTION
     width = max(decoded.size(1), labels.size(1))

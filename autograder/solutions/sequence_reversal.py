@@ -94,7 +94,7 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
         floor: the share that is left from step ``steps`` on.
 
     Returns:
-        A number between 0 and 1.
+        A float between 0 and 1.
     """
     if step < warmup:
         return (step + 1) / warmup
@@ -210,7 +210,7 @@ def exact_match(decoded: Tensor, labels: Tensor) -> float:
         labels: what is right, shape `(B, L)`: tokens, EOS, PAD.
 
     Returns:
-        A number between 0 and 1.
+        A float between 0 and 1.
     """
     width = max(decoded.size(1), labels.size(1))
     decoded, labels = (

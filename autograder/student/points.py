@@ -1,8 +1,8 @@
 """What answers earn, by aspect: values, masks, what stays between calls, gradients ...
 
 Each case belongs to an aspect, and so do some of its answers: what an input holds
-afterwards, a gradient. An answer counts for its own aspect if the values beside it are
-right: nothing trivial scores.
+afterwards, a gradient, what kind of thing came back. An answer counts for its own
+aspect if the values beside it are right: nothing trivial scores.
 """
 
 from __future__ import annotations
@@ -77,5 +77,7 @@ def _aspect(case: Case, name: str) -> str:
     if name.startswith("gradient of "):
         return "learning"
     if name.endswith(" afterwards") or "second call" in name:
+        return "calls"
+    if name.startswith("kind of "):  # a tensor for a float, say: the number is right
         return "calls"
     return "mode" if name == "in training mode" else case.aspect

@@ -90,15 +90,29 @@ def _nothing_returned(wrong: Wrong) -> Told:
 
 
 def _input_changed(wrong: Wrong) -> Told:
-    names = [f.name for f in _problems(wrong)]
-    if not all(name.endswith(" afterwards") for name in names):
+    problems = _problems(wrong)
+    if not all(f.name.endswith(" afterwards") for f in problems):
         return None
+    first = problems[0]
+    name = first.name.removesuffix(" afterwards")
+    if _is_yes_or_no(first.expected):
+        return (
+            "The results are right, but something is not as your code found it: "
+            f"{name}, afterwards ({first.message}).",
+            "What does your code set, and how could it know what was set before?",
+        )
     return (
         f"The results are right, but your code writes into what it was given: "
-        f"{names[0].removesuffix(' afterwards')} is another one afterwards.",
+        f"{name} is another one afterwards.",
         "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
         "to a part)?",
     )
+
+
+def _is_yes_or_no(value: object) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.dtype == torch.bool and value.numel() < 3
+    return value in ("True", "False")
 
 
 def _only_gradients(wrong: Wrong) -> Told:
@@ -120,6 +134,18 @@ def _only_again(wrong: Wrong) -> Told:
         "Right at first, wrong when the same is asked for again.",
         "What stays of one call for the next: an attribute, a global name, an input "
         "that was changed?",
+    )
+
+
+def _only_kind(wrong: Wrong) -> Told:
+    problems = _problems(wrong)
+    if not all(f.name.startswith("kind of ") for f in problems):
+        return None
+    return (
+        f"All is right, but {problems[0].name.removeprefix('kind of ')} is "
+        f"{problems[0].actual}; asked for is {problems[0].expected}.",
+        "What does the docstring promise to return, and what turns the one into the "
+        "other?",
     )
 
 
@@ -309,7 +335,8 @@ def _sorted(value: torch.Tensor) -> torch.Tensor:
 
 
 _SYMPTOMS: tuple[Callable[[Wrong], Told], ...] = (
-    _nothing_returned, _input_changed, _only_gradients, _only_again, _other_type,
+    _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
+    _other_type,
     _no_numbers, _zeros, _input_returned, _exchanged, _other_shape, _elsewhere,
     _multiplied, _few_digits, _first_only,
 )  # fmt: skip

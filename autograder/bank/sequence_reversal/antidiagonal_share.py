@@ -217,6 +217,12 @@ EXERCISE = Specification(
                 Edit(_HITS, "(weights.argmax(dim=-1) == wanted)[0][wanted[0] >= 0]"),
             ])],
         ),
+        Mutant(
+            name="tensor",
+            says="The number is right, but it comes as a tensor; a float is asked for.",
+            asks="Which method of a tensor with one number gives that number?",
+            ways=[Way(edits=[Edit(".mean().item()", ".mean()")])],
+        ),
     ],
     accepted=[
         Accepted(name="loops", source="""
@@ -231,7 +237,7 @@ EXERCISE = Specification(
         Accepted(name="flipped", source="""
             def antidiagonal_share(weights, lengths):
                 right = [w[:n, :].argmax(1).flip(0) == torch.arange(n) for w, n in zip(weights, lengths.tolist())]
-                return torch.cat(right).float().mean()
+                return torch.cat(right).float().mean().item()
             """),
         Accepted(name="sums", source="""
             def antidiagonal_share(weights, lengths):

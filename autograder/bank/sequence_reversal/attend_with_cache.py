@@ -57,8 +57,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="long",
-            title="9 steps, 4 heads",
-            inputs=_steps_with_cache(1, 9, 8, 4),
+            title="70 steps, 2 heads",
+            inputs=_steps_with_cache(1, 70, 4, 2),
             hint="As above.",
             hidden_only=True,
         ),
@@ -123,6 +123,31 @@ EXERCISE = Specification(
                     past = x if cache is None else torch.cat((cache, x), dim=1)
                     return layer(x, past, past)[0], past
                 """)],
+        ),
+        Mutant(
+            name="past_unprojected_unseen",
+            says="Your cache holds inputs, and all their keys and values are computed "
+            "again in every step, from the weights of `w_k` and `w_v`.",
+            asks="Which numbers of the past never change, and are all that later steps "
+            "need?",
+            ways=[Way(source="""
+                def attend_with_cache(layer, x, cache=None):
+                    past = x if cache is None else torch.cat((cache, x), dim=1)
+                    q, k, v = (
+                        F.linear(rows, w.weight, w.bias).unflatten(-1, (layer.num_heads, -1)).transpose(1, 2)
+                        for rows, w in ((x, layer.w_q), (past, layer.w_k), (past, layer.w_v))
+                    )
+                    out, _ = attention.scaled_dot_product_attention(q, k, v)
+                    return layer.w_o(out.transpose(1, 2).flatten(2)), past
+                """)],
+        ),
+        Mutant(
+            name="window",
+            says="Your cache forgets what is long ago.",
+            asks="How many positions may the newest one see?",
+            ways=[Way(edits=[
+                Edit("(keys, values)", "(keys[:, -64:], values[:, -64:])"),
+            ])],
         ),
         Mutant(
             name="inputs_as_keys",

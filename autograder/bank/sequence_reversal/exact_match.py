@@ -211,6 +211,12 @@ EXERCISE = Specification(
                     return (decoded == labels).all(dim=1).double().mean().item()
                 """)],
         ),
+        Mutant(
+            name="tensor",
+            says="The number is right, but it comes as a tensor; a float is asked for.",
+            asks="Which method of a tensor with one number gives that number?",
+            ways=[Way(edits=[Edit(".mean().item()", ".mean()")])],
+        ),
     ],
     accepted=[
         Accepted(name="lists", source="""
@@ -235,7 +241,7 @@ EXERCISE = Specification(
                 w = min(decoded.size(1), labels.size(1))
                 right = (decoded[:, :w] == labels[:, :w]).all(1)
                 right &= (decoded[:, w:] == PAD).all(1) & (labels[:, w:] == PAD).all(1)
-                return right.float().mean()
+                return right.float().mean().item()
             """),
         Accepted(name="differences", source="""
             def exact_match(decoded, labels):

@@ -85,7 +85,7 @@ EXERCISE = Specification(
         CaseKind(
             name="one_row",
             title="a single row",
-            inputs=_lines((6,), 8, 12, training=True),
+            inputs=_lines((14,), 17, 12, training=True),
             hint="Compare with the model's lines: a wrong input makes it say its last "
             "id.",
         ),
@@ -255,6 +255,14 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("range(max_len)", "range(source.size(1))")])],
         ),
         Mutant(
+            name="source_and_some_more",
+            says="You write a few tokens more than the source has, and never more.",
+            asks="May a text be much longer than its source?",
+            ways=[Way(edits=[
+                Edit("range(max_len)", "range(min(max_len, source.size(1) + 3))"),
+            ])],
+        ),
+        Mutant(
             name="training_mode",
             says="You decode in the mode in which the model came. In training mode, "
             "dropout would roll dice.",
@@ -282,6 +290,31 @@ EXERCISE = Specification(
             asks="Who will ever call `backward` on a decoded token?",
             ways=[Way(edits=[
                 Edit("with torch.no_grad():", "with torch.enable_grad():"),
+            ])],
+        ),
+        Mutant(
+            name="gradients_switched",
+            says="Afterwards gradients are always recorded, even if somebody had "
+            "switched them off.",
+            asks="How can you know at the end whether they were recorded at the start? "
+            "Who remembers that for you?",
+            ways=[Way(edits=[
+                Edit("return tokens[:, 1:]", """
+                    torch.set_grad_enabled(True)
+                    return tokens[:, 1:]
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="all_unfrozen",
+            says="Afterwards all parameters learn, those as well that were frozen.",
+            asks="What does `torch.no_grad` do that `requires_grad_(False)` is not "
+            "needed for?",
+            ways=[Way(edits=[
+                Edit("model.train(was_training)", """
+                    model.train(was_training)
+                    model.requires_grad_(True)
+                    """),
             ])],
         ),
         Mutant(

@@ -267,6 +267,17 @@ EXERCISE = Specification(
                 Edit("return floor + (1 - floor)", "return 0.02 + (1 - 0.02)"),
             ])],
         ),
+        Mutant(
+            name="tensor",
+            says="The number is right, but it comes as a tensor; a float is asked for.",
+            asks="Which method of a tensor with one number gives that number?",
+            ways=[Way(source="""
+                def rate_factor(step, warmup, steps, floor=0.02):
+                    p = torch.tensor((step - warmup) / (steps - warmup)).clamp(0, 1)
+                    wave = floor + (1 - floor) * 0.5 * (1 + torch.cos(torch.pi * p))
+                    return torch.tensor((step + 1) / warmup) if step < warmup else wave
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="sine", source="""
@@ -282,7 +293,7 @@ EXERCISE = Specification(
                 if step < warmup:
                     return float(step + 1) / warmup
                 p = torch.tensor((step - warmup) / (steps - warmup)).clamp(max=1)
-                return floor + (1 - floor) * 0.5 * (1 + torch.cos(torch.pi * p))
+                return floor + (1 - floor) * 0.5 * (1 + torch.cos(torch.pi * p)).item()
             """),
         Accepted(name="three_parts", source="""
             def rate_factor(step, warmup, steps, floor=0.02):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.bank.sequence_reversal._inputs import FIRST, padded
+import torch
+
+from autograder.bank.sequence_reversal._inputs import FIRST, PAD, padded
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -16,15 +18,27 @@ from autograder.oracle.specification import (
 )
 
 
-def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0) -> Maker:
-    """Logits and labels; labels hold every special token but PAD before they end."""
+def _scores(
+    lengths: tuple[int, ...],
+    vocabulary: int,
+    scale: float = 3.0,
+    gaps: int = 0,
+    view: bool = False,
+) -> Maker:
+    """Logits and labels; labels hold every special token but PAD before they end.
+
+    With ``gaps``, each that many places there is PAD in the longest row, too.
+    """
 
     def inputs(draw: Draw) -> Inputs:
         rows = [draw.ids(1, vocabulary, n).tolist() for n in lengths]
         max(rows, key=len)[: FIRST - 1] = range(1, FIRST)
         labels = padded(rows)
+        if gaps:
+            labels[max(range(len(rows)), key=lambda i: len(rows[i])), ::gaps] = PAD
         logits = draw.tensor(*labels.shape, vocabulary, scale=scale)
-        return {"logits": logits, "labels": labels}
+        seen = {"view": torch.tensor(True)} if view else {}
+        return {"logits": logits, "labels": labels, **seen}
 
     return inputs
 
@@ -54,6 +68,13 @@ EXERCISE = Specification(
             title="hardly anything but padding",
             inputs=_scores((8, 1, 1, 1), 6),
             hint="All real labels weigh the same, in short rows and in long ones.",
+        ),
+        CaseKind(
+            name="gaps",
+            title="PAD before, between and after labels, in a part of a tensor",
+            inputs=_scores((3, 8, 5), 7, gaps=3, view=True),
+            hint="All labels that are not PAD count, wherever they stand; and `shift` "
+            "gives a view of the target.",
         ),
         CaseKind(
             name="huge",
@@ -303,6 +324,23 @@ EXERCISE = Specification(
                 Edit(_LOSS,
                      "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD).exp()"),
             ])],
+        ),
+        Mutant(
+            name="until_the_first_pad",
+            says="A row counts until its first PAD only.",
+            asks="Which places count: those before a PAD, or those that are none?",
+            ways=[Way(edits=[
+                Edit(_LOSS,
+                     "F.cross_entropy(logits[labels.cumprod(1) > 0], labels[labels.cumprod(1) > 0])"),
+            ])],
+        ),
+        Mutant(
+            name="view",
+            says="It fails for labels that are a part of another tensor, as `shift` "
+            "gives them.",
+            asks="Which operation wants numbers that lie side by side in memory, and "
+            "which one does the same without that?",
+            ways=[Way(edits=[Edit("labels.flatten()", "labels.view(-1)")])],
         ),
     ],
     accepted=[

@@ -74,6 +74,12 @@ EXERCISE = Specification(
             hint="The exponential comes last: it is one of the mean price.",
         ),
         CaseKind(
+            name="hopeless",
+            title="a model that is nearly always wrong, and very sure",
+            inputs=_batches(((4, 2), (3,)), 7, sure=70.0),
+            hint="A price may be large: nothing stops it at 20 nats.",
+        ),
+        CaseKind(
             name="many",
             title="five batches",
             inputs=_batches(((2, 9), (5,), (1, 1, 3), (10, 4, 4, 2), (6,)), 13),
@@ -168,12 +174,15 @@ EXERCISE = Specification(
             name="sum_not_mean",
             says="The first number is a sum, not a mean.",
             asks="The price of how many tokens is it?",
-            ways=[
-                Way(edits=[Edit(_RESULT, "return total, math.exp(total / count)")]),
-                Way(name="both_of_the_sum", edits=[
-                    Edit(_RESULT, "return total, float(torch.tensor(total).exp())"),
-                ]),
-            ],
+            ways=[Way(edits=[Edit(_RESULT, "return total, math.exp(total / count)")])],
+        ),
+        Mutant(
+            name="both_of_the_sum",
+            says="Both numbers are of the sum of all prices, not of their mean.",
+            asks="The price of how many tokens is it?",
+            ways=[Way(edits=[
+                Edit(_RESULT, "return total, float(torch.tensor(total).exp())"),
+            ])],
         ),
         Mutant(
             name="bits",
@@ -285,6 +294,23 @@ EXERCISE = Specification(
             asks="Which method turns a tensor of one number into a float?",
             ways=[Way(edits=[
                 Edit(_RESULT, "return torch.tensor(total / count), torch.tensor(total / count).exp()"),
+            ])],
+        ),
+        Mutant(
+            name="bounded",
+            says="Your perplexity never exceeds e to the power of 20.",
+            asks="How unsure may a model be?",
+            ways=[Way(edits=[
+                Edit("math.exp(total / count)", "math.exp(min(total / count, 20.0))"),
+            ])],
+        ),
+        Mutant(
+            name="bounded_prices",
+            says="No token costs more than about 20 nats: a small number is added to "
+            "its probability, or takes its place.",
+            asks="Which function gives the logarithm of a softmax without that?",
+            ways=[Way(edits=[
+                Edit(_ADDED, "total -= float((logits.softmax(-1) + 1e-9).gather(-1, labels[..., None])[labels != PAD].log().sum())"),
             ])],
         ),
     ],

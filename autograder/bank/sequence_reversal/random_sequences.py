@@ -52,6 +52,7 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
         "all of these equally often": true,
         "lengths of the first half": "as chance has it",
         "randomness comes from rng alone": true,
+        "kind of what holds the ids": "list",
     }
     return lambda draw: known
 
@@ -333,6 +334,16 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("[rng.choices(ids, k=rng.randint(1, longest))",
                      "[torch.tensor(rng.choices(ids, k=rng.randint(1, longest)))"),
+            ])],
+        ),
+        Mutant(
+            name="tuples",
+            says="The sequences are right, but they come as tuples; lists are asked "
+            "for. `row + [EOS]` fails on a tuple.",
+            asks="Which brackets, or which function, make a list?",
+            ways=[Way(edits=[
+                Edit("rng.choices(ids, k=rng.randint(1, longest))",
+                     "tuple(rng.choices(ids, k=rng.randint(1, longest)))"),
             ])],
         ),
     ],

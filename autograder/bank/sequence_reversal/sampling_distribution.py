@@ -138,6 +138,12 @@ EXERCISE = Specification(
             hint="However hot it is: a token with the logit -inf has the probability 0.",
         ),
         CaseKind(
+            name="ends_of_the_dials",
+            title="temperature 0.01, and a top_p just below 1",
+            inputs=_dials(2, 7, temperature=0.01, share=6, scale=0.03),
+            hint="A dial that is nearly at its end is not at its end.",
+        ),
+        CaseKind(
             name="one_row",
             title="a single row without a batch, huge logits",
             inputs=_dials(12, temperature=0.7, top_k=5, scale=400.0),

@@ -21,7 +21,7 @@ from autograder.oracle.specification import (
 def _training(
     steps: int, rows: int, columns: int, size: int, *,
     betas: tuple[float, float] | None = None, rates: bool = False, idle: bool = False,
-    scale: float = 1.0, **more: float,
+    scale: float = 1.0, burst: int = 0, **more: float,
 ) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         made = options(**more) | {
@@ -33,10 +33,13 @@ def _training(
         # One number whose gradient is zero at first, and one with a small gradient.
         made["gradient of vector"][0, 0] = 0.0
         made["gradient of vector"][:, 1] = 1 / 64
+        if burst:
+            made["gradient of matrix"][1] *= 2.0**burst
         if betas:
             made["betas"] = torch.tensor(betas, dtype=torch.float64)
         if rates:
             made["rates"] = torch.linspace(0.25, 0.0625, steps, dtype=torch.float64)
+            made["rates"][steps // 2] = 0.0
         return made | ({"idle": draw.tensor(4)} if idle else {})
 
     return inputs
@@ -74,15 +77,16 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="schedule",
-            title="a rate that falls, and a parameter without a gradient",
+            title="a rate that falls and is once 0, and a parameter without a gradient",
             inputs=_training(6, 2, 3, 4, rates=True, idle=True, weight_decay=0.25),
             hint="`lr` is read in every step. Without a gradient nothing happens, no decay either.",
         ),
         CaseKind(
             name="long",
-            title="20 steps",
+            title="20 steps, with a huge gradient in the second",
             inputs=_training(
-                20, 3, 2, 7, betas=(0.875, 0.9375), lr=0.0625, weight_decay=0.125, idle=True
+                20, 3, 2, 7, betas=(0.875, 0.9375), lr=0.0625, weight_decay=0.125, idle=True,
+                burst=24,
             ),
             hint="As above.",
             hidden_only=True, atol=5e-5,
@@ -268,6 +272,42 @@ EXERCISE = Specification(
                         for p in self.parameters:
                             p.data -= p.grad
                 """)],
+        ),
+        Mutant(
+            name="torch_inside",
+            says="PyTorch's AdamW does the work.",
+            asks="Can you write the six lines yourself?",
+            ways=[Way(source="""
+                class AdamW:
+                    def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+                        self.parameters, self.lr = list(parameters), lr
+                        self.inner = torch.optim.AdamW(
+                            self.parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+
+                    def zero_grad(self):
+                        self.inner.zero_grad()
+
+                    def step(self):
+                        self.inner.param_groups[0]["lr"] = self.lr
+                        self.inner.step()
+                """)],
+        ),
+        Mutant(
+            name="zero_is_default",
+            says="A rate of 0 counts as the default rate.",
+            asks="What is `0.0 or 0.001`?",
+            ways=[Way(edits=[
+                Edit(_DECAY, "p.mul_(1 - (self.lr or 1e-3) * self.weight_decay)"),
+                Edit(_STEP, "p.sub_((self.lr or 1e-3) * unbiased / (root + self.eps))"),
+            ])],
+        ),
+        Mutant(
+            name="clipped",
+            says="Huge gradients are cut before they are used.",
+            asks="Whose work is it to clip gradients?",
+            ways=[Way(edits=[
+                Edit("self.steps += 1", "self.steps += 1; nn.utils.clip_grad_norm_(self.parameters, 1e6)"),
+            ])],
         ),
     ],
     accepted=[

@@ -221,6 +221,15 @@ EXERCISE = Specification(
                     return torch.cat((prompt, drawn), dim=1)
                 """)],
         ),
+        Mutant(
+            name="copied_generator",
+            says="A copy of the generator is used: the given one does not move, and two "
+            "texts drawn one after the other are the same.",
+            asks="Which object should the dice roll in?",
+            ways=[Way(edits=[
+                Edit("generator=generator", "generator=generator.clone_state()"),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="cumulative", edits=[

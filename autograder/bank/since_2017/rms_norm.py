@@ -261,12 +261,15 @@ EXERCISE = Specification(
             name="in_half_precision",
             says="The squares are computed in half precision, and overflow.",
             asks="What is 300 squared, and what is the largest number of `float16`?",
-            ways=[
-                Way(edits=[Edit(_WIDE, "wide = x")]),
-                Way(name="too_late", edits=[
-                    Edit(_WIDE, "wide = x"),
-                    Edit(_SQUARE, "mean_square = (x * x).float().mean(dim=-1, keepdim=True)")]),
-            ],
+            ways=[Way(edits=[Edit(_WIDE, "wide = x")])],
+        ),
+        Mutant(
+            name="too_late",
+            says="The squares become `float32` when they have overflowed already.",
+            asks="Which is the first number that `float16` cannot hold?",
+            ways=[Way(edits=[
+                Edit(_WIDE, "wide = x"),
+                Edit(_SQUARE, "mean_square = (x * x).float().mean(dim=-1, keepdim=True)")])],
         ),
         Mutant(
             name="stays_wide",
@@ -294,6 +297,14 @@ EXERCISE = Specification(
             asks="Does the formula know a mode?",
             ways=[Way(edits=[
                 Edit("normed * self.weight", "F.dropout(normed, 0.1, self.training) * self.weight")])],
+        ),
+        Mutant(
+            name="bfloat_as_it_is",
+            says="`float16` is normalised in `float32`, `bfloat16` is not.",
+            asks="How many digits has a `bfloat16`?",
+            ways=[Way(edits=[
+                Edit(_WIDE, "wide = x.float() if x.dtype == torch.float16 else x"),
+            ])],
         ),
     ],
     accepted=[

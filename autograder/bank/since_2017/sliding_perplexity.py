@@ -17,13 +17,14 @@ from autograder.oracle.specification import (
 
 
 def _text(
-    length: int, vocabulary: int, window: int, stride: int, num_bytes: int
+    length: int, vocabulary: int, window: int, stride: int, num_bytes: int,
+    scale: float = 2.0,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         sizes = whole(window=window, stride=stride, num_bytes=num_bytes)
         return sizes | {
             "ids": draw.ids(0, vocabulary, length),
-            "table": draw.tensor(vocabulary, vocabulary),
+            "table": draw.tensor(vocabulary, vocabulary, scale=scale),
         }
 
     return inputs
@@ -61,6 +62,12 @@ EXERCISE = Specification(
             title="13 tokens, window 5, stride 4",
             inputs=_text(13, 7, 5, 4, 40),
             hint="The last window ends with the text, and no other follows.",
+        ),
+        CaseKind(
+            name="hopeless",
+            title="a model that is nearly always wrong, and very sure",
+            inputs=_text(9, 8, 5, 3, 31, scale=30.0),
+            hint="A price may be large: nothing stops it at 20 nats.",
         ),
         CaseKind(
             name="long",
@@ -227,6 +234,15 @@ EXERCISE = Specification(
             says="Your windows have one token too many or too few.",
             asks="How many tokens may the model see at most?",
             ways=[Way(edits=[Edit("min(begin + window, len(ids))", "min(begin + window + 1, len(ids))")])],
+        ),
+        Mutant(
+            name="bounded_prices",
+            says="No token costs more than about 20 nats: a small number is added to "
+            "its probability.",
+            asks="Which function gives the logarithm of a softmax without that?",
+            ways=[Way(edits=[
+                Edit(_PRICES, "prices = -(logits[:-1].softmax(-1) + 1e-9).gather(1, seen[1:, None])[:, 0].log()"),
+            ])],
         ),
     ],
     accepted=[

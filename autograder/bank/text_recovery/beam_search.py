@@ -13,7 +13,7 @@ from autograder.bank.text_recovery._beam_search.scores import SCORES
 from autograder.bank.text_recovery._beam_search.steps import STEPS
 from autograder.bank.text_recovery._inputs import BOS, EOS, PAD, fine_numbers
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import CaseKind, Inputs, Specification
+from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
 def _soft_script(
@@ -75,22 +75,85 @@ def _exact_tie(draw: Draw) -> Inputs:
     }
 
 
-def _equal_ends(draw: Draw) -> Inputs:
-    """Ends of the second and of the third step, exactly as good: EOS costs 50 there."""
-    vocab, far, steps = 9, -200.0, 3
-    places = torch.full((2, steps + 1, vocab), far)
-    places[:, 1:, EOS] = -50.0
-    for sentence in range(2):
-        places[sentence, range(steps + 1), 4 + draw.ids(0, 5, steps + 1)] = 0.0
+def _ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
+    """Sentences of free tokens; at some places, EOS may be had for so much."""
+
+    def inputs(draw: Draw) -> Inputs:
+        vocab, far, steps = 9, -200.0, max(map(max, sentences)) + 1
+        places = torch.full((2, steps + 1, vocab), far)
+        for sentence, costs in enumerate(sentences):
+            free = 4 + draw.ids(0, 5, steps + 1)
+            places[sentence, range(steps + 1), free] = 0.0
+            for place, cost in costs.items():
+                places[sentence, place, EOS] = -cost
+        source = draw.ids(4, vocab, 2, 5)
+        source[:, 0] = torch.tensor([5, 4])
+        return {
+            "places": places,
+            "habits": torch.zeros(vocab, vocab),
+            "source": source,
+            "beam_sizes": json.dumps([1, 2]),
+            "alpha": torch.tensor(alpha),
+            "max_len": torch.tensor(steps),
+        }
+
+    return inputs
+
+
+_EQUAL = {1: 50.0, 2: 50.0}
+_NEARLY_EQUAL = {1: 50 + 164 / 2**14, 2: 50 + 82 / 2**14}
+
+
+def _garden_path(draw: Draw) -> Inputs:
+    """What looks bad for two steps is the best in the end: token 6 opens a free road."""
+    vocab, steps = 7, 4
+    places = fine_numbers(draw, 2, steps + 1, vocab, scale=0.25)
+    places[..., EOS] -= 1.0
+    places[:, 0, 6] = -2.5
+    habits = torch.zeros(vocab, vocab)
+    habits[6, [EOS, 4]] = 4.0
     source = draw.ids(4, vocab, 2, 5)
-    source[:, 0] = torch.tensor([5, 4])
+    source[:, 0] = torch.tensor([4, 5])
     return {
         "places": places,
-        "habits": torch.zeros(vocab, vocab),
+        "habits": habits,
         "source": source,
-        "beam_sizes": json.dumps([1, 2]),
-        "alpha": torch.tensor(0.0),
+        "beam_sizes": json.dumps([400]),
+        "alpha": torch.tensor(1.0),
         "max_len": torch.tensor(steps),
+    }
+
+
+def _by_default(draw: Draw) -> Inputs:
+    """Long sentences, so that each of the three defaults decides something.
+
+    To the first, all tokens are nearly alike. In the second, the fourth best beginning
+    has a future that is better than those before it, and the fifth a better one still.
+    These two never want to end. In the others each token is more surprising than the
+    one before, so that the best length depends on alpha.
+    """
+    vocab, steps, far = 20, 61, -40.0
+    places = fine_numbers(draw, 4, steps, vocab, scale=2.0)
+    places[0] /= 8
+    places[2:] *= torch.linspace(2.0, 0.0, steps)[:, None]
+    places[..., [PAD, BOS]] = far
+    places[:, :, 12:] = far
+    places[:2, :, EOS] = far
+    places[2:, :, EOS] = -7.0
+    places[1] = far
+    places[1, 0, 12:17] = -torch.arange(5) / 8
+    places[1, 1:, 17:19] = 0.0
+    habits = torch.zeros(vocab, vocab)
+    habits[15, 17], habits[16, 17] = 2.0, 6.0
+    source = draw.ids(4, vocab, 4, 5)
+    source[:, 0] = 4 + torch.arange(4)
+    return {
+        "places": places,
+        "habits": habits,
+        "source": source,
+        "beam_sizes": json.dumps([0]),
+        "alpha": torch.tensor(1.0),
+        "max_len": torch.tensor(60),
     }
 
 
@@ -100,7 +163,6 @@ def _says_specials(draw: Draw) -> Inputs:
     made["places"][:, ::2, PAD] = 2.0
     made["places"][:, 1::2, BOS] = 2.0
     return made
-
 
 
 EXERCISE = Specification(
@@ -149,8 +211,26 @@ EXERCISE = Specification(
         CaseKind(
             name="equal_ends",
             title="two ends exactly as good, alpha = 0",
-            inputs=_equal_ends,
+            inputs=_ends(_EQUAL, _EQUAL),
             hint="Of ended hypotheses that are exactly as good, the earlier one stays.",
+        ),
+        CaseKind(
+            name="nearly_equal_ends",
+            title="two ends, the later one better by five thousandths, alpha = 0",
+            inputs=_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
+            hint="The better one stays, however little it is better.",
+        ),
+        CaseKind(
+            name="lengths",
+            title="ends after 2 and after 5 tokens, alpha = 1",
+            inputs=_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
+            hint="A length is a number of tokens, EOS included, BOS not.",
+        ),
+        CaseKind(
+            name="defaults",
+            title="four sentences, with beam_size, max_len and alpha as they come",
+            inputs=_by_default,
+            hint="A beam of 4, at most 60 tokens, scores divided by the length.",
         ),
         CaseKind(
             name="specials",
@@ -161,7 +241,7 @@ EXERCISE = Specification(
         CaseKind(
             name="exhaustive",
             title="k as large as the number of prefixes",
-            inputs=lambda draw: _soft_script(draw, [0, 1], [400], 1.0, 3, vocab=7),
+            inputs=_garden_path,
             hint="With a beam that wide nothing is ever dropped.",
         ),
         CaseKind(
@@ -172,9 +252,16 @@ EXERCISE = Specification(
             hidden_only=True,
         ),
         CaseKind(
+            name="long",
+            title="a beam of 9, up to 70 tokens",
+            inputs=lambda draw: _soft_script(draw, [1, 0], [9], 1.0, 70, eos=-99.0),
+            hint="Nothing stops a beam at some width, or a text at some length.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="endless",
             title="EOS is very improbable",
-            inputs=lambda draw: _soft_script(draw, [1, 0, 2], [3], 1.0, 4, eos=-60.0),
+            inputs=lambda draw: _soft_script(draw, [1, 0, 2], [3], 1.0, 4, eos=-900.0),
             hint="EOS is a continuation in every step, however improbable.",
             hidden_only=True,
         ),

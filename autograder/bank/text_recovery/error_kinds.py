@@ -24,15 +24,18 @@ _SIGNS = (".", ",", "!", "?", '"', "...", "-")
 _NUMBERS = ("12", "7", "1,000")
 
 
-def _rows(draw: Draw, rows: Iterable[Sequence[Pair]]) -> Inputs:
+def _rows(draw: Draw, rows: Iterable[Sequence[Pair]], own: str = "zig") -> Inputs:
     """Pairs in a drawn order, with what the student is given beside them.
 
     Each stands there once to three times, or the numbers would be known beforehand.
+    ``own``, "zig" or "zog", is a function word and a lemma only here.
     """
     lemmas = {w: group[0] for group in (*_FORMS, *_LITTLE) for w in group}
-    little = [w for group in _LITTLE for w in group]
+    lemmas["zag"] = own
+    little = [own, *(w for group in _LITTLE for w in group)]
+    strange = [("zig", None), ("zag", "zig"), *2 * [("zog", None), ("zag", "zog")]]
     return {
-        "rows": json.dumps([_repeated(draw, row) for row in rows]),
+        "rows": json.dumps([*(_repeated(draw, row) for row in rows), strange]),
         "lemmas": json.dumps(lemmas),
         "words": json.dumps(little),
     }
@@ -102,7 +105,9 @@ EXERCISE = Specification(
         CaseKind(
             name="together",
             title="all kinds in one sentence",
-            inputs=lambda draw: _rows(draw, [_all_kinds(draw), _all_kinds(draw)]),
+            inputs=lambda draw: _rows(
+                draw, [_all_kinds(draw), _all_kinds(draw)], own="zog"
+            ),
             hint="Each pair whose sides differ counts once.",
         ),
         CaseKind(

@@ -19,8 +19,12 @@ from autograder.oracle.specification import (
 )
 
 
-def _evaluation(draw: Draw, sizes: Sequence[tuple[int, int]], training: bool) -> Inputs:
-    return random_batches(draw, sizes, 8) | {"training": torch.tensor(training)}
+def _evaluation(
+    draw: Draw, sizes: Sequence[tuple[int, int]], training: bool, smoothed: bool = False
+) -> Inputs:
+    """Batches, and the mode; ``smoothed``: the loss function is another one."""
+    another = {"smoothed": torch.tensor(True)} if smoothed else {}
+    return random_batches(draw, sizes, 8) | {"training": torch.tensor(training)} | another
 
 
 EXERCISE = Specification(
@@ -37,7 +41,7 @@ EXERCISE = Specification(
         CaseKind(
             name="evaluation",
             title="a model in evaluation mode",
-            inputs=lambda draw: _evaluation(draw, [(2, 6), (5, 2)], False),
+            inputs=lambda draw: _evaluation(draw, [(2, 6), (5, 2)], False, True),
             hint="A model that came in evaluation mode stays in it.",
         ),
         CaseKind(
@@ -185,6 +189,12 @@ EXERCISE = Specification(
                     """,
                 ),
             ])],
+        ),
+        Mutant(
+            name="tensor",
+            says="The number is right, but it comes as a tensor; a float is asked for.",
+            asks="Which method of a tensor with one number gives that number?",
+            ways=[Way(edits=[Edit("loss.item()", "loss")])],
         ),
     ],
     accepted=[

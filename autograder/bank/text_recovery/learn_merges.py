@@ -227,6 +227,13 @@ EXERCISE = Specification(
                     return merges
                 """)],
         ),
+        Mutant(
+            name="lists",
+            says="The pairs are right, but they are lists; tuples are asked for. Only "
+            "those can be keys of a dict.",
+            asks="What does the line that begins with `def` promise?",
+            ways=[Way(edits=[Edit("merges.append(best)", "merges.append(list(best))")])],
+        ),
     ],
     accepted=[
         Accepted(name="plain", source="""

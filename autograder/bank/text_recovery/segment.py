@@ -187,6 +187,30 @@ EXERCISE = Specification(
             asks="Where does your walk through the merges end?",
             ways=[Way(edits=[Edit("for pair in merges:", "for pair in merges[:-1]:")])],
         ),
+        Mutant(
+            name="tuple",
+            says="The symbols are right, but they come as a tuple; a list is asked for.",
+            asks="What does the line that begins with `def` promise?",
+            ways=[Way(edits=[Edit("return symbols", "return tuple(symbols)")])],
+        ),
+        Mutant(
+            name="remembered_list",
+            says="One list is given to everybody who asks for the same word: who writes "
+            "into it writes into the answer of the next call.",
+            asks="Whose is the list that you return?",
+            ways=[Way(source="""
+                known = {}
+
+                def segment(word, merges):
+                    key = word, tuple(merges)
+                    if key not in known:
+                        symbols = list(word)
+                        for pair in merges:
+                            symbols = merge_pair(symbols, pair)
+                        known[key] = symbols
+                    return known[key]
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="by_rank", source="""

@@ -24,10 +24,13 @@ def _logits(
     vocab: int,
     smoothing: float | None,
     scale: float = 3.0,
+    real: bool = False,
 ) -> Inputs:
+    """Logits, a target with padding (or, if ``real``, without), the smoothing."""
     target = draw.ids(1, vocab, b, length)
-    target[0, -2:] = PAD
-    target[-1, 1:] = PAD
+    if not real:
+        target[0, -2:] = PAD
+        target[-1, 1:] = PAD
     inputs: Inputs = {"logits": draw.tensor(b, length, vocab, scale=scale), "target": target}
     if smoothing is not None:
         inputs["smoothing"] = torch.tensor(smoothing)
@@ -62,6 +65,12 @@ EXERCISE = Specification(
             title="large logits",
             inputs=lambda draw: _logits(draw, 3, 4, 8, 0.125, scale=150.0),
             hint="Use log_softmax, not the logarithm of a softmax.",
+        ),
+        CaseKind(
+            name="one_token",
+            title="one sentence of one token",
+            inputs=lambda draw: _logits(draw, 1, 1, 6, 0.25, real=True),
+            hint="A dimension of size one stays a dimension.",
         ),
         CaseKind(
             name="other",

@@ -208,6 +208,12 @@ EXERCISE = Specification(
             asks="Does `set` or `sorted` keep an order?",
             ways=[Way(edits=[Edit("dict.fromkeys(pairs)", "sorted(set(pairs))")])],
         ),
+        Mutant(
+            name="pairs_as_lists",
+            says="The pairs are right, but they are lists; tuples are asked for.",
+            asks="What was wrong with the pairs as you were given them?",
+            ways=[Way(edits=[Edit("append((source, target))", "append([source, target])")])],
+        ),
     ],
     accepted=[
         Accepted(name="seen_set", source="""
@@ -237,7 +243,7 @@ EXERCISE = Specification(
                     if len(s) == 0 or (s, t) in pairs[:i]:
                         continue
                     n = int(hashlib.sha256(s.encode()).hexdigest(), 16) % 20
-                    out['test' if n == 0 else 'dev' if n == 1 else 'train'].append([s, t])
+                    out['test' if n == 0 else 'dev' if n == 1 else 'train'].append((s, t))
                 return out
             """),
     ],

@@ -255,6 +255,14 @@ EXERCISE = Specification(
             asks="Which given function turns pieces into a text?",
             ways=[Way(edits=[Edit("return glue(tokens)", 'return "".join(tokens)')])],
         ),
+        Mutant(
+            name="vocab_tuple",
+            says="All is right, but `vocab` is a tuple; a list is asked for.",
+            asks="What does the text say about `vocab`?",
+            ways=[Way(edits=[
+                Edit("self.vocab = [*SPECIALS, *ordered]", "self.vocab = (*SPECIALS, *ordered)"),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="loops", source="""

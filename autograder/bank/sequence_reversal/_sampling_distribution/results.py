@@ -45,15 +45,23 @@ RESULTS = [
         name="zero_temperature_accepted",
         says="A temperature of 0, or a negative one, is not refused.",
         asks="What does a division by 0 give?",
-        ways=[
-            Way(edits=[Edit("if temperature <= 0:", "if False:")]),
-            Way(name="only_negative_refused", edits=[
-                Edit("if temperature <= 0:", "if temperature < 0:"),
-            ]),
-            Way(name="only_zero_refused", edits=[
-                Edit("if temperature <= 0:", "if temperature == 0:"),
-            ]),
-        ],
+        ways=[Way(edits=[Edit("if temperature <= 0:", "if False:")])],
+    ),
+    Mutant(
+        name="only_negative_refused",
+        says="A temperature of 0 is not refused.",
+        asks="What does a division by 0 give?",
+        ways=[Way(edits=[
+            Edit("if temperature <= 0:", "if temperature < 0:"),
+        ])],
+    ),
+    Mutant(
+        name="only_zero_refused",
+        says="A negative temperature is not refused.",
+        asks="Which token would be the most probable one?",
+        ways=[Way(edits=[
+            Edit("if temperature <= 0:", "if temperature == 0:"),
+        ])],
     ),
     Mutant(
         name="forbidden_may_come",

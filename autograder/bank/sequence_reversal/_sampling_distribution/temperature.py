@@ -46,4 +46,12 @@ TEMPERATURE = [
             Edit(DIVIDED, "scores = (logits / temperature).softmax(dim=-1)"),
         ])],
     ),
+    Mutant(
+        name="temperature_bounded",
+        says="A temperature below 0.05 counts as 0.05.",
+        asks="Which temperatures does the docstring allow?",
+        ways=[Way(edits=[
+            Edit("logits / temperature", "logits / max(temperature, 0.05)"),
+        ])],
+    ),
 ]

@@ -68,20 +68,19 @@ TOP_K = [
         name="zeros_before_softmax",
         says="What is cut off gets the logit 0, not the probability 0.",
         asks="What is e to the power of 0?",
-        ways=[
-            Way(edits=[
-                Edit(_CUT, "scores = scores.masked_fill(scores < least, 0.0)"),
-                Edit("scores = scores.masked_fill(dropped, -math.inf)",
-                     "scores = scores.masked_fill(dropped, 0.0)"),
-            ]),
-            Way(name="only_of_top_k", edits=[
-                Edit(_CUT, "scores = scores.masked_fill(scores < least, 0.0)"),
-            ]),
-            Way(name="only_of_top_p", edits=[
-                Edit("scores = scores.masked_fill(dropped, -math.inf)",
-                     "scores = scores.masked_fill(dropped, 0.0)"),
-            ]),
-        ],
+        ways=[Way(edits=[
+            Edit(_CUT, "scores = scores.masked_fill(scores < least, 0.0)"),
+            Edit("scores = scores.masked_fill(dropped, -math.inf)",
+                 "scores = scores.masked_fill(dropped, 0.0)"),
+        ])],
+    ),
+    Mutant(
+        name="k_zeros_before_softmax",
+        says="What `top_k` cuts off gets the logit 0, not the probability 0.",
+        asks="What is e to the power of 0?",
+        ways=[Way(edits=[
+            Edit(_CUT, "scores = scores.masked_fill(scores < least, 0.0)"),
+        ])],
     ),
     Mutant(
         name="not_scaled_back",

@@ -21,12 +21,16 @@ TOP_P = [
         says="The token with which the sum reaches `top_p` is dropped: what stays "
         "has less than `top_p`.",
         asks="0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
-        ways=[
-            Way(edits=[Edit("before >= top_p", "(before + shares) >= top_p")]),
-            Way(name="but_never_all", edits=[
-                Edit("before >= top_p", "((before + shares) >= top_p) & (before > 0)"),
-            ]),
-        ],
+        ways=[Way(edits=[Edit("before >= top_p", "(before + shares) >= top_p")])],
+    ),
+    Mutant(
+        name="crossing_dropped_but_never_all",
+        says="The token with which the sum reaches `top_p` is dropped, if it is not "
+        "the first: what stays has less than `top_p`.",
+        asks="0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
+        ways=[Way(edits=[
+            Edit("before >= top_p", "((before + shares) >= top_p) & (before > 0)"),
+        ])],
     ),
     Mutant(
         name="one_more_than_needed",
@@ -115,6 +119,23 @@ TOP_P = [
         asks="What if both are given?",
         ways=[Way(edits=[
             Edit("if top_p is not None:", "if top_p is not None and top_k is None:"),
+        ])],
+    ),
+    Mutant(
+        name="p_zeros_before_softmax",
+        says="What `top_p` cuts off gets the logit 0, not the probability 0.",
+        asks="What is e to the power of 0?",
+        ways=[Way(edits=[
+            Edit("scores = scores.masked_fill(dropped, -math.inf)",
+                 "scores = scores.masked_fill(dropped, 0.0)"),
+        ])],
+    ),
+    Mutant(
+        name="nearly_all_is_all",
+        says="A `top_p` of nearly 1 keeps everything.",
+        asks="From which `top_p` on may no token be dropped?",
+        ways=[Way(edits=[
+            Edit("if top_p is not None:", "if top_p is not None and top_p < 0.99:"),
         ])],
     ),
 ]

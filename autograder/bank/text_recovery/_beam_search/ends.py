@@ -95,4 +95,21 @@ ENDS = [
                  "[*prefixes[i, winner[i]].tolist(), EOS]"),
         ])],
     ),
+    Mutant(
+        name="at_most_60",
+        says="No text is longer than 60 tokens, whatever `max_len` is.",
+        asks="Where does your code use `max_len`?",
+        ways=[Way(edits=[
+            Edit("range(1, max_len + 1)", "range(1, min(max_len, 60) + 1)"),
+        ])],
+    ),
+    Mutant(
+        name="minus_hundred",
+        says="A number like -100 stands for minus infinity: in a long text, prefixes "
+        "that have ended go on.",
+        asks="Which number is below every score that there can be?",
+        ways=[Way(edits=[
+            Edit("total[..., EOS] = -math.inf", "total[..., EOS] = -100.0"),
+        ])],
+    ),
 ]

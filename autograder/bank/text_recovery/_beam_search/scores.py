@@ -119,4 +119,22 @@ SCORES = [
             ),
         ])],
     ),
+    Mutant(
+        name="narrow_beam",
+        says="The beam is never wider than 5.",
+        asks="Where does your code use `beam_size`?",
+        ways=[Way(edits=[
+            Edit("k, answers = beam_size,", "k, answers = min(beam_size, 5),"),
+        ])],
+    ),
+    Mutant(
+        name="small_steps_lost",
+        says="Scores are kept in half precision: those that differ by little become "
+        "equal.",
+        asks="How many digits has a `bfloat16`?",
+        ways=[Way(edits=[
+            Edit("total = scores[..., None] + log_p",
+                 "total = (scores[..., None] + log_p).bfloat16().to(log_p.dtype)"),
+        ])],
+    ),
 ]

@@ -110,4 +110,17 @@ REFERENCES = [
                  "(abs(size - len(tokens)), -size)"),
         ])],
     ),
+    Mutant(
+        name="references_sorted",
+        says="BLEU is right, but the lists of references are in another order "
+        "afterwards.",
+        asks="Which of your steps changes a list that you were given?",
+        ways=[Way(edits=[
+            Edit("return 100 *", """
+                for originals in references:
+                    originals.sort()
+                return 100 *
+                """),
+        ])],
+    ),
 ]

@@ -19,15 +19,17 @@ KINDS = [
     ),
     Mutant(
         name="no_case",
-        says="Mistakes of case are counted as something else, or not at all.",
+        says="Mistakes of case are counted as something else.",
         asks="Which pairs are equal in lower case?",
-        ways=[
-            Way(edits=[Edit(_CASE, "if False:")]),
-            Way(name="case_no_mistake", edits=[
-                Edit(DIFFER,
-                     "if (pair[0] or '').lower() != (pair[1] or '').lower()"),
-            ]),
-        ],
+        ways=[Way(edits=[Edit(_CASE, "if False:")])],
+    ),
+    Mutant(
+        name="case_no_mistake",
+        says="Mistakes of case are not counted at all.",
+        asks="Is `The` the same as `the` to a reader?",
+        ways=[Way(edits=[
+            Edit(DIFFER, "if (pair[0] or '').lower() != (pair[1] or '').lower()"),
+        ])],
     ),
     Mutant(
         name="first_letter",

@@ -16,16 +16,19 @@ from autograder.student.probes import (
     returned,
     tensor,
 )
-from autograder.student.probes.sequence_reversal.observing import number
+from autograder.student.probes.sequence_reversal.observing import kind, number
 
 
 @probe("sequence_reversal/antidiagonal_share")
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
-    share = number(function(weights, lengths), "the share")
+    share = function(weights, lengths)
     return {
-        "share": torch.tensor(share, dtype=torch.get_default_dtype()),
+        "share": torch.tensor(
+            number(share, "the share"), dtype=torch.get_default_dtype()
+        ),
+        "kind of the share": kind(share),
         "weights afterwards": weights,
         "lengths afterwards": lengths,
     }
@@ -73,14 +76,21 @@ def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
         second, _ = _walk(function, layer, other)
         back, _ = returned(function(layer, other[:, :1], caches[1]), "output", "cache")
         on, _ = returned(function(layer, other[:, 1:2], caches[-1]), "output", "cache")
+        most, places = layer.most, layer.places
+        for linear in (layer.w_k, layer.w_v):
+            linear.weight.mul_(2.0)  # of what is new; what is kept stays as it was
+        later, _ = returned(function(layer, x[:, :1], caches[-1]), "output", "cache")
     return {
         "outputs": outputs,
         "outputs of a second sequence": second,
         "output from an older cache": tensor(back, "the output"),
         "output from the newest cache after that": tensor(on, "the output"),
-        "old keys or values computed again": torch.tensor(layer.most > 1),
+        "output after the weights of w_k and w_v have changed": tensor(
+            later, "the output"
+        ),
+        "old keys or values computed again": torch.tensor(most > 1),
         "a place projected more than once": torch.tensor(
-            layer.places > 2 * (x.size(1) + other.size(1) + 2)
+            places > 2 * (x.size(1) + other.size(1) + 2)
         ),
         "x afterwards": x,
     }

@@ -10,7 +10,7 @@ from torch import nn
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide, given
 from autograder.student.probes import Inputs, Seen, probe, tensor
-from autograder.student.probes.sequence_reversal.observing import BOS, EOS, number
+from autograder.student.probes.sequence_reversal.observing import BOS, EOS, kind, number
 
 
 class _Lines(OtherSide):
@@ -63,6 +63,7 @@ class _Teller(nn.Module):
         self._ask = ask
         self.part = nn.Identity()  # has a mode of its own, as dropout has
         self.scale = nn.Parameter(torch.ones(()))  # to be trained some day
+        self.frozen = nn.Parameter(torch.ones(()), requires_grad=False)
         self.modes: list[bool] = []
         self.gradients: list[bool] = []
 
@@ -91,6 +92,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     model = _Teller(ask)
     model.train(bool(inputs["training"]))
     try:
+        torch.set_grad_enabled(model.training)  # who evaluates has switched them off
         tokens = tensor(function(model, source, max_len), "the tokens")
         recorded = torch.is_grad_enabled()
     finally:
@@ -101,7 +103,9 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
         "with gradients while decoding": torch.tensor(any(model.gradients)),
         "in training mode afterwards": torch.tensor(model.training),
         "parts in training mode afterwards": torch.tensor(model.part.training),
-        "can be trained afterwards": torch.tensor(model.scale.requires_grad),
+        "two parameters learn afterwards": torch.tensor(
+            [model.scale.requires_grad, model.frozen.requires_grad]
+        ),
         "gradients are recorded afterwards": torch.tensor(recorded),
         "source afterwards": source,
     }
@@ -111,9 +115,12 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 def exact_match(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     decoded, labels = inputs["decoded"], inputs["labels"]
-    share = number(function(decoded, labels), "the share")
+    share = function(decoded, labels)
     return {
-        "share": torch.tensor(share, dtype=torch.get_default_dtype()),
+        "share": torch.tensor(
+            number(share, "the share"), dtype=torch.get_default_dtype()
+        ),
+        "kind of the share": kind(share),
         "decoded afterwards": decoded,
         "labels afterwards": labels,
     }

@@ -25,6 +25,13 @@ def number(result: object, name: str) -> float:
     return float(result)
 
 
+def kind(result: object) -> str:
+    """Whether a result is one number, or what holds it: a tensor does, and a tuple."""
+    if isinstance(result, Real) and not isinstance(result, bool):
+        return "a number"
+    return describe(result)
+
+
 def where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """A decoder input with PAD where no label is: what stands there does not matter."""
     if given.shape != labels.shape:

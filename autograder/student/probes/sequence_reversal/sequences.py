@@ -55,6 +55,7 @@ class _Statistics(OtherSide):
             "all of these equally often": _even(map(len, alone)),
             "lengths of the first half": self._halves(drawn),
             "randomness comes from rng alone": answers.get("own", torch.tensor(False)),
+            "kind of what holds the ids": answers.get("kinds", ""),
         }
 
     def _length(self, length: int, drawn: list[list[int]]) -> str:
@@ -86,21 +87,29 @@ def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     names = ("count", "longest", "symbols", "seed")
     count, longest, symbols, seed = (int(inputs[name]) for name in names)
 
+    dials = [longest, symbols]
+    if dials == [10, 10]:  # as they come
+        dials = []
+    kinds: set[str] = set()
+
+    def rows(count: int, rng: random.Random) -> list[list[int]]:
+        found = function(count, rng, *dials)
+        drawn = _lists(found)
+        kinds.update(type(each).__name__ for each in (found, *found))
+        return drawn
+
     def draw(name: str, rng: random.Random) -> Seen:
-        return _flat(name, _lists(function(count, rng, longest, symbols)))
+        return _flat(name, rows(count, rng))
 
     rng, others = random.Random(seed), random.getstate()
     drawings = draw("drawn", rng) | draw("second", rng)
     drawings |= draw("again", random.Random(seed))
-    alone = [
-        row
-        for _ in range(40 * longest)
-        for row in _lists(function(1, rng, longest, symbols))
-    ]
+    alone = [row for _ in range(40 * longest) for row in rows(1, rng)]
     return (
         drawings
         | _flat("alone", alone)
         | {"own": torch.tensor(random.getstate() == others)}
+        | {"kinds": ", ".join(sorted(kinds))}
     )
 
 

@@ -13,6 +13,7 @@ from autograder.student.probes import Inputs, Seen, describe, probe, tensor
 from autograder.student.probes.sequence_reversal.observing import (
     EOS,
     PAD,
+    kind,
     number,
     where_labelled,
 )
@@ -22,6 +23,8 @@ from autograder.student.probes.sequence_reversal.observing import (
 def masked_loss(function: Any, inputs: Inputs) -> Seen:
     """The loss, its gradient with respect to the logits, and both inputs afterwards."""
     logits, labels = inputs["logits"], inputs["labels"]
+    if "view" in inputs:  # as `shift` gives them: a part of another tensor
+        labels = torch.cat((labels[:, :1], labels), dim=1)[:, 1:]
     loss = tensor(function(logits, labels), "the loss")
     leaf = logits.clone().requires_grad_()
     again = function(leaf * 1, labels)  # a leaf could not be changed in place
@@ -43,8 +46,12 @@ def learning_rate(function: Any, inputs: Inputs) -> Seen:
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
     asked = inputs["asked"].tolist()
-    factors = [number(function(s, warmup, steps, *floor), "the factor") for s in asked]
-    return {"factors": torch.tensor(factors, dtype=torch.get_default_dtype())}
+    factors = [function(s, warmup, steps, *floor) for s in asked]
+    numbers = [number(factor, "the factor") for factor in factors]
+    return {
+        "factors": torch.tensor(numbers, dtype=torch.get_default_dtype()),
+        "kind of a factor": ", ".join(sorted(set(map(kind, factors)))),
+    }
 
 
 class _Scripted(nn.Module):
@@ -101,8 +108,8 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         "kind of the loss": _kind(losses[0]),
         "losses": _floats(losses),
         "in training mode": torch.tensor(all(model.modes)),
-        "first table afterwards": model.table,
-        "second table afterwards": model.mix,
+        "first table at the end": model.table,
+        "second table at the end": model.mix,
     }
 
 
@@ -153,6 +160,6 @@ def fit(function: Any, inputs: Inputs) -> Seen:
         "batches drawn": torch.tensor(drawn),
         "kind of a loss": _kind(losses[0]),
         "losses": _floats(losses),
-        "first table afterwards": model.table,
-        "second table afterwards": model.mix,
+        "first table at the end": model.table,
+        "second table at the end": model.mix,
     }

@@ -70,7 +70,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "outputs of a second text": second,
         "outputs of one row alone": alone,
         "output from an older cache": tensor(back[0], "the output"),
-        "output from the newest cache afterwards": tensor(onward[0], "the output"),
+        "output from the newest cache after that": tensor(onward[0], "the output"),
         "x afterwards": x,
     }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -34,7 +35,8 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     given: dict[str, object] = dict(options(inputs))
     if "betas" in inputs:
         given["betas"] = tuple(inputs["betas"].tolist())
-    optimizer = optimizer_class(iter(parameters.values()), **given)
+    with _counted() as calls:
+        optimizer = optimizer_class(iter(parameters.values()), **given)
     steps = inputs["gradient of matrix"].size(0)
     seen: dict[str, object] = {}
     for t in range(steps):
@@ -52,7 +54,28 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
         seen["gradient afterwards"] = left
     optimizer.zero_grad()
     cleared = all(p.grad is None or not p.grad.any() for p in parameters.values())
-    return seen | {"gradients forgotten": torch.tensor(cleared)}
+    return seen | {
+        "gradients forgotten": torch.tensor(cleared),
+        "optimizers of PyTorch": torch.tensor(len(calls)),
+    }
+
+
+@contextlib.contextmanager
+def _counted() -> Iterator[list[str]]:
+    """Notes each optimizer of PyTorch's own, which is not to be used."""
+    made: list[str] = []
+    kind: Any = torch.optim.Optimizer
+    own = kind.__init__
+
+    def noted(self: Any, *args: Any, **keywords: Any) -> None:
+        made.append(type(self).__name__)
+        own(self, *args, **keywords)
+
+    kind.__init__ = noted
+    try:
+        yield made
+    finally:
+        kind.__init__ = own
 
 
 @probe("since_2017/clip_gradients")

@@ -56,12 +56,16 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     ) -> torch.Tensor:
         dice = torch.Generator().manual_seed(seed)
         torch.rand(used, generator=dice)
-        return tensor(function(model, rows, count, dice, **options(inputs)), "the ids")
+        state = dice.get_state()
+        found = function(model, rows, count, dice, **options(inputs))
+        moved.append(not torch.equal(dice.get_state(), state))
+        return tensor(found, "the ids")
 
     def same(seed: int, used: int = 0) -> torch.Tensor:
         ids = write(seed, _Table(inputs["table"]), few, used)
         return torch.tensor(torch.equal(ids, first))
 
+    moved: list[bool] = []
     model = _Table(inputs["table"])
     before = torch.random.get_rng_state()
     ids = write(seed, model, rows)
@@ -88,6 +92,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "the same from the same seed": same(seed),
         "the same from a generator that was used before": same(seed, used=77),
         "the same from another seed": same(seed + 1),
+        "the given generator has moved on": torch.tensor(moved[0]),
         "other generators untouched": torch.tensor(others),
         "gradients recorded": torch.tensor(model.recorded),
         "prompt afterwards": rows[0],

@@ -10,7 +10,7 @@ import torch
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe
-from autograder.student.probes.text_recovery.observing import as_json, text
+from autograder.student.probes.text_recovery.observing import as_json, kind, kinds, text
 
 
 @probe("text_recovery/normalise")
@@ -53,7 +53,10 @@ def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
         )
     seen = {split: as_json(list(splits[split]), split) for split in splits}
     ordered = {split: seen[split] for split in ("train", "dev", "test")}
-    return ordered | {"pairs afterwards": as_json(pairs, "pairs")}
+    return ordered | {
+        "kind of a pair": kinds(pair for split in splits for pair in splits[split]),
+        "pairs afterwards": as_json(pairs, "pairs"),
+    }
 
 
 @probe("text_recovery/word_tokenizer")
@@ -67,6 +70,7 @@ def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     row = inputs["row"] % len(list(made.vocab))
     return {
         "vocab": as_json(list(made.vocab), "vocab"),
+        "kind of vocab": kind(made.vocab),
         "length": torch.tensor(len(made)),
         "ids": as_json(ids, "the ids"),
         "texts again": as_json([text(made.decode(i), "a text") for i in ids], "texts"),
@@ -79,14 +83,17 @@ def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merged lists, and what became of the given ones."""
     seen, new, rows = [], True, json.loads(inputs["rows"])
+    given = []
     for symbols, pair in rows:
         merged = function(symbols, tuple(pair))
         if not isinstance(merged, list | tuple):
             raise WrongAnswer(f"expected a list of symbols, got {describe(merged)}")
         seen.append(list(merged))
+        given.append(merged)
         new &= merged is not symbols
     return {
         "merged": as_json(seen, "the symbols"),
+        "kind of the symbols": kinds(given),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
         "a new list each time": str(new),
     }
@@ -101,6 +108,7 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
         raise WrongAnswer(f"expected a list of pairs, got {describe(merges)}")
     return {
         "merges": as_json([list(pair) for pair in merges], "the merges"),
+        "kind of a merge": kinds(merges),
         "counts afterwards": as_json(counts, "counts"),
     }
 
@@ -110,8 +118,16 @@ def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The symbols of some words, and the merges afterwards."""
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
-    symbols = [list(function(word, merges)) for word in words]
+    found = [function(word, merges) for word in words]
+    symbols = [list(each) for each in found]
+    of_which_kind = kinds(found)
+    for each in found:
+        if isinstance(each, list):
+            each.append("?")  # a result is the caller's, who may write into it
+    again = [list(function(word, merges)) for word in words]
     return {
         "symbols": as_json(symbols, "the symbols"),
+        "kind of the symbols": of_which_kind,
+        "symbols after the first ones were written over": as_json(again, "the symbols"),
         "merges afterwards": as_json(merges, "merges"),
     }

@@ -61,10 +61,11 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     source = inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
         model = Script(inputs["places"], inputs["habits"]).train()
-        ids = function(
-            model, source, beam_size=size, max_len=int(inputs["max_len"]),
-            alpha=float(inputs["alpha"]),
-        )  # fmt: skip
+        dials = {
+            "beam_size": size, "max_len": int(inputs["max_len"]),
+            "alpha": float(inputs["alpha"]),
+        }  # fmt: skip
+        ids = function(model, source, **(dials if size else {}))  # 0: as they come
         ids = tensor(ids, "the ids")
         seen[f"ids, k = {size}"] = _trimmed(ids)
         seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from numbers import Real
 
 import torch
 
@@ -34,6 +36,20 @@ def text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise WrongAnswer(f"expected {name} to be a text, got {describe(value)}")
     return value
+
+
+def kind(value: object) -> str:
+    """What holds a result: a number, a list, a tuple, or what else it is."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return "a number"
+    if isinstance(value, list | tuple):
+        return f"a {'list' if isinstance(value, list) else 'tuple'}"
+    return describe(value)
+
+
+def kinds(values: Iterable[object]) -> str:
+    """The same of several, each kind once."""
+    return ", ".join(sorted(set(map(kind, values)))) or "none"
 
 
 def number(value: object, name: str) -> torch.Tensor:

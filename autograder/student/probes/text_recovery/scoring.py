@@ -10,7 +10,7 @@ import torch
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe, returned
-from autograder.student.probes.text_recovery.observing import as_json, number
+from autograder.student.probes.text_recovery.observing import as_json, kind, number
 from autograder.student.recovery.text import tokenize_13a
 
 
@@ -41,7 +41,8 @@ def corpus_bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """BLEU with the defaults and with each combination of switches."""
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
-    seen = {"BLEU": number(function(hypotheses, references), "BLEU")}
+    bleu = function(hypotheses, references)
+    seen: Seen = {"BLEU": number(bleu, "BLEU"), "kind of BLEU": kind(bleu)}
     for name in json.loads(inputs["switches"]):
         tokens, smooth, effective = name.split(", ")
         value = function(
@@ -49,7 +50,10 @@ def corpus_bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
             effective_order=effective == "effective order",
         )  # fmt: skip
         seen[f"BLEU ({name})"] = number(value, "BLEU")
-    return seen
+    return seen | {
+        "hypotheses afterwards": as_json(hypotheses, "the hypotheses"),
+        "references afterwards": as_json(references, "the references"),
+    }
 
 
 @probe("text_recovery/align")

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.probes import Inputs, Seen, probe, tensor
-from autograder.student.probes.text_recovery.observing import number
+from autograder.student.probes.text_recovery.observing import kind, number
 from autograder.student.recovery.text import PAD
 
 
@@ -62,6 +62,13 @@ def _loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
 
 
+def _smoothed(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Another loss: a quarter of the probability is spread."""
+    return F.cross_entropy(
+        logits.flatten(0, -2), target.flatten(), ignore_index=PAD, label_smoothing=0.25
+    )
+
+
 def _batches(inputs: Inputs) -> list[tuple[torch.Tensor, ...]]:
     count = int(inputs["batches"])
     parts = ("source", "target_in", "target_out")
@@ -75,13 +82,15 @@ def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     model = Table(inputs["table"], events).train(bool(inputs["training"]))
     model.bias.grad = torch.ones_like(model.bias)  # of somebody who trains
     try:
-        loss = function(model, iter(_batches(inputs)), _loss)
+        by = _smoothed if "smoothed" in inputs else _loss
+        loss = function(model, iter(_batches(inputs)), by)
         recorded = torch.is_grad_enabled()
     finally:
         torch.set_grad_enabled(True)
     modes = {e for e in events if e.startswith("forward")}
     return {
         "mean loss": number(loss, "the mean loss"),
+        "kind of the mean loss": kind(loss),
         "modes": ", ".join(sorted(modes)),
         "gradients are recorded": str("without gradients" not in events),
         "in training mode afterwards": str(model.training),
