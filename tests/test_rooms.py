@@ -123,6 +123,16 @@ def test_nothing_shadows_the_standard_library():
         assert not (loose and path.stem in sys.stdlib_module_names), path
 
 
+def test_a_class_has_a_name_of_its_own():
+    """What two rooms call alike, somebody takes for the same thing."""
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name_of(path))
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
     "__main__": "publishing/test_colab.py",

@@ -27,7 +27,7 @@ DOCUMENT = ROOT / "docs" / "outside.md"
 
 
 @dataclass
-class Row:
+class Exposure:
     """An exercise: what its box is given, what stays with the judge, what is at stake.
 
     Attributes:
@@ -55,7 +55,7 @@ class Row:
         return cases - {case for case, _ in self.answers - self.fixed - self.revealed}
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[Exposure]:
     """A row for each exercise, in the course's order."""
     for unit in units():
         for specification in specifications(unit.name):
@@ -73,10 +73,10 @@ def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
         yield from fresh_cases(specification, seed)
 
 
-def row(specification: Specification, cases: Iterable[Case]) -> Row:
+def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
     """What the probe of an exercise does with some drawings of its cases."""
     played = specification.side
-    found = Row(specification.name, played=played is not OtherSide)
+    found = Exposure(specification.name, played=played is not OtherSide)
     seen: dict[tuple[str, str], list[Value]] = {}
     drawings: Counter[str] = Counter()
     for case in cases:
@@ -134,7 +134,7 @@ def _differ(values: list[Value]) -> bool:
     return any(not _equal(values[0], other) for other in values[1:])
 
 
-def document(found: Iterable[Row]) -> str:
+def document(found: Iterable[Exposure]) -> str:
     """The table, and what it means."""
     lines = [_HEAD]
     lines += [
@@ -145,7 +145,7 @@ def document(found: Iterable[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _decided(row: Row) -> str:
+def _decided(row: Exposure) -> str:
     if row.open:
         return f"**open: {', '.join(sorted(row.open))}**"
     return "outside; the judge plays along" if row.played else "outside"

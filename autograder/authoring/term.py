@@ -22,7 +22,7 @@ from autograder.bank import specifications
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.oracle.verify import Row, measure
+from autograder.oracle.verify import Validity, measure
 from autograder.student.exercise import Exercise
 from autograder.student.references import pack
 
@@ -68,7 +68,7 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
     )
 
 
-def _failures(row: Row) -> list[str]:
+def _failures(row: Validity) -> list[str]:
     """What is wrong with an exercise's checks, a line each; names do not matter."""
     first_lines = [line.splitlines()[0] for line in row.failures]
     return [f"{row.name}: {n}" for n in first_lines if " is named " not in n]

@@ -9,7 +9,7 @@ from autograder.grading.record import Record
 
 
 @dataclass(frozen=True)
-class Exercise:
+class Item:
     """What has points of its own; ``written`` ones are graded by a person."""
 
     name: str
@@ -85,7 +85,7 @@ class Classbook:
     """A unit with all its graded submissions, in the order of the students' ids."""
 
     unit: str
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[Item, ...]
     submissions: tuple[Submission, ...]
     absent: tuple[Student, ...] = ()
 

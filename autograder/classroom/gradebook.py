@@ -16,7 +16,7 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom import ledger, noted
-from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.grading.book import (
     Gradebook,
@@ -169,7 +169,7 @@ def key(unit: str, notebook: str, grade_id: str) -> str:
     return grade_id if notebook == unit else f"{notebook}/{grade_id}"
 
 
-def _exercises(unit: str, root: Path) -> tuple[Exercise, ...]:
+def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
     """All that has points, in the order of the source notebooks."""
     found = []
     for path in sorted((root / "source" / unit).glob("*.ipynb")):
@@ -178,7 +178,7 @@ def _exercises(unit: str, root: Path) -> tuple[Exercise, ...]:
                 mark = cell.metadata.nbgrader
                 name = key(unit, path.stem, mark.grade_id)
                 written = is_solution(cell) or is_task(cell)
-                found.append(Exercise(name, float(mark.points), bool(written)))
+                found.append(Item(name, float(mark.points), bool(written)))
     return tuple(found)
 
 
@@ -221,7 +221,7 @@ def _known(unit: str, student: str, root: Path) -> dict[str, dict[str, Any]]:
 
 def _submission(
     unit: str, student: Student, points: Mapping[str, Any],
-    exercises: Iterable[Exercise], penalty: float, late: float,
+    exercises: Iterable[Item], penalty: float, late: float,
     known: Mapping[str, dict[str, Any]], called_late: bool,
 ) -> Submission:  # fmt: skip
     notes = list(known.values())

@@ -17,7 +17,7 @@ from autograder.oracle.specification import Specification
 
 
 @dataclass(frozen=True)
-class Entry:
+class Section:
     """An exercise on the page: its heading in the notebook, its points, by aspect."""
 
     heading: str
@@ -48,7 +48,7 @@ def make(unit: Unit, folder: Path) -> Path:
     return path
 
 
-def _entries(cells: Sequence[Cell]) -> Iterator[Entry]:
+def _entries(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":
@@ -56,7 +56,7 @@ def _entries(cells: Sequence[Cell]) -> Iterator[Entry]:
             heading = found[-1] if found else heading
         elif cell.role == "check":
             exercise = specification(cell.name)
-            yield Entry(
+            yield Section(
                 heading or exercise.title,
                 cell.points,
                 exercise,

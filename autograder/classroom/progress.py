@@ -42,7 +42,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Line:
+class Standing:
     """A student with a mark for each unit."""
 
     student: Student
@@ -62,7 +62,7 @@ class Progress:
     units: tuple[str, ...]
     weights: tuple[float, ...]
     drop: int
-    lines: tuple[Line, ...]
+    lines: tuple[Standing, ...]
 
 
 def read(root: Path) -> list[Classbook]:
@@ -138,7 +138,7 @@ def _points(submission: Submission) -> float:
 
 def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
-) -> Line:
+) -> Standing:
     worst = sorted(range(len(marks)), key=lambda n: (marks[n].share, n))[:drop]
     kept = [n for n in range(len(marks)) if n not in worst]
     whole = sum(weights[n] for n in kept)
@@ -146,7 +146,7 @@ def _line(
     shown = tuple(
         Mark(**(vars(mark) | {"dropped": n in worst})) for n, mark in enumerate(marks)
     )
-    return Line(student, shown, share)
+    return Standing(student, shown, share)
 
 
 def as_csv(told: Progress) -> str:

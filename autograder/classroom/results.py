@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.classroom import sheet
-from autograder.classroom.classbook import Classbook, Exercise, Submission
+from autograder.classroom.classbook import Classbook, Item, Submission
 from autograder.grading.record import Record
 from autograder.grading.titles import title
 
@@ -68,7 +68,7 @@ def text(book: Classbook, submission: Submission, tell: str) -> str:
 FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 
 
-def told(exercise: Exercise, submission: Submission, tell: str) -> list[str]:
+def told(exercise: Item, submission: Submission, tell: str) -> list[str]:
     """What a student may know of an exercise beyond its points."""
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":
@@ -77,7 +77,7 @@ def told(exercise: Exercise, submission: Submission, tell: str) -> list[str]:
 
 
 def _tests(
-    book: Classbook, exercise: Exercise, submission: Submission, tell: str
+    book: Classbook, exercise: Item, submission: Submission, tell: str
 ) -> Iterator[Json]:
     name, points = title(book.unit, exercise.name), submission.points[exercise.name]
     if points is None:

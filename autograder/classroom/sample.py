@@ -15,7 +15,7 @@ from autograder.course.files import write
 from autograder.oracle.specification import Accepted, Specification, Way
 from autograder.oracle.variants import solution_source, variant_source
 
-Answers = dict[str, str]  # exercise name -> the code of its cell
+Codes = dict[str, str]  # exercise name -> the code of its cell
 
 _NOISE = """
 import sys, warnings
@@ -51,8 +51,8 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(
-    exercises: Sequence[Specification], solved: Answers
-) -> Iterable[tuple[str, Answers]]:
+    exercises: Sequence[Specification], solved: Codes
+) -> Iterable[tuple[str, Codes]]:
     yield "ada", solved
     for turn, student in enumerate(("emmy", "grace", "katherine")):
         yield student, _styles(exercises, solved, turn)
@@ -69,7 +69,7 @@ def _answers(
     yield "maryam", _noisy(exercises, solved)
 
 
-def _styles(exercises: Sequence[Specification], solved: Answers, turn: int) -> Answers:
+def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
     """Every exercise right, in the turn-th other style where there are some."""
     answers = dict(solved)
     for exercise in exercises:
@@ -79,15 +79,15 @@ def _styles(exercises: Sequence[Specification], solved: Answers, turn: int) -> A
     return answers
 
 
-def _instead(exercise: Specification, variant: Way | Accepted, solved: Answers) -> str:
+def _instead(exercise: Specification, variant: Way | Accepted, solved: Codes) -> str:
     """The solved cell with a variant in place of the solution's definition."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
 
 
 def _mistakes(
-    exercises: Sequence[Specification], solved: Answers, turn: int, turns: int
-) -> Answers:
+    exercises: Sequence[Specification], solved: Codes, turn: int, turns: int
+) -> Codes:
     """Every other exercise with a named mistake, another one for each turn."""
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
@@ -97,7 +97,7 @@ def _mistakes(
     return answers
 
 
-def _noisy(exercises: Sequence[Specification], solved: Answers) -> Answers:
+def _noisy(exercises: Sequence[Specification], solved: Codes) -> Codes:
     """Right answers that warn and draw progress bars on stderr, honestly."""
     answers, first = dict(solved), exercises[0]
     answers[first.name] = f"{_NOISE}\n{solved[first.name]}\n"
@@ -109,7 +109,7 @@ def _noisy(exercises: Sequence[Specification], solved: Answers) -> Answers:
     return answers
 
 
-def _fill(release: nbformat.NotebookNode, answers: Answers) -> nbformat.NotebookNode:
+def _fill(release: nbformat.NotebookNode, answers: Codes) -> nbformat.NotebookNode:
     copy = nbformat.from_dict(json.loads(nbformat.writes(release)))
     notebook: nbformat.NotebookNode = copy
     by_id = {f"{name.replace('/', '-')}-answer": s for name, s in answers.items()}

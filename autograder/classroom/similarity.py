@@ -38,7 +38,7 @@ OWN = "own cells"  # what a student wrote outside of the answer cells
 _MOST_NAMES = 3  # of exercises in a line
 _LONGEST = 100_000  # characters of an answer that are read
 
-Answers = Mapping[str, str]  # exercise -> code
+Codes = Mapping[str, str]  # exercise -> code
 Runs = frozenset[tuple[str, ...]]
 
 
@@ -93,7 +93,7 @@ class Comparison:
 # --- reading -------------------------------------------------------------------------
 
 
-def read(unit: str, root: Path) -> dict[str, Answers]:
+def read(unit: str, root: Path) -> dict[str, Codes]:
     """The code that each student wrote, from ``autograded/``.
 
     Raises:
@@ -175,7 +175,7 @@ def runs(code: str) -> Runs:
 # --- comparing -----------------------------------------------------------------------
 
 
-def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Comparison:
+def compare(answers: Mapping[str, Codes], given: Sequence[str] = ()) -> Comparison:
     """Find the pairs of students that a person should look at.
 
     Memory grows with the square of the class: 4 MB for 1,000 students.
@@ -190,7 +190,7 @@ def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Compar
     common = frozenset().union(*map(runs, given))
     names = dict.fromkeys(name for own in answers.values() for name in own)
     exercises = {
-        name: _Exercise([runs(answers[s].get(name, "")) - common for s in students])
+        name: _Item([runs(answers[s].get(name, "")) - common for s in students])
         for name in names
     }
     whole = reduce(np.add, (exercise.whole for exercise in exercises.values()))
@@ -213,7 +213,7 @@ def compare(answers: Mapping[str, Answers], given: Sequence[str] = ()) -> Compar
     return Comparison(pairs, len(found), float(np.median(share[above])))
 
 
-def _same_names(first: Answers, second: Answers, alike: Sequence[Alike]) -> bool:
+def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
     """Whether the alike exercises agree even in the names that were chosen."""
     return bool(alike) and all(
         tokens(first[a.exercise], True) == tokens(second[a.exercise], True)
@@ -221,7 +221,7 @@ def _same_names(first: Answers, second: Answers, alike: Sequence[Alike]) -> bool
     )
 
 
-class _Exercise:
+class _Item:
     """One exercise of all students: their runs, and what each run weighs."""
 
     def __init__(self, written: Sequence[Runs]):
@@ -244,9 +244,7 @@ class _Exercise:
         return (rows * np.array(weights, dtype=np.float32)) @ rows.T
 
 
-def _alike(
-    exercises: Mapping[str, _Exercise], one: int, other: int
-) -> tuple[Alike, ...]:
+def _alike(exercises: Mapping[str, _Item], one: int, other: int) -> tuple[Alike, ...]:
     """The exercises that two students have alike, most alike first."""
     found = []
     for name, exercise in exercises.items():
@@ -259,7 +257,7 @@ def _alike(
 
 
 def as_html(
-    unit: str, found: Comparison, answers: Mapping[str, Answers], today: str
+    unit: str, found: Comparison, answers: Mapping[str, Codes], today: str
 ) -> str:
     """A page with the first pairs side by side, to be read by a person."""
     shown = found.pairs[:PAIRS_ON_PAGE]

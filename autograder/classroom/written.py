@@ -30,7 +30,7 @@ _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 
 @dataclass(frozen=True)
-class Question:
+class EssayPrompt:
     """A written answer that is asked for; ``items`` of its rubric with their points."""
 
     name: str
@@ -61,7 +61,7 @@ class Answer:
         return lines <= {"", "your answer", "your answer here"}
 
 
-def questions(unit: str, root: Path) -> list[Question]:
+def questions(unit: str, root: Path) -> list[EssayPrompt]:
     """The questions of an assignment, in their order.
 
     Raises:
@@ -74,7 +74,7 @@ def questions(unit: str, root: Path) -> list[Question]:
             mark = cell.metadata.nbgrader
             named = title(unit, mark.grade_id)
             items = tuple(_items(text or cell.source))
-            found.append(Question(mark.grade_id, named, float(mark.points), items))
+            found.append(EssayPrompt(mark.grade_id, named, float(mark.points), items))
         text = cell.source if cell.cell_type == "markdown" else ""
     if not found:
         raise CourseError(f"{unit} asks for no answer in words")
@@ -88,7 +88,7 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
         yield " ".join(said.split()), float(points)
 
 
-def answers(unit: str, root: Path, question: Question) -> list[Answer]:
+def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
     """All graded students' answers to a question; those that wait first."""
     told = []
     with gradebook.open_gradebook(root) as book:
@@ -163,7 +163,7 @@ def take_list(unit: str, root: Path, path: Path) -> int:
 
 
 def _points(
-    question: Question, table: sheet.Sheet, row: Sequence[str], path: Path
+    question: EssayPrompt, table: sheet.Sheet, row: Sequence[str], path: Path
 ) -> float | None:
     text = table.cell(row, "points")
     ticked = [
@@ -186,7 +186,7 @@ def _points(
 
 
 def _record(
-    unit: str, root: Path, question: Question,
+    unit: str, root: Path, question: EssayPrompt,
     given: Mapping[str, tuple[float | None, str]],
 ) -> int:  # fmt: skip
     def put(book: Gradebook) -> int:

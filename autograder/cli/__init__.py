@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.cli import course, grades, handing_in
-from autograder.cli.terms import Run
+from autograder.cli.terms import Command
 from autograder.course.errors import CourseError
 
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     )
     try:
-        run: Run = options.run
+        run: Command = options.run
         return run(options)
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)

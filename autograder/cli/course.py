@@ -6,7 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from autograder.cli.terms import Commands, Run
+from autograder.cli.terms import Command, Commands
 from autograder.course import ROOT, Unit, find_unit, units
 
 
@@ -40,7 +40,9 @@ def add(commands: Commands) -> None:
     term.set_defaults(run=_new_term)
 
 
-def _add(commands: Commands, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+def _add(
+    commands: Commands, name: str, run: Command, text: str
+) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument(
         "units",

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 # argparse gives it no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Run = Callable[[argparse.Namespace], int]
+Command = Callable[[argparse.Namespace], int]
 
 
 def add_graded(
-    commands: Commands, name: str, run: Run, text: str
+    commands: Commands, name: str, run: Command, text: str
 ) -> argparse.ArgumentParser:
     """A command on what nbgrader has graded of one unit."""
     command = commands.add_parser(name, help=text, description=text)

@@ -28,7 +28,7 @@ ToUtc = Callable[[datetime.datetime], datetime.datetime]
 
 
 @dataclass(frozen=True)
-class Person:
+class Submitter:
     """A student as an LMS sees them: ``key`` is its number or user name, or "".
 
     ``rival`` is the key by another reading of a name in the archive, "" if there is
@@ -51,7 +51,7 @@ class Attempt:
         blind: the LMS hides who it is.
     """
 
-    people: tuple[Person, ...]
+    people: tuple[Submitter, ...]
     files: dict[str, Member] = field(default_factory=dict)
     when: datetime.datetime | None = None
     late: bool = False
@@ -180,7 +180,9 @@ def attempts(
             key = parts["head"].removeprefix(prefix)
         else:
             key = parts["key"] or parts["anonymous"]
-        who: tuple[Person, ...] = (Person(key, _name(parts), rival=_rival(parts)),)
+        who: tuple[Submitter, ...] = (
+            Submitter(key, _name(parts), rival=_rival(parts)),
+        )
         if layout.lms == "Gradescope":
             who, when = people.get(key, ((), None))
         new = Attempt(who, {}, when, blind=blind)
@@ -258,7 +260,7 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
-Submitted = tuple[tuple[Person, ...], datetime.datetime | None]
+Submitted = tuple[tuple[Submitter, ...], datetime.datetime | None]
 
 
 def _submitters(archive: Source) -> dict[str, Submitted]:
@@ -291,9 +293,9 @@ def _list(value: object) -> Sequence[dict[str, Any]]:
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _person(entry: dict[str, Any]) -> Person:
+def _person(entry: dict[str, Any]) -> Submitter:
     sid, name, email = (str(entry.get(k) or "") for k in (":sid", ":name", ":email"))
-    return Person(sid, name, email)
+    return Submitter(sid, name, email)
 
 
 def _stamp(value: object) -> datetime.datetime | None:

@@ -67,7 +67,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Told:
+class Circumstances:
     """What goes with all attempts of a student: ``due`` is the assignment's."""
 
     lms: str
@@ -122,13 +122,13 @@ def _archive(
             says = "the archive does not say whose it is"
             yield Placing(name, _shown(attempt), "not placed", says)
     for student, own in sorted(claims.items()):
-        told = Told(layout.lms, len(own), due)
+        told = Circumstances(layout.lms, len(own), due)
         yield _student(archive, student, own, unit, root, replace, told)
 
 
 def _student(
     archive: Source, student: str, found: Sequence[Attempt], unit: str, root: Path,
-    replace: bool, told: Told,
+    replace: bool, told: Circumstances,
 ) -> Placing:  # fmt: skip
     """Place the latest attempt of a student."""
     name = archive.path.name
@@ -201,7 +201,7 @@ def _place(
     return status, says
 
 
-def _note(attempt: Attempt, told: Told) -> Note:
+def _note(attempt: Attempt, told: Circumstances) -> Note:
     kind, time = "", ""
     if attempt.when:
         kind, time = "lms", attempt.when.isoformat()

@@ -17,7 +17,7 @@ from autograder.classroom import sheet
 from autograder.classroom.classbook import Student
 from autograder.classroom.gradebook import NoGradebook, enter_students, students
 from autograder.collect.archive import NotPlaced
-from autograder.collect.layouts import Layout, Person
+from autograder.collect.layouts import Layout, Submitter
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -30,7 +30,7 @@ _ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # what can name a folder anywhere
 
 
 @dataclass(frozen=True)
-class Entry:
+class Enrolment:
     """A student of the roster and all that an LMS may call them."""
 
     student: Student
@@ -41,7 +41,7 @@ class Entry:
 class Roster:
     """Finds the student that an LMS means."""
 
-    def __init__(self, entries: Iterable[Entry] = ()):
+    def __init__(self, entries: Iterable[Enrolment] = ()):
         self.entries = list(entries)
 
     @property
@@ -49,7 +49,7 @@ class Roster:
         """All that Blackboard may call somebody."""
         return {n for e in self.entries for n in (e.student.id, e.username) if n}
 
-    def find(self, person: Person, layout: Layout, blind: bool = False) -> str:
+    def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
         """The id of the one student that a person of an archive can be.
 
         Raises:
@@ -81,7 +81,7 @@ class Roster:
             )
         raise NotPlaced(f"{shown} is nobody of the roster")
 
-    def _itself(self, person: Person, layout: Layout, blind: bool) -> str:
+    def _itself(self, person: Submitter, layout: Layout, blind: bool) -> str:
         if blind:
             raise NotPlaced(f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}")
         if not layout.lasting:
@@ -122,7 +122,7 @@ def valid(student: str) -> str:
     return student
 
 
-def _is_meant(entry: Entry, person: Person, layout: Layout) -> bool:
+def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
     """Whether the LMS's key or address for a person is that of an entry."""
     student = entry.student
     if person.email and _plain(person.email) == _plain(student.email):
@@ -143,10 +143,10 @@ def _is_row_of(student: Student, row: dict[str, str]) -> bool:
         return _plain(row["email"]) == _plain(student.email)
     if row["number"] and row["number"] in (student.id, student.lms_id):
         return True
-    return _is_called(Entry(student), row["name"])
+    return _is_called(Enrolment(student), row["name"])
 
 
-def _is_called(entry: Entry, name: str) -> bool:
+def _is_called(entry: Enrolment, name: str) -> bool:
     """Whether a name, as LMSs write it, is that of an entry.
 
     Canvas writes "lovelaceada", Moodle may put a group's name and "-" in front.
@@ -187,7 +187,7 @@ def of_course(root: Path, path: Path | None = None) -> Roster:
 def from_students(found: Iterable[Student], usernames: Mapping[str, str]) -> Roster:
     """The gradebook's students, as far as more than their ids is known."""
     told = [s for s in found if s.first_name or s.last_name or s.email or s.lms_id]
-    return Roster(Entry(student, usernames.get(student.id, "")) for student in told)
+    return Roster(Enrolment(student, usernames.get(student.id, "")) for student in told)
 
 
 def keep(roster: Roster, root: Path) -> None:
@@ -221,7 +221,7 @@ def from_csv(path: Path) -> Roster:
                 row["id"], row.get("first_name", ""), row.get("last_name", ""),
                 row.get("email", ""), row.get("lms_user_id", ""),
             )  # fmt: skip
-            entries.append(Entry(student, row.get("username", "")))
+            entries.append(Enrolment(student, row.get("username", "")))
     if not entries:
         raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
     return Roster(entries)

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session as SqlSession
 from autograder.course.errors import CourseError
 
 Result = TypeVar("Result")
-Scores = dict[str, float | None]  # grade id -> automatic score
+ScoresByCell = dict[str, float | None]  # grade id -> automatic score
 
 
 class GradebookError(CourseError):
@@ -56,10 +56,10 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
     def dispose(self) -> None:
         super().close()
 
-    def scores(self, assignment: str) -> dict[tuple[str, str], Scores]:
+    def scores(self, assignment: str) -> dict[tuple[str, str], ScoresByCell]:
         """The automatic scores: (student, notebook) -> grade id -> score."""
         rows = grades_of(self, assignment, api.Grade.auto_score)
-        found: dict[tuple[str, str], Scores] = {}
+        found: dict[tuple[str, str], ScoresByCell] = {}
         for student, notebook, cell, score in rows:
             found.setdefault((student, notebook), {})[cell] = score
         self.db.rollback()

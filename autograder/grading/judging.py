@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from autograder.bank import specification
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.naming import named
-from autograder.grading.questioning import Box
+from autograder.grading.questioning import Respondent
 from autograder.grading.told import Told, for_a_person, told
 from autograder.kernel.meter import Meter
 from autograder.oracle.cases import fresh_cases
@@ -68,7 +68,7 @@ def _answer(message: Message, line: Line) -> None:
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
         meter = Meter(message["ask"]["supervisor"])
-        box = Box(channel, message["ask"]["ticket"], meter, check.seconds, line)
+        box = Respondent(channel, message["ask"]["ticket"], meter, check.seconds, line)
         if box.await_ready():
             say("ready")
         verdict, more = None, False
@@ -139,7 +139,7 @@ def prepared(name: str, seed: str, seconds: float) -> Prepared:
     return Prepared(_visible(unit)[name], specification(name), seconds, seed)
 
 
-def decide(check: Prepared, box: Box) -> Verdict:
+def decide(check: Prepared, box: Respondent) -> Verdict:
     """Question the box on one exercise: on the visible cases first.
 
     A stub says there what it is, and nothing is drawn for it.

@@ -26,7 +26,7 @@ _STRAYS = 4  # messages of an interrupted call that are passed over
 Result = TypeVar("Result")
 
 
-class Box:
+class Respondent:
     """The student's process, as far as the judge can tell.
 
     Args:

@@ -7,7 +7,7 @@ import datetime
 from traitlets.config import Config
 
 from autograder.grading import extensions
-from autograder.grading.book import Gradebook, Scores, sharing
+from autograder.grading.book import Gradebook, ScoresByCell, sharing
 from autograder.grading.grade import run_all
 from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task, resources_of
@@ -17,7 +17,7 @@ def record(
     book: Gradebook, task: Task, graded: Graded, stamp: datetime.datetime | None,
     extra: datetime.timedelta | None, create: bool, stages: Stages,
     config: Config, db_url: str,
-) -> Scores:  # fmt: skip
+) -> ScoresByCell:  # fmt: skip
     """Record a graded notebook in one transaction; the scores as they are then.
 
     Args:

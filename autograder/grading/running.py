@@ -14,7 +14,7 @@ from typing import Never
 
 from tqdm import tqdm
 
-from autograder.grading.book import GradebookError, Scores
+from autograder.grading.book import GradebookError, ScoresByCell
 from autograder.grading.keeping import Keeper
 from autograder.grading.outcome import Outcome
 from autograder.grading.parallel import SetupError
@@ -22,7 +22,7 @@ from autograder.grading.task import Task
 from autograder.grading.underway import Begun, Slots, Work, enough, names_of
 from autograder.kernel.processes import await_calm
 
-AllScores = Mapping[tuple[str, str], Scores]  # by student and notebook
+AllScores = Mapping[tuple[str, str], ScoresByCell]  # by student and notebook
 
 
 class Run:

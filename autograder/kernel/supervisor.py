@@ -22,7 +22,7 @@ from autograder.kernel.relay import Relay
 from autograder.kernel.request import Request
 from autograder.kernel.slot import remove_tree
 from autograder.kernel.start import Plan, start
-from autograder.kernel.watch import Watch
+from autograder.kernel.watch import Watchdog
 
 
 def supervise(
@@ -51,7 +51,7 @@ def supervise(
         relay = Relay(plan.doors(), policy)
         box = start(plan, channel)
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
-        last_words = Watch(box, plan, relay).until_end(client, life)
+        last_words = Watchdog(box, plan, relay).until_end(client, life)
     except Exception as error:
         last_words = {"error": str(error) or type(error).__name__}
     if group:

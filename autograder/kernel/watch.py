@@ -28,7 +28,7 @@ WATCH_SECONDS = 0.25
 _FIRST = "1000"  # of all processes, the one that the kernel ends if memory runs out
 
 
-class Watch:
+class Watchdog:
     """Waits for the end of one box and knows why it came."""
 
     def __init__(self, box: int, plan: Plan, relay: Relay) -> None:

@@ -12,7 +12,9 @@ from autograder.oracle.draw import Draw
 # knows which is which, and works on them.
 Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
-Sizes = Callable[[Draw], dict[str, Inputs]]  # inputs by what is special about them
+SpecialSizes = Callable[
+    [Draw], dict[str, Inputs]
+]  # inputs by what is special about them
 
 OF_MODULES = (
     "steady", "alone", "spread", "training", "gradient", "loaded", "start"
@@ -43,10 +45,10 @@ class Promise:
     ways: tuple[str, ...] = ("steady", "alone", "spread", "gradient")
     module: bool = False
     dropout: tuple[str, Mapping[str, float]] | None = None
-    sizes: Sizes | None = None
+    sizes: SpecialSizes | None = None
 
 
-def special(**kinds: Maker) -> Sizes:
+def special(**kinds: Maker) -> SpecialSizes:
     """Kinds of inputs by what is special about them, with ``_`` for spaces."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:
@@ -55,7 +57,9 @@ def special(**kinds: Maker) -> Sizes:
     return draw_all
 
 
-def masked(kind: Callable[[tuple[int, ...]], Maker], **masks: tuple[int, ...]) -> Sizes:
+def masked(
+    kind: Callable[[tuple[int, ...]], Maker], **masks: tuple[int, ...]
+) -> SpecialSizes:
     """One kind of inputs with masks of several shapes: ``B_1_Lk=(2, 1, 5)``."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:
@@ -67,7 +71,7 @@ def masked(kind: Callable[[tuple[int, ...]], Maker], **masks: tuple[int, ...]) -
     return draw_all
 
 
-def both(*parts: Sizes) -> Sizes:
+def both(*parts: SpecialSizes) -> SpecialSizes:
     """The inputs of all parts."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:

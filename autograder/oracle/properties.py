@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import Promise, Sizes
+from autograder.oracle.promise import Promise, SpecialSizes
 from autograder.oracle.specification import CaseKind, Inputs, Maker
 from autograder.student.properties import KEY
 
@@ -157,7 +157,7 @@ def _label(source: CaseKind, sources: list[CaseKind]) -> str:
     return source.title if len(sources) > 1 else ""
 
 
-def _sizes(promise: Promise, sizes: Sizes) -> CaseKind:
+def _sizes(promise: Promise, sizes: SpecialSizes) -> CaseKind:
     way = "plain" if promise.arguments else "probe"
 
     def inputs(draw: Draw) -> Inputs:

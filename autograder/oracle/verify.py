@@ -16,7 +16,7 @@ from autograder.student.probes import Probe, find
 
 
 @dataclass
-class Row:
+class Validity:
     """What the checks of one exercise make of its mutants and accepted solutions."""
 
     name: str
@@ -38,14 +38,14 @@ class Row:
 def measure(
     specifications: Iterable[Specification],
     drawings: Sequence[Mapping[str, Exercise]],
-) -> Iterator[Row]:
+) -> Iterator[Validity]:
     """One row an exercise, on the cases of several drawings, each by exercise."""
     for specification in specifications:
         yield _measure(specification, [each[specification.name] for each in drawings])
 
 
-def _measure(specification: Specification, drawn: list[Exercise]) -> Row:
-    row = Row(specification.name)
+def _measure(specification: Specification, drawn: list[Exercise]) -> Validity:
+    row = Validity(specification.name)
     for mutant in specification.mutants:
         for way in mutant.ways:
             row.mutants += 1
@@ -69,12 +69,12 @@ def _measure(specification: Specification, drawn: list[Exercise]) -> Row:
     return row
 
 
-def total(rows: Iterable[Row]) -> Row:
+def total(rows: Iterable[Validity]) -> Validity:
     """The sum of rows."""
     rows = list(rows)
     names = ("mutants", "caught", "named", "solutions", "accepted")
     sums = {name: sum(getattr(row, name) for row in rows) for name in names}
-    return Row("total", **sums)
+    return Validity("total", **sums)
 
 
 def uneven(

@@ -16,7 +16,7 @@ from autograder.student.naming import blame
 from autograder.student.observe import UNSOLVED, observe
 from autograder.student.panel import Shown
 from autograder.student.probes import find
-from autograder.student.summary import Row, Summary, row_of, summary
+from autograder.student.summary import ExerciseScore, Summary, row_of, summary
 from autograder.student.switches import as_new
 
 NOT_SOLVED = "Not solved yet"
@@ -30,7 +30,7 @@ class Check:
 
     def __init__(self) -> None:
         self._failed: dict[str, set[CodeType]] = {}  # with the code that was tried
-        self._rows: dict[str, Row] = {}  # the last verdict of each exercise
+        self._rows: dict[str, ExerciseScore] = {}  # the last verdict of each exercise
 
     def __call__(self, name: str, answer: object) -> Shown:
         """Check an answer on the visible cases.

@@ -17,7 +17,7 @@ _SIGNS = {True: "✓", False: "✗", None: "·"}
 
 
 @dataclass(frozen=True)
-class Row:
+class ExerciseScore:
     """One exercise: ``passed`` is None as long as there is nothing to check.
 
     ``cases`` says how many of its cases passed, ``remark`` what to know about it,
@@ -33,17 +33,19 @@ class Row:
     aspects: str = ""
 
 
-def row_of(verdict: Verdict) -> Row:
+def row_of(verdict: Verdict) -> ExerciseScore:
     """What is kept of a verdict: none of its tensors."""
     done: dict[str, bool] = {}
     for result in verdict.results:
         done[result.case.name] = done.get(result.case.name, True) and result.passed
     if not done:
-        return Row(verdict.title, 0.0, verdict.max_points, None, "", "not solved yet")
+        return ExerciseScore(
+            verdict.title, 0.0, verdict.max_points, None, "", "not solved yet"
+        )
     remark = verdict.mistake.says if verdict.mistake else ""
     cases = f"{sum(done.values())} of {len(done)}"
     aspects = "" if verdict.passed else by_aspect(verdict.aspects)
-    return Row(
+    return ExerciseScore(
         verdict.title, verdict.points, verdict.max_points, verdict.passed, cases,
         remark, aspects,
     )  # fmt: skip
@@ -53,7 +55,7 @@ def row_of(verdict: Verdict) -> Row:
 class Summary:
     """The exercises of a unit in their order, as far as they were checked."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ExerciseScore, ...]
 
     @property
     def points(self) -> float:
@@ -103,14 +105,19 @@ class Summary:
         return boxed(BLUE, f'{head}{table}<div style="margin-top:.5em">{_HIDDEN}</div>')
 
 
-def summary(exercises: Sequence[Exercise], known: Mapping[str, Row]) -> Summary:
+def summary(
+    exercises: Sequence[Exercise], known: Mapping[str, ExerciseScore]
+) -> Summary:
     """The table of a unit's exercises, from what is known of some of them."""
     return Summary(
-        tuple(known.get(one.name, Row(one.title, 0.0, one.points)) for one in exercises)
+        tuple(
+            known.get(one.name, ExerciseScore(one.title, 0.0, one.points))
+            for one in exercises
+        )
     )
 
 
-def _cells(row: Row) -> str:
+def _cells(row: ExerciseScore) -> str:
     told = [f"<em>{inline(row.remark)}</em>"] if row.remark else []
     told += [inline(row.aspects)] if row.aspects else []
     remark = "".join(f"<br>{line}" for line in told)

@@ -62,7 +62,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
     return None
 
 
-Told = tuple[str, str] | None  # what was seen, and a question
+Symptom = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]
 
 
@@ -80,7 +80,7 @@ def _pairs(wrong: Wrong) -> list[tuple[torch.Tensor, torch.Tensor]]:
     return pairs if len(pairs) == len(_problems(wrong)) else []
 
 
-def _nothing_returned(wrong: Wrong) -> Told:
+def _nothing_returned(wrong: Wrong) -> Symptom:
     if not all("got None" in f.message for f in _problems(wrong)):
         return None
     return (
@@ -89,7 +89,7 @@ def _nothing_returned(wrong: Wrong) -> Told:
     )
 
 
-def _input_changed(wrong: Wrong) -> Told:
+def _input_changed(wrong: Wrong) -> Symptom:
     problems = _problems(wrong)
     if not all(f.name.endswith(" afterwards") for f in problems):
         return None
@@ -115,7 +115,7 @@ def _is_yes_or_no(value: object) -> bool:
     return value in ("True", "False")
 
 
-def _only_gradients(wrong: Wrong) -> Told:
+def _only_gradients(wrong: Wrong) -> Symptom:
     names = [f.name for f in _problems(wrong)]
     if not all(name.startswith("gradient of ") for name in names):
         return None
@@ -126,7 +126,7 @@ def _only_gradients(wrong: Wrong) -> Told:
     )
 
 
-def _only_again(wrong: Wrong) -> Told:
+def _only_again(wrong: Wrong) -> Symptom:
     names = [f.name for f in _problems(wrong)]
     if not all("second call" in name for name in names):
         return None
@@ -137,7 +137,7 @@ def _only_again(wrong: Wrong) -> Told:
     )
 
 
-def _only_kind(wrong: Wrong) -> Told:
+def _only_kind(wrong: Wrong) -> Symptom:
     problems = _problems(wrong)
     if not all(f.name.startswith("kind of ") for f in problems):
         return None
@@ -149,7 +149,7 @@ def _only_kind(wrong: Wrong) -> Told:
     )
 
 
-def _other_type(wrong: Wrong) -> Told:
+def _other_type(wrong: Wrong) -> Symptom:
     pairs = _pairs(wrong)
     if not pairs or not all(
         a.shape == b.shape and a.dtype != b.dtype and _close(a, b, 1e-2)
@@ -164,7 +164,7 @@ def _other_type(wrong: Wrong) -> Told:
     )
 
 
-def _no_numbers(wrong: Wrong) -> Told:
+def _no_numbers(wrong: Wrong) -> Symptom:
     if not all(f.problem == "finite" for f in _problems(wrong)):
         return None
     return (
@@ -174,7 +174,7 @@ def _no_numbers(wrong: Wrong) -> Told:
     )
 
 
-def _zeros(wrong: Wrong) -> Told:
+def _zeros(wrong: Wrong) -> Symptom:
     pairs = _pairs(wrong)
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
@@ -186,7 +186,7 @@ def _zeros(wrong: Wrong) -> Told:
     )
 
 
-def _input_returned(wrong: Wrong) -> Told:
+def _input_returned(wrong: Wrong) -> Symptom:
     names = set()
     for result in wrong:
         for f in result.findings:
@@ -213,7 +213,7 @@ def _which_input(result: CaseResult, finding: Finding) -> str:
     return ""
 
 
-def _exchanged(wrong: Wrong) -> Told:
+def _exchanged(wrong: Wrong) -> Symptom:
     for result in wrong:
         findings = [f for f in result.findings if f.problem and _are_tensors(f)]
         if len(findings) < 2 or not all(
@@ -227,7 +227,7 @@ def _exchanged(wrong: Wrong) -> Told:
     )
 
 
-def _other_shape(wrong: Wrong) -> Told:
+def _other_shape(wrong: Wrong) -> Symptom:
     pairs = _pairs(wrong)
     if not pairs or not all(
         a.shape != b.shape
@@ -243,7 +243,7 @@ def _other_shape(wrong: Wrong) -> Told:
     )
 
 
-def _elsewhere(wrong: Wrong) -> Told:
+def _elsewhere(wrong: Wrong) -> Symptom:
     pairs = _pairs(wrong)
     if not pairs or not all(
         a.dtype == b.dtype
@@ -260,7 +260,7 @@ def _elsewhere(wrong: Wrong) -> Told:
     )
 
 
-def _multiplied(wrong: Wrong) -> Told:
+def _multiplied(wrong: Wrong) -> Symptom:
     factors = []
     for expected, actual in _pairs(wrong):
         if expected.shape != actual.shape or not expected.is_floating_point():
@@ -280,7 +280,7 @@ def _multiplied(wrong: Wrong) -> Told:
     )
 
 
-def _few_digits(wrong: Wrong) -> Told:
+def _few_digits(wrong: Wrong) -> Symptom:
     pairs = _pairs(wrong)
     if not pairs or not all(
         a.shape == b.shape and a.is_floating_point() and _close(a, b, 1e-2)
@@ -293,7 +293,7 @@ def _few_digits(wrong: Wrong) -> Told:
     )
 
 
-def _first_only(wrong: Wrong) -> Told:
+def _first_only(wrong: Wrong) -> Symptom:
     pairs = _pairs(wrong)
     if not pairs or not all(
         a.shape == b.shape
@@ -334,7 +334,7 @@ def _sorted(value: torch.Tensor) -> torch.Tensor:
     return value.flatten().sort().values
 
 
-_SYMPTOMS: tuple[Callable[[Wrong], Told], ...] = (
+_SYMPTOMS: tuple[Callable[[Wrong], Symptom], ...] = (
     _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
     _other_type,
     _no_numbers, _zeros, _input_returned, _exchanged, _other_shape, _elsewhere,

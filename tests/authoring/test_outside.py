@@ -58,7 +58,7 @@ MODULES = (
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[outside.Row]:
+def rows() -> list[outside.Exposure]:
     return list(outside.rows())
 
 

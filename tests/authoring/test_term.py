@@ -11,7 +11,7 @@ from autograder.authoring import references, term
 from autograder.authoring.notebook import read
 from autograder.course import find_unit, units
 from autograder.course.errors import CourseError
-from autograder.oracle.verify import Row
+from autograder.oracle.verify import Validity
 from autograder.student import references as store
 from tests.accounts import checkout
 
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def verdicts(monkeypatch):
     """What is found of one drawing after the other, instead of running mutants."""
-    found: list[list[Row]] = []
+    found: list[list[Validity]] = []
     monkeypatch.setattr(
         term, "measure", lambda exercises, drawings: found.pop(0) if found else []
     )
@@ -49,8 +49,8 @@ def test_new_seeds_change_the_hidden_inputs_and_nothing_else(folder, verdicts):
         assert not references.equivalent({old.name: old}, [new]), old.name
 
 
-BLIND = Row("attention/scores", 3, 2, failures=["wrong x gets full points\n..."])
-UNNAMED = Row("attention/scores", 3, 3, 2, failures=["wrong x is named None"])
+BLIND = Validity("attention/scores", 3, 2, failures=["wrong x gets full points\n..."])
+UNNAMED = Validity("attention/scores", 3, 3, 2, failures=["wrong x is named None"])
 
 
 def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(folder, verdicts):

@@ -38,8 +38,8 @@ def bytes_of(path: Path) -> torch.Tensor:
     return torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8)
 
 
-def side_of(sources: list[str]) -> _handed_in.HandedIn:
-    return _handed_in.HandedIn({"sources": json.dumps(sources)}, random.Random(0))
+def side_of(sources: list[str]) -> _handed_in.HandedInModel:
+    return _handed_in.HandedInModel({"sources": json.dumps(sources)}, random.Random(0))
 
 
 def in_turn(texts: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ import torch
 
 from autograder.classroom import page as pages
 from autograder.classroom import progress, report, written
-from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.grading.record import CaseRecord, Record
 from autograder.solutions import attention
 from autograder.student.check import Check
@@ -74,7 +74,7 @@ def book(unit: str = "02_attention") -> Classbook:
         }
         who = Student(first.lower(), first, last)
         taken.append(Submission(who, points, records=records, late=40_000.0 * place))
-    return Classbook(unit, tuple(Exercise(*e) for e in exercises), tuple(taken))
+    return Classbook(unit, tuple(Item(*e) for e in exercises), tuple(taken))
 
 
 def course() -> str:

@@ -8,12 +8,12 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import exports, sheet
-from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.grading.record import Record
 from tests.classroom.conftest import WHOLE
 
-EXERCISES = (Exercise("code", 6.0), Exercise("essay", 4.0, True))
+EXERCISES = (Item("code", 6.0), Item("essay", 4.0, True))
 
 
 def submission(student: Student, code=6.0, essay=3.0, **more) -> Submission:

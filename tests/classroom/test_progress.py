@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import progress
-from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
 
@@ -21,7 +21,7 @@ def book(unit: str, ada: float | None, bob: float | None, late: float = 0.0):
     taken = {ADA: ada, BOB: bob}
     return Classbook(
         unit,
-        (Exercise("a", 10.0),),
+        (Item("a", 10.0),),
         tuple(
             Submission(who, {"a": points}, late=late)
             for who, points in taken.items()

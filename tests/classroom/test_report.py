@@ -13,7 +13,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import noted, page, report
-from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
@@ -22,7 +22,7 @@ from autograder.student.references import titles
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 
-EXERCISES = (Exercise("a", 4.0), Exercise("b", 6.0), Exercise("essay", 5.0, True))
+EXERCISES = (Item("a", 4.0), Item("b", 6.0), Item("essay", 5.0, True))
 
 
 def submission(name, a, b, essay=None, mistake="", says="", **more) -> Submission:
@@ -291,7 +291,7 @@ def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
         record("cut", "shape", "values"),
         record("eve", note="Not solved yet: Doubling. Replace the stub."),
     )
-    book = Classbook("01_numbers", (Exercise("numbers-double", 2.0),), taken)
+    book = Classbook("01_numbers", (Item("numbers-double", 2.0),), taken)
     told = report.overview(book)
     (row,) = told.exercises
     assert (row.full, row.none, row.blank) == (1, 3, 1)
@@ -309,7 +309,7 @@ def test_exercises_are_called_by_their_titles():
     softmax = replace(given, exercise="attention/softmax")
     name = "attention-softmax"
     taken = Submission(Student("ada"), {name: 0.0}, records={name: softmax})
-    book = Classbook("02_attention", (Exercise(name, 2.0),), (taken,))
+    book = Classbook("02_attention", (Item(name, 2.0),), (taken,))
     page = report.as_html(report.overview(book), "today")
     title = titles("attention")["attention/softmax"]
     assert f'<th scope="row">{title}</th>' in page

@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import hosted, results
-from autograder.classroom.classbook import Classbook, Exercise, Student, Submission
+from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
 
@@ -32,7 +32,7 @@ ASPECTS = "values 0.5 of 1.2 · calls 0.5 of 0.8"
 
 @pytest.fixture
 def book():
-    exercises = (Exercise("n-double", 2.0), Exercise("n-why", 4.0, written=True))
+    exercises = (Item("n-double", 2.0), Item("n-why", 4.0, written=True))
     submission = Submission(
         Student("ada"), {"n-double": 1.0, "n-why": None}, records={"n-double": RECORD}
     )

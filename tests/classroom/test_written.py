@@ -77,7 +77,7 @@ def test_points_that_cannot_be_leave_everything_as_it_was(graded, listed, points
 
 def test_ticked_items_of_the_rubric_add_up(graded, listed, monkeypatch):
     items = (("both results", 2.0), ("which is noticed", 1.0), ("a remedy", 1.0))
-    rubric = written.Question(NAME, "Why", 4.0, items)
+    rubric = written.EssayPrompt(NAME, "Why", 4.0, items)
     monkeypatch.setattr(written, "questions", lambda *_: [rubric])
     written.write_list(UNIT, graded, listed.parent)
     first, _, last = rubric.columns

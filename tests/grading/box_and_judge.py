@@ -5,7 +5,7 @@ import threading
 
 from autograder.grading.judging import decide, prepared, shown
 from autograder.grading.naming import named
-from autograder.grading.questioning import Box
+from autograder.grading.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.student.wire import WireError, receive, send, within
 
@@ -16,7 +16,7 @@ TICKET = "t1"
 
 def asked(channel, seconds=5.0, stop=None):
     """The box at the other end of a channel, and whether it has begun to answer."""
-    found = Box(channel, TICKET, Meter(None), seconds, stop)
+    found = Respondent(channel, TICKET, Meter(None), seconds, stop)
     found.await_ready()
     return found
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from autograder.bank import specification
 from autograder.grading.judging import decide, prepared, shown
-from autograder.grading.questioning import Box
+from autograder.grading.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.oracle.variants import build_object
 from autograder.student import agent, references
@@ -48,7 +48,7 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         )
         serve.start()
         check = prepared(name, seed, 60.0)
-        box = Box(ours, TICKET, Meter(None), 60.0)
+        box = Respondent(ours, TICKET, Meter(None), 60.0)
         box.await_ready()
         verdict = shown(check, decide(check, box))
         serve.join(60)

@@ -14,7 +14,7 @@ from autograder.student import panel
 from autograder.student.check import Check
 from autograder.student.demo import LEFT_OUT
 from autograder.student.references import load
-from autograder.student.summary import Row, Summary
+from autograder.student.summary import ExerciseScore, Summary
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_where_points_were_lost_stands_beside_the_exercise(check):
 
 
 def test_when_all_is_right_it_says_hand_in():
-    done = Summary((Row("Doubling", 10, 10, True, "2 of 2", ""),))
+    done = Summary((ExerciseScore("Doubling", 10, 10, True, "2 of 2", ""),))
     assert "Hand it in" in repr(done) and "10 of 10 points" in done._repr_html_()
 
 
 def test_titles_cannot_bring_html_along():
-    page = Summary((Row("<script>", 0, 1),))._repr_html_()
+    page = Summary((ExerciseScore("<script>", 0, 1),))._repr_html_()
     assert "<script>" not in page
 
 

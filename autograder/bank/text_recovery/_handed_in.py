@@ -37,7 +37,7 @@ _ABOUT = 1 << 21  # characters of sizes, tokenizer and notes
 _LONGEST = 1000  # characters of a text; an original has a hundred or two
 
 
-class HandedIn(OtherSide):
+class HandedInModel(OtherSide):
     """Decodes the sources with the weights from the student's file, greedily.
 
     The box restores a sample only. Texts made in another way (a rule, somebody else's

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 
-from autograder.bank.text_recovery._handed_in import HandedIn
+from autograder.bank.text_recovery._handed_in import HandedInModel
 from autograder.bank.text_recovery._inputs import closed_class, normal_text
 from autograder.bank.text_recovery._shipped import shipped_outputs
 from autograder.oracle.answers import Late
@@ -64,7 +64,7 @@ EXERCISE = Specification(
     title="The model that you hand in",
     target="restore",
     precise=False,
-    other=HandedIn,
+    other=HandedInModel,
     cases=[
         CaseKind(
             name="fresh",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom import sheet
-from autograder.classroom.classbook import Classbook, Exercise, Submission
+from autograder.classroom.classbook import Classbook, Item, Submission
 from autograder.classroom.report.rows import CaseRow, ExerciseRow, Overview
 from autograder.course.errors import CourseError
 from autograder.grading.record import Record
@@ -18,7 +18,7 @@ CHANGED = 0.2  # of the mean share between two terms, from which on it is remark
 WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
 
 
-def judged(submission: Submission, exercises: Sequence[Exercise]) -> float:
+def judged(submission: Submission, exercises: Sequence[Item]) -> float:
     """The points that no person gives: comparable while some essays are unread."""
     written = {exercise.name for exercise in exercises if exercise.written}
     return sum(p or 0.0 for n, p in submission.points.items() if n not in written)
@@ -59,7 +59,7 @@ def _failed(records: Iterable[Record]) -> Iterator[CaseRow]:
 
 
 def _discrimination(
-    book: Classbook, exercise: Exercise, graded: Sequence[Submission]
+    book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
     """The corrected item-total correlation of an exercise, and what it says.
 
@@ -87,7 +87,7 @@ def _discrimination(
     return index, ""
 
 
-def _own(submission: Submission, exercise: Exercise) -> float:
+def _own(submission: Submission, exercise: Item) -> float:
     return 0.0 if exercise.written else submission.points[exercise.name] or 0.0
 
 

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
-from autograder.grading.intake.reading import Cell, StudentNotebook, read
+from autograder.grading.intake.reading import StudentCell, StudentNotebook, read
 from autograder.grading.intake.terms import DEFAULTS, Repair, SizeLimits, listed
 
 
@@ -165,7 +165,7 @@ class _Builder:
         return changed and cell.kind == "code"
 
     def _is_kept_answer(
-        self, cell: Cell, slot: Slot, changed: bool, there: int
+        self, cell: StudentCell, slot: Slot, changed: bool, there: int
     ) -> bool:
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
@@ -235,7 +235,7 @@ class _Builder:
             self.repairs.append(repair)
 
 
-def _is_badge(cell: Cell) -> bool:
+def _is_badge(cell: StudentCell) -> bool:
     """Whether Colab put this cell on top when it saved to GitHub."""
     return "view-in-github" in cell.ids or cell.source.startswith(
         '<a href="https://colab.research.google.com/github'

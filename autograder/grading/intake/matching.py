@@ -12,7 +12,7 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder.course.errors import CourseError
 from autograder.grading.intake.files import File
-from autograder.grading.intake.reading import Cell, read
+from autograder.grading.intake.reading import StudentCell, read
 from autograder.grading.intake.terms import (
     DEFAULTS,
     Refused,
@@ -88,7 +88,7 @@ def same_text(one: str, other: str) -> bool:
 class Match:
     """Which cell of a submission belongs to which slot, and how it was told."""
 
-    def __init__(self, slots: Sequence[Slot], cells: Sequence[Cell]):
+    def __init__(self, slots: Sequence[Slot], cells: Sequence[StudentCell]):
         self.slots, self.cells = slots, cells
         self.slot_of: dict[int, int] = {}
         self.restored: list[int] = []  # answers told by something else than grade_id

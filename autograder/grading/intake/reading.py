@@ -18,7 +18,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 
 @dataclass(frozen=True)
-class Cell:
+class StudentCell:
     """A student's cell, as far as it is read: all else of the file is dropped."""
 
     kind: str
@@ -32,7 +32,7 @@ class Cell:
 class StudentNotebook:
     """A student's notebook; ``personal`` says that Colab put a name into it."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[StudentCell, ...]
     language: str = ""
     personal: bool = False
 
@@ -118,7 +118,7 @@ def _raw_cells(document: Json) -> list[Any] | None:
     return cells if isinstance(cells, list) else None
 
 
-def _cell(raw: object) -> Cell | None:
+def _cell(raw: object) -> StudentCell | None:
     if not isinstance(raw, dict):
         return None
     metadata = _dict(raw.get("metadata"))
@@ -129,7 +129,7 @@ def _cell(raw: object) -> Cell | None:
         kind = "markdown"
         source = "#" * (level if level in (1, 2, 3, 4, 5, 6) else 1) + " " + source
     ids = [_text(raw.get("id")), _text(metadata.get("id"))]
-    return Cell(
+    return StudentCell(
         kind if kind in ("code", "markdown") else "raw",
         source,
         _text(_dict(metadata.get("nbgrader")).get("grade_id")),

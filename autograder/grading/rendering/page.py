@@ -28,13 +28,13 @@ class Allowance:
 
 ALLOWANCE = Allowance()
 Attachments = Mapping[str, Mapping[str, str]]
-Draw = Callable[[str, Mapping[str, object], float], Drawing]
+DrawPlot = Callable[[str, Mapping[str, object], float], Drawing]
 
 
 class Page:
     """The drawings of one page. What exceeds its allowance is shown plain, and cut."""
 
-    def __init__(self, allowance: Allowance = ALLOWANCE, draw: Draw = _DRAWER.draw):
+    def __init__(self, allowance: Allowance = ALLOWANCE, draw: DrawPlot = _DRAWER.draw):
         self._allowance, self._draw = allowance, draw
         self._seconds, self._characters = allowance.page_seconds, 0
         self.next_cell()

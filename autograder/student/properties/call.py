@@ -111,4 +111,4 @@ def _opened(value: torch.Tensor) -> torch.Tensor:
 
 # Each way yields what is special about a call, and the call, made when it is asked for.
 Tries = Iterator[tuple[str, Callable[[], Results]]]
-Way = Callable[[Call], Tries]
+WayToCall = Callable[[Call], Tries]
