@@ -177,7 +177,6 @@ class BoxedExecute(CappedOutputs):
         self._used_up = False
         self._note_box()
 
-
     def _stop(self, reason: str) -> None:
         self._stopped = f"The notebook stopped here: {reason}."
 
