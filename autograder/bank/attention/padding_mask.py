@@ -90,6 +90,12 @@ EXERCISE = Specification(
     ),
     cases=[
         CaseKind(
+            name="other",
+            title="a pad_id that is not 0, and real tokens with the id 0",
+            inputs=_other_pad,
+            hint="The padding id is an argument.",
+        ),
+        CaseKind(
             name="right",
             title="padding at the end, another length in each sentence",
             inputs=_right_padded,
@@ -100,12 +106,6 @@ EXERCISE = Specification(
             title="padding at the beginning",
             inputs=_left_padded,
             hint="Padding may stand anywhere: look at the ids, not at lengths.",
-        ),
-        CaseKind(
-            name="other",
-            title="a pad_id that is not 0, and real tokens with the id 0",
-            inputs=_other_pad,
-            hint="The padding id is an argument.",
         ),
         CaseKind(
             name="large",
@@ -131,7 +131,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="zero_always",
-            says="You compare with 0, always, and forget the argument `pad_id`.",
+            says="You take 0 for padding, whatever `pad_id` says.",
             asks="What happens with a tokenizer whose padding id is 2?",
             ways=[
                 Way(edits=[Edit("ids != pad_id", "ids != 0")]),

@@ -68,6 +68,12 @@ def _far_triples(draw: Draw) -> Inputs:
 
 
 
+def _queries_of_zeros(draw: Draw) -> Inputs:
+    """All scores are zero: what is filled in for closed keys must not depend on them."""
+    inputs = _triples(2, lq=3, lk=5, d_k=4, d_v=2, mask=(2, 3, 5))(draw)
+    return inputs | {"q": torch.zeros_like(inputs["q"])}
+
+
 def _three_dimensions(mask: tuple[int, ...]) -> Maker:
     return _triples(2, lq=3, lk=5, d_k=4, d_v=6, mask=mask)
 
@@ -94,6 +100,10 @@ EXERCISE = Specification(
                 equal_sizes=_triples(4, 4, lq=4, lk=4, d_k=4, d_v=4, mask=(4, 4, 4, 4)),
                 as_many_sentences_as_queries=_triples(
                     3, lq=3, lk=4, d_k=5, d_v=2, mask=(3, 4)
+                ),
+                queries_of_zeros=_queries_of_zeros,
+                scores_in_the_millions=_triples(
+                    2, lq=3, lk=5, d_k=4, d_v=2, scale=2000.0
                 ),
             ),
             masked(_three_dimensions, Lq_Lk=(3, 5), B_1_Lk=(2, 1, 5), one_Lk=(1, 5)),

@@ -162,9 +162,17 @@ EXERCISE = Specification(
         Mutant(
             name="compared_with_input",
             says="According to your matrix, everybody sees everybody. Perhaps you "
-            "compared the output with the *input*, not with the output from before.",
+            "compared with the *input*, or with nothing, not with the output from before.",
             asks="Which two runs of the layer must be compared?",
-            ways=[Way(edits=[Edit("- before)", "- x)")])],
+            ways=[
+                Way(edits=[Edit("- before)", "- x)")]),
+                Way(name="not_compared", edits=[
+                    Edit("layer(changed) - before", "layer(changed)"),
+                ]),
+                Way(name="added_for_compared", edits=[
+                    Edit("layer(changed) - before", "layer(changed) + before"),
+                ]),
+            ],
         ),
         Mutant(
             name="set_to_zero",

@@ -137,6 +137,15 @@ def stack_mutants(arguments: str) -> list[Mutant]:
             ])],
         ),
         Mutant(
+            name="norm_replaced",
+            says="There is a norm at the end, but not the one that was given.",
+            asks="What does your stack do with the module `norm`?",
+            ways=[Way(edits=[
+                Edit("nn.Identity() if norm is None else norm",
+                     "nn.Identity() if norm is None else nn.LayerNorm(norm.normalized_shape)"),
+            ])],
+        ),
+        Mutant(
             name="norm_unnamed",
             says="The final norm is kept under another name than `norm`, or PyTorch "
             "does not know it.",

@@ -29,6 +29,7 @@ EXERCISE = Specification(
             one_sentence=stack_inputs(2, 1, 3, 4),
             no_layer=stack_inputs(0, 2, 3, 4, norm=True),
             equal_sizes=stack_inputs(3, 3, 3, 3, masks={"mask": "both"}),
+            seven_layers=stack_inputs(7, 2, 3, 4, masks={"mask": "padding"}),
         ),
     ),
     cases=[

@@ -26,9 +26,10 @@ def _network(
     activation: str = "",
     rate: float | None = None,
     pull: bool = False,
+    scale: float = 2.0,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        made: Inputs = {"x": draw.tensor(*lead, d_model)}
+        made: Inputs = {"x": draw.tensor(*lead, d_model, scale=scale)}
         made |= draw.weights(**feed_forward_shapes("", d_model, d_ff))
         made |= {"activation": activation} if activation else {}
         made |= {"rate": torch.tensor(rate)} if rate is not None else {}
@@ -53,6 +54,7 @@ EXERCISE = Specification(
             one_position=_network(2, 1, d_model=4, d_ff=5),
             equal_sizes=_network(3, 3, d_model=3, d_ff=3),
             no_batch=_network(d_model=4, d_ff=3),
+            large_numbers=_network(2, 3, d_model=4, d_ff=6, scale=32.0),
         ),
     ),
     cases=[

@@ -170,7 +170,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="ignore_fixed",
-            says="You wrote -100 by hand; `ignore` may be another number.",
+            says="Targets that do not count are -100, whatever `ignore` says.",
             asks="Which argument does not occur in your code?",
             ways=[Way(edits=[
                 Edit("following == pad_id, ignore)", "following == pad_id, -100)"),

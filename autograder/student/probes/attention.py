@@ -240,9 +240,10 @@ def _layer(inputs: Inputs) -> Callable[..., Any]:
     """The layer from (L, d) to (L, d) that the text ``inputs["layer"]`` names."""
     table = inputs["table"]
     layers = {
-        # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1].
-        "a mixture of positions": lambda x: torch.einsum(
-            "cij,jc->ic", table, x.roll(1, dims=-1)
+        # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1], and a
+        # bit, so that no output is zero.
+        "a mixture of positions": lambda x: (
+            torch.einsum("cij,jc->ic", table, x.roll(1, dims=-1)) + 0.125
         ),
         "masked attention": lambda x: F.scaled_dot_product_attention(
             x, x, x, attn_mask=table

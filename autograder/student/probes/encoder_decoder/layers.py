@@ -135,11 +135,18 @@ def _stack(
         return made[-1]
 
     depth = sum(name.endswith("matrix") for name in inputs)
-    norm = nn.LayerNorm(d_model) if "weights.norm.bias" in inputs else None
+    norm = _Norm(d_model) if "weights.norm.bias" in inputs else None
     stack = module_class(make_layer, depth, *([norm] if norm else []))
     count = len(made)
     seen = {"layers made": torch.tensor(count)}
     return seen | observe(load_weights(stack, inputs), names, masks, inputs)
+
+
+class _Norm(nn.LayerNorm):
+    """A norm that no other one can replace."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) + 0.125
 
 
 class _EncoderStandIn(nn.Module):
@@ -147,7 +154,7 @@ class _EncoderStandIn(nn.Module):
 
     def __init__(self, d_model: int):
         super().__init__()
-        self.matrix = nn.Parameter(torch.zeros(d_model, d_model))
+        self.matrix = nn.Parameter(torch.full((d_model, d_model), 0.125))
 
     def forward(
         self, x: torch.Tensor, mask: torch.Tensor | None = None
