@@ -299,7 +299,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="shared_layer",
-            says="Queries and keys share one layer; `w_k` is missing.",
+            says="`w_k` is missing. Perhaps queries and keys share one layer.",
             asks="How many layers does the text ask for?",
             ways=[Way(edits=[
                 Edit("self.w_k = nn.Linear(d_memory, d_k)", "self.w_k = self.w_q"),

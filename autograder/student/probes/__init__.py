@@ -197,21 +197,29 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         if name.startswith(WEIGHTS)
     }
     own = dict(module.named_parameters())
-    for name, value in weights.items():
-        if name not in own:
-            found = ", ".join(f"`{n}`" for n in own) or "no parameters at all"
-            raise WrongAnswer(f"expected a parameter `{name}`, found {found}")
-        if own[name].shape != value.shape:
-            raise WrongAnswer(
-                f"expected `{name}` of shape {tuple(value.shape)}, "
-                f"found {tuple(own[name].shape)}"
-            )
+    _refuse_others(own, weights)
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
     for device in {value.device for value in weights.values()}:
         module.to(device)
     return module.eval()
+
+
+def _refuse_others(own: Mapping[str, torch.Tensor], weights: Inputs) -> None:
+    """Say all that does not fit: two mistakes may begin with the same parameter."""
+    missing = [f"`{name}`" for name in weights if name not in own]
+    if missing:
+        wanted = "a parameter" if len(missing) == 1 else "parameters"
+        found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
+        raise WrongAnswer(f"expected {wanted} {', '.join(missing)}, found {found}")
+    others = [
+        f"`{name}` of shape {tuple(value.shape)}, found {tuple(own[name].shape)}"
+        for name, value in weights.items()
+        if own[name].shape != value.shape
+    ]
+    if others:
+        raise WrongAnswer(f"expected {'; '.join(others)}")
 
 
 def gradients(
