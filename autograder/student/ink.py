@@ -2,7 +2,8 @@
 
 What stands around the data (titles, names of axes, ticks, frames, legends) takes the
 colour of the page's text; the background is the page's. So does what is drawn in black
-among curves. What is painted onto a heat map or a shape keeps its colour.
+among curves, and what is written in black beside bars. What is painted onto a heat map
+or onto a filled shape keeps its colour.
 """
 
 from __future__ import annotations
@@ -58,8 +59,17 @@ def _around(figure: Any) -> Iterator[Any]:
         if legend := axes.get_legend():
             legend.get_frame().set_alpha(0.0)
             yield from (*legend.get_texts(), *legend.legend_handles)
-        if not axes.images and not axes.patches:
-            yield from (*axes.lines, *axes.texts)
+        shapes = [patch for patch in axes.patches if patch.get_fill()]
+        if not axes.images:
+            yield from () if shapes else axes.lines
+            yield from (text for text in axes.texts if not _stands_on(text, shapes))
+
+
+def _stands_on(text: Any, shapes: list[Any]) -> bool:
+    """Whether the middle of a text lies on one of the shapes."""
+    box = text.get_window_extent()
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    return any(shape.get_window_extent().contains(x, y) for shape in shapes)
 
 
 def _paint(part: Any, to_rgb: Any) -> None:

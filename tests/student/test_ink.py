@@ -42,6 +42,22 @@ def test_black_on_a_heat_map_stays(axes):
     assert as_svg(axes.figure, "A map.").count("currentColor") == around
 
 
+def test_black_beside_a_bar_is_the_pages_colour_and_black_on_it_stays(axes):
+    bars = axes.bar([1, 2], [3, 4], color="#E69F00")
+    around = as_svg(axes.figure, "Bars.").count("currentColor")
+    axes.bar_label(bars, ["on", "it"], label_type="center")
+    assert as_svg(axes.figure, "Bars.").count("currentColor") == around
+    axes.bar_label(bars, ["above", "it"])
+    assert as_svg(axes.figure, "Bars.").count("currentColor") > around
+
+
+def test_black_in_an_empty_circle_is_the_pages_colour(axes):
+    axes.add_patch(plt.Circle((0, 0), 1, fill=False, color="0.6"))
+    around = as_svg(axes.figure, "A circle.").count("currentColor")
+    axes.plot(0, 0, "ko")
+    assert as_svg(axes.figure, "A circle.").count("currentColor") > around
+
+
 def test_its_ground_is_the_pages(axes):
     axes.plot([1, 2], [1, 3], label="one")
     axes.legend()
