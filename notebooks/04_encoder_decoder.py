@@ -2254,6 +2254,7 @@ def your_test_at_work():
 #   rounding;
 # - `LanguageModel`, which is BERT's skeleton or GPT's, by one switch;
 # - the training goals of three families, each trained in seconds;
+# - `attention_weights`, which listens to all layers of a model as it is;
 # - a test that a published layer does not survive.
 #
 # **Next:** unit 5 trains your Transformer properly, and lets it write until it stops by
@@ -2270,8 +2271,8 @@ def your_test_at_work():
 #   sharing.
 # - Devlin et al. 2019 (BERT), Radford et al. 2019 (GPT-2), Raffel et al. 2020 (T5): the
 #   three families. T5 compares them side by side.
-# - Try it: train `Mirror(norm_first=False)` with a learning rate that rises over the
-#   first 100 steps. How deep can it get?
+# - Try it: `Mirror` takes a `depth`. With the warm-up of section 3, how deep can a
+#   post-norm model get? And a pre-norm one?
 
 # %% [markdown]
 # ## Where you stand
