@@ -8,20 +8,30 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 
+from autograder.authoring.notebook import read
 from autograder.bank import specifications
 from autograder.course import ROOT, units
 from autograder.course.files import write
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
-from autograder.student.exercise import Answers, Case, Value
+from autograder.student.exercise import (
+    RAISED,
+    Answers,
+    Case,
+    CaseResult,
+    Exercise,
+    Finding,
+    Value,
+)
 from autograder.student.otherside import OtherSide
+from autograder.student.points import earned
 
 DOCUMENT = ROOT / "docs" / "outside.md"
 
@@ -36,6 +46,7 @@ class Exposure:
         answers: the answers that are compared, by case and name.
         fixed: those that are the same in all drawings, so that they can be known.
         revealed: those that are equal to something that lies in the box.
+        points: of the exercise; ``stake``: those that its open cases alone are worth.
     """
 
     name: str
@@ -45,6 +56,8 @@ class Exposure:
     answers: set[tuple[str, str]] = field(default_factory=set)
     fixed: set[tuple[str, str]] = field(default_factory=set)
     revealed: set[tuple[str, str]] = field(default_factory=set)
+    points: float = 0.0
+    stake: float = 0.0
 
     @property
     def open(self) -> set[str]:
@@ -58,8 +71,27 @@ class Exposure:
 def rows() -> Iterator[Exposure]:
     """A row for each exercise, in the course's order."""
     for unit in units():
+        worth = {c.name: c.points for c in read(unit) if c.role == "check"}
         for specification in specifications(unit.name):
-            yield row(specification, list(_drawn(unit.name, specification)))
+            cases = list(_drawn(unit.name, specification))
+            found = row(specification, cases)
+            found.points = worth[found.name]
+            found.stake = _stake(found, specification, cases)
+            yield found
+
+
+def _stake(row: Row, specification: Specification, cases: Iterable[Case]) -> float:
+    """The points of an exercise's open cases alone."""
+    exercise = Exercise(
+        row.name, "", row.points, tuple(cases), aspects=specification.aspects
+    )
+    raised = (Finding("", RAISED),)
+    results = [
+        CaseResult(case, case.expected, (), 1.0) if case.name in row.open
+        else CaseResult(case, {}, raised, 0.0)
+        for case in exercise.cases
+    ]  # fmt: skip
+    return sum(points for points, _ in earned(exercise, results).values())
 
 
 def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
@@ -136,18 +168,54 @@ def _differ(values: list[Value]) -> bool:
 
 def document(found: Iterable[Exposure]) -> str:
     """The table, and what it means."""
-    lines = [_HEAD]
+    found, lines = list(found), [_HEAD]
     lines += [
         f"| {r.name} | {_listed(r.given)} | {_listed(r.kept)} | "
         f"{len(r.answers - r.fixed - r.revealed)} of {len(r.answers)} | {_decided(r)} |"
         for r in found
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_why(found)]) + "\n"
+
+
+def _why(found: Sequence[Row]) -> Iterator[str]:
+    """What is open, why it is, and what it is worth."""
+    yield "\n## What is open, and why\n"
+    yield (
+        "An open case has no answer that must be found out: code that says the same "
+        "whatever it is asked has its points. If the judge played the other side, it "
+        "would still be told what everybody knows.\n"
+    )
+    names = {name for row in found for name in row.open}
+    for cases, why in REASONS.items():
+        if here := [f"`{name}`" for name in cases if name in names]:
+            yield f"- {', '.join(here)}: {why}"
+    stakes = dict.fromkeys((row.name.partition("/")[0] for row in found), 0.0)
+    for row in found:
+        stakes[row.name.partition("/")[0]] += row.stake
+    yield "\nAll open cases of a unit together, of its 100 points:\n"
+    yield "| unit | points |\n|---|---:|"
+    yield from (f"| {unit} | {points:.1f} |" for unit, points in stakes.items())
+
+
+# The open cases of the same kind, and why they are.
+REASONS = {
+    ("property_start", "start"): "any good start is called one, and none is a secret. "
+    "Whoever fills the weights at random has done what is asked here.",
+    ("property_gradient",): "what hands numbers on, or moves them, has for a gradient "
+    "what pulls on it, and that must lie where the gradient is computed.",
+    (
+        "too_long", "too_long_for_one", "refused", "refused_again", "two_sizes",
+        "larger_source",
+    ): "what cannot be is refused in every drawing, and there is no other answer.",
+    ("nothing", "silent", "turned"): "what must be 0 is 0 in every drawing.",
+    ("equal",): "the sentence ends at once, in every drawing.",
+}  # fmt: skip
 
 
 def _decided(row: Exposure) -> str:
     if row.open:
-        return f"**open: {', '.join(sorted(row.open))}**"
+        stake = f"{row.stake:.1f} of {row.points:g} points"
+        return f"**open: {', '.join(sorted(row.open))}** ({stake})"
     return "outside; the judge plays along" if row.played else "outside"
 
 

@@ -67,6 +67,17 @@ def test_no_case_can_be_answered_without_solving_it(rows):
     assert found == OPEN | {name: OPEN.get(name, set()) | START for name in MODULES}
 
 
+def test_what_is_open_is_worth_little_and_the_document_says_why(rows):
+    told = {name for names in outside.REASONS for name in names}
+    assert set().union(*(row.open for row in rows)) <= told
+    stakes: dict[str, float] = {}
+    for row in rows:
+        unit = row.name.partition("/")[0]
+        stakes[unit] = stakes.get(unit, 0.0) + row.stake
+        assert bool(row.stake) == bool(row.open) and row.stake <= row.points / 4
+    assert max(stakes.values()) < 3.5  # of 100
+
+
 def test_the_document_says_what_is_so(rows):
     written = outside.DOCUMENT.read_text(encoding="utf-8")
     assert written == outside.document(rows), f"run {COMMAND}"

@@ -36,6 +36,8 @@ def _hidden(
         # Each of the four kinds of places occurs, whatever is drawn.
         chosen[:, 0] = torch.arange(batch) % 2 == 0
         chosen[:, -1] |= ~keep[:, -1]
+        if int((chosen & keep).sum()) < 2:  # which is rare, and has been drawn
+            chosen |= keep
         first, *_, last = (chosen & keep).nonzero().tolist()
         ids[tuple(first)] = special[0]
         ids[tuple(last)] = max(pad_id - 1, 1)
