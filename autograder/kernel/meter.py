@@ -75,7 +75,9 @@ class Meter:
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
         self.cpu = max(self.cpu, used)  # who has ended uncollected is not seen again
         before, self._waits = self._waits, waits(pids)
-        if self._stopped < _STOPS and any(map(is_stopped, pids)):
+        # The first, which in a process namespace nobody inside can stop: a child that
+        # has stopped itself buys no time.
+        if self._stopped < _STOPS and any(map(is_stopped, pids[:1])):
             self._stopped += passed
             return passed
         waited = sum(

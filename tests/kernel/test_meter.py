@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span
+from autograder.kernel.processes import descendants, is_stopped
 from tests.kernel.conftest import linux
 
 pytestmark = linux
@@ -78,6 +79,17 @@ def test_the_clock_stands_still_while_the_box_is_stopped(box):
         time.sleep(LOOK_SECONDS)
         span.over()
     assert span.clock < LOOK_SECONDS and span.busy
+
+
+def test_a_child_that_stops_itself_buys_no_time(box):
+    stop = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+    child = (
+        f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {stop!r}])"
+    )
+    process, span = box(f"{child}\n{SLEEP}")
+    look(span, lambda: any(map(is_stopped, descendants(process.pid))))
+    span.pause()
+    look(span, lambda: span.clock > 3 * LOOK_SECONDS)
 
 
 def test_the_clock_of_one_that_wants_a_cpu_goes_no_faster_than_it_gets_one(box):
