@@ -37,12 +37,19 @@ def test_it_lists_every_unit_with_its_badge():
     assert "\n".join(unit_rows()) in TEXT
 
 
+def test_its_first_lines_count_the_exercises():
+    cells = [cell for unit in units() for cell in read(unit)]
+    count = sum(cell.role == "check" for cell in cells)
+    assert f" {count} exercises" in TEXT.partition("\n## ")[0]
+
+
 def test_it_counts_the_variants_as_they_are():
     assert "\n".join(variant_rows()) in TEXT
 
 
 def test_its_links_and_folders_exist():
     links = re.findall(r"\]\((?!http)([^)#]+)\)", TEXT)
+    links += re.findall(r'src(?:set)?="([^"]+)"', TEXT)
     folders = re.findall(r"`([a-z]+(?:/[a-z]+)*/)`", TEXT)
     assert len(links) >= 4 and len(folders) >= 8
     for name in [*links, *folders]:
