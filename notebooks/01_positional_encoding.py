@@ -16,9 +16,9 @@
 #
 # *About 3½ hours · short path about 1½: exercises 1.2, 1.4, 1.5, 1.6*
 #
-# *10 exercises and one question in words · 100 points.* **You need** Python and a little PyTorch
-# (indexing, broadcasting, `nn.Module`). The short path carries the story: read the rest, and come
-# back to it.
+# *10 exercises and one question in words · 100 points.* **You need** Python and a
+# little PyTorch (indexing, broadcasting, `nn.Module`). The short path carries the
+# story: read the rest, and come back to it.
 #
 # **How it works.** Each exercise has a stub. Replace the line that raises
 # `NotImplementedError`, then run the check below it. The check tells at once what is
@@ -55,8 +55,9 @@ BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # ## 1.1 From ids to vectors
 #
 # A network works on vectors, a text comes as ids. An **embedding table** lies between
-# them: one row for each token of the vocabulary. To embed a token is to look up its row.
-# Nothing is multiplied and nothing is added. PyTorch has a layer that owns such a table.
+# them: one row for each token of the vocabulary. To embed a token is to look up its
+# row. Nothing is multiplied and nothing is added. PyTorch has a layer that owns such a
+# table.
 
 # %%
 torch.manual_seed(0)
@@ -72,18 +73,18 @@ print(words(sentences).detach().round(decimals=2))
 # should never change it. `padding_idx` asks for both: the layer sets that row to zero
 # when it is made, and lets no gradient reach it.
 #
-# Token 4 occurs twice above, at different places. Compare its two vectors. Remember what
-# you see: it is the problem that this whole notebook solves.
+# Token 4 occurs twice above, at different places. Compare its two vectors. Remember
+# what you see: it is the problem that this whole notebook solves.
 #
 # ### Exercise 1.1 - Look it up
 # *time ~10 min · difficulty 1/5 · 10 points*
 #
-# **Why it matters.** Every model of language begins with this line. And a padding vector that is
-# not zero leaks into each sum and mean that comes after it.
+# **Why it matters.** Every model of language begins with this line. And a padding
+# vector that is not zero leaks into each sum and mean that comes after it.
 #
-# **What to do.** Write the lookup yourself, on a table that you are given. Your version is a
-# little stricter than PyTorch's: padding gives the zero vector whatever its row happens to hold,
-# and no gradient reaches that row.
+# **What to do.** Write the lookup yourself, on a table that you are given. Your version
+# is a little stricter than PyTorch's: padding gives the zero vector whatever its row
+# happens to hold, and no gradient reaches that row.
 #
 # | | shape |
 # |---|---|
@@ -147,9 +148,10 @@ check("positional_encoding/embed", embed)
 # %% [markdown]
 # ## 1.2 Order is lost
 #
-# After the lookup, each token is a vector that knows its word and not its place. The next
-# layers of a network **mix** the vectors of a sentence, so that each can learn from the
-# others. Call any function from `(B, L, d_model)` to `(B, L, d_model)` a mixer.
+# After the lookup, each token is a vector that knows its word and not its place. The
+# next layers of a network **mix** the vectors of a sentence, so that each can learn
+# from the others. Call any function from `(B, L, d_model)` to `(B, L, d_model)` a
+# mixer.
 #
 # When does a mixer ignore order? Shuffle the sentence and mix. Or mix and then shuffle
 # the result in the same way. If both always agree, then a shuffled sentence gives
@@ -159,11 +161,12 @@ check("positional_encoding/embed", embed)
 # ### Exercise 1.2 - The shuffle gap
 # *time ~10 min · difficulty 2/5 · 10 points*
 #
-# **Why it matters.** It turns "this network cannot see order" from a saying into a number. This
-# is your first *property test*: it needs no expected values, only two ways that ought to agree.
+# **Why it matters.** It turns "this network cannot see order" from a saying into a
+# number. This is your first *property test*: it needs no expected values, only two ways
+# that ought to agree.
 #
-# **What to do.** Measure how far the two ways are apart, as the largest difference (without sign)
-# between any two numbers. Zero means: order is lost.
+# **What to do.** Measure how far the two ways are apart, as the largest difference
+# (without sign) between any two numbers. Zero means: order is lost.
 #
 # | | shape |
 # |---|---|
@@ -261,7 +264,8 @@ def gaps_of_four_mixers():
 # Averages do not see order, and the attention of unit 2 is an average with clever
 # weights. (What is left of its gap is rounding.) Recurrent and convolutional networks
 # see order by the way they are built. The Transformer gave that up, to look at all
-# positions at once. So it has to be *told* where each vector stands (paper, section 3.5).
+# positions at once. So it has to be *told* where each vector stands (paper, section
+# 3.5).
 
 # %% [markdown]
 # ## 1.3 A clock for positions
@@ -293,11 +297,11 @@ def gaps_of_four_mixers():
 # ### Exercise 1.3 - The table, by loops
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
-# **Why it matters.** Clear beats fast, the first time. This version is the one that you will
-# trust later, when you make it fast.
+# **Why it matters.** Clear beats fast, the first time. This version is the one that you
+# will trust later, when you make it fast.
 #
-# **What to do.** Write the table as you would fill it in by hand: for every position, for every
-# pair, two numbers. Slow is fine.
+# **What to do.** Write the table as you would fill it in by hand: for every position,
+# for every pair, two numbers. Slow is fine.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -370,11 +374,13 @@ def the_first_rows():
 # ### Exercise 1.4 - All positions at once
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
-# **Why it matters.** Broadcasting in place of loops is the skill that all later units live on.
+# **Why it matters.** Broadcasting in place of loops is the skill that all later units
+# live on.
 #
-# **What to do.** No loops this time. And be more general: take *any tensor of positions*, of any
-# shape, and put `d_model` new numbers behind each. Positions may be fractions, or negative. That
-# costs nothing, and you will use it soon. An odd `d_model` is a `ValueError`.
+# **What to do.** No loops this time. And be more general: take *any tensor of
+# positions*, of any shape, and put `d_model` new numbers behind each. Positions may be
+# fractions, or negative. That costs nothing, and you will use it soon. An odd `d_model`
+# is a `ValueError`.
 #
 # | | shape |
 # |---|---|
@@ -557,19 +563,20 @@ def similarity_of_positions():
 #
 # Published courses keep the table as a plain attribute. On their own machine it works.
 #
-# One more choice: a buffer is *saved* with the weights. A table that can be computed again need not
-# be: `register_buffer(name, tensor, persistent=False)` makes a buffer that moves with the model and
-# does not stand in its `state_dict()`. Both kinds are right here.
+# One more choice: a buffer is *saved* with the weights. A table that can be computed
+# again need not be: `register_buffer(name, tensor, persistent=False)` makes a buffer
+# that moves with the model and does not stand in its `state_dict()`. Both kinds are
+# right here.
 #
 # ### Exercise 1.5 - PositionalEncoding
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
-# **Why it matters.** Code that works until somebody calls `.to("cuda")` is the most common bug
-# of this kind of module.
+# **Why it matters.** Code that works until somebody calls `.to("cuda")` is the most
+# common bug of this kind of module.
 #
-# **What to do.** The module is *given* its table. Then it knows nothing of sines, and you can
-# test the two apart. Keep the table as a buffer called `pe`. Add positions, and nothing else: no
-# scaling, no dropout. They come next.
+# **What to do.** The module is *given* its table. Then it knows nothing of sines, and
+# you can test the two apart. Keep the table as a buffer called `pe`. Add positions, and
+# nothing else: no scaling, no dropout. They come next.
 #
 # | | shape |
 # |---|---|
@@ -642,7 +649,10 @@ def saved_or_not():
         module = nn.Module()
         module.register_buffer("pe", table, persistent=persistent)
         saved = list(module.state_dict())
-        print(f"persistent={persistent!s:<6} saved: {saved!s:<8} after .half(): {module.half().pe.dtype}")
+        print(
+            f"persistent={persistent!s:<6} saved: {saved!s:<8} "
+            f"after .half(): {module.half().pe.dtype}"
+        )
 
 
 # %% [markdown]
@@ -709,9 +719,10 @@ def who_is_louder():
 #
 # **Why it matters.** All models of units 4, 5 and 6 begin with this layer.
 #
-# **What to do.** Build the layer. The paper ends it with dropout, applied to the *sum* of
-# embedding and position (section 5.4). The module that adds positions is given to you as an
-# argument, so this exercise does not depend on your last one. And later you can pass another.
+# **What to do.** Build the layer. The paper ends it with dropout, applied to the *sum*
+# of embedding and position (section 5.4). The module that adds positions is given to
+# you as an argument, so this exercise does not depend on your last one. And later you
+# can pass another.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -756,7 +767,8 @@ class InputLayer(nn.Module):
         dropout: float = 0.1,
         padding_idx: int = 0,
     ):
-        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its name.
+        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its
+        name.
 
         Args:
             vocab_size: how many tokens there are.
@@ -788,13 +800,14 @@ check("positional_encoding/input_layer", InputLayer)
 # %% [markdown]
 # ### Another view: two one-hot vectors
 #
-# Papers often write an embedding as a *product*: a vector that is 1 at the token's number and 0
-# elsewhere (*one-hot*), times the table. Positions can be written in the same way. So the input of
-# a Transformer is one matrix product of each kind, $E^\top e_\text{token} + P^\top e_\text{pos}$
-# (the scale left out).
+# Papers often write an embedding as a *product*: a vector that is 1 at the token's
+# number and 0 elsewhere (*one-hot*), times the table. Positions can be written in the
+# same way. So the input of a Transformer is one matrix product of each kind,
+# $E^\top e_\text{token} + P^\top e_\text{pos}$ (the scale left out).
 #
-# **Predict first.** With `vocab_size` 30,000 and `d_model` 512: how many multiplications does the
-# product take for one token? And how many does the lookup take?
+# **Predict first.** With `vocab_size` 30,000 and `d_model` 512: how many
+# multiplications does the product take for one token? And how many does the lookup
+# take?
 
 
 # %%
@@ -812,41 +825,44 @@ def one_hot_view():
 
 
 # %% [markdown]
-# The product takes 15 million multiplications, all but 512 of them by zero. The lookup takes none.
-# The view is still worth having: it shows that an embedding is a linear layer without bias, which
-# is why it can be trained like one, and why unit 4 can use the same table again as the last layer.
+# The product takes 15 million multiplications, all but 512 of them by zero. The lookup
+# takes none. The view is still worth having: it shows that an embedding is a linear
+# layer without bias, which is why it can be trained like one, and why unit 4 can use
+# the same table again as the last layer.
 #
-# *Question in words (4 points).* A friend wants to save parameters: "I add the position to the
-# embedding, so the model gets a sum of two vectors. From a sum nobody can tell the parts. I had
-# better put them side by side, `(B, L, 2 * d_model)`." Say in three to five sentences: when can a
-# model tell the parts of a sum, what would side by side cost, and what does the next linear layer
-# make of the two ways?
+# *Question in words (4 points).* A friend wants to save parameters: "I add the position
+# to the embedding, so the model gets a sum of two vectors. From a sum nobody can tell
+# the parts. I had better put them side by side, `(B, L, 2 * d_model)`." Say in three to
+# five sentences: when can a model tell the parts of a sum, what would side by side
+# cost, and what does the next linear layer make of the two ways?
 #
-# *What a full answer has: parts can be told if they use different directions, which training can
-# arrange (2), the cost (1), the linear layer's view: a sum of two products either way (1).*
+# *What a full answer has: parts can be told if they use different directions, which
+# training can arrange (2), the cost (1), the linear layer's view: a sum of two products
+# either way (1).*
 
 # %% [markdown] written="positional_encoding/sum_or_pair" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# In many dimensions two vectors can be told from their sum if they lie in different directions:
-# sines fill mostly the first columns with quick changes, and training can move the words to where
-# the positions say little. Side by side doubles the width of everything that comes after, about
-# four times the weights of each layer. A linear layer makes W1 e + W2 p of the pair, and
-# W (e + p) = W e + W p of the sum: the same form, only that the sum must share one W. So side by
-# side can do all that the sum can, and more, at a price; the paper's sum turned out to be enough.
+# In many dimensions two vectors can be told from their sum if they lie in different
+# directions: sines fill mostly the first columns with quick changes, and training can
+# move the words to where the positions say little. Side by side doubles the width of
+# everything that comes after, about four times the weights of each layer. A linear
+# layer makes W1 e + W2 p of the pair, and W (e + p) = W e + W p of the sum: the same
+# form, only that the sum must share one W. So side by side can do all that the sum can,
+# and more, at a price; the paper's sum turned out to be enough.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 1.7 A step is a rotation
 #
 # Why sine *and* cosine? One of them would do to tell positions apart. The paper gives
-# the reason in one sentence of section 3.5: for any fixed $k$, the encoding of $pos + k$
-# is a *linear function* of the encoding of $pos$.
+# the reason in one sentence of section 3.5: for any fixed $k$, the encoding of
+# $pos + k$ is a *linear function* of the encoding of $pos$.
 #
 # With the clock it is plain. $k$ steps turn a hand by a fixed angle $k\,\omega_i$, with
-# $\omega_i = 10000^{-2i/d_\text{model}}$, wherever it started. To turn is to rotate, and
-# a rotation is a matrix:
+# $\omega_i = 10000^{-2i/d_\text{model}}$, wherever it started. To turn is to rotate,
+# and a rotation is a matrix:
 #
 # $$PE_{pos+k} = M_k\, PE_{pos} \quad\text{for every } pos, \qquad
 # M_k = \begin{pmatrix} R_0 & & \\ & R_1 & \\ & & \ddots \end{pmatrix}$$
@@ -858,13 +874,13 @@ def one_hot_view():
 # ### Exercise 1.7 - The shift matrix
 # *time ~25 min · difficulty 4/5 · 10 points*
 #
-# **Why it matters.** It is the reason for sines *and* cosines, and the seed of the positions
-# (RoPE) that today's large models use.
+# **Why it matters.** It is the reason for sines *and* cosines, and the seed of the
+# positions (RoPE) that today's large models use.
 #
 # **What to do.** Build $M_k$. Take paper and pencil first: write $\sin(a + b)$ and
-# $\cos(a + b)$ in terms of $\sin a$, $\cos a$, $\sin b$ and $\cos b$, and read the four numbers of $R_i$ off.
-# Careful: our pairs are (sine, cosine), in this order. The rotation in your textbook
-# is for (cosine, sine).
+# $\cos(a + b)$ in terms of $\sin a$, $\cos a$, $\sin b$ and $\cos b$, and read the four
+# numbers of $R_i$ off. Careful: our pairs are (sine, cosine), in this order. The
+# rotation in your textbook is for (cosine, sine).
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -919,8 +935,8 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
 check("positional_encoding/shift_matrix", shift_matrix)
 
 # %% [markdown]
-# Here are four hands at position 3, and after *your* matrix has moved them by 5. The dot
-# is where `sinusoid` says that position 8 should be.
+# Here are four hands at position 3, and after *your* matrix has moved them by 5. The
+# dot is where `sinusoid` says that position 8 should be.
 
 
 # %%
@@ -980,12 +996,12 @@ def rotations_add_up():
 # ### Exercise 1.8 - LearnedPositions
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Why it matters.** An error that says what happened saves an hour; a table that silently wraps
-# around costs a week.
+# **Why it matters.** An error that says what happened saves an hour; a table that
+# silently wraps around costs a week.
 #
-# **What to do.** Build it. The table starts as small random numbers, some hundredths in size. It
-# has nothing to say about a position that it never had, so refuse longer sentences with a
-# `ValueError`.
+# **What to do.** Build it. The table starts as small random numbers, some hundredths in
+# size. It has nothing to say about a position that it never had, so refuse longer
+# sentences with a `ValueError`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1048,10 +1064,11 @@ check("positional_encoding/learned", LearnedPositions)
 # %% [markdown]
 # ### Does it matter? Train and see
 #
-# A toy task: each sentence has 8 random tokens. Among them are one `A` and one `B`. Which
-# of the two comes first? A small network looks at each vector by itself, averages, and
-# decides. We train it three times: without positions, with sinusoids, with learned
-# positions. Then we test it on new sentences, also on sentences twice as long.
+# A toy task: each sentence has 8 random tokens. Among them are one `A` and one `B`.
+# Which of the two comes first? A small network looks at each vector by itself,
+# averages, and decides. We train it three times: without positions, with sinusoids,
+# with learned positions. Then we test it on new sentences, also on sentences twice as
+# long.
 #
 # **Predict first.** Six numbers, please: the accuracy of each of the three, at
 # length 8 and at length 16. A coin gets 50%.
@@ -1114,11 +1131,12 @@ def does_it_matter():
 
 
 # %% [markdown]
-# Without positions, the network is a coin. No training can change that: both answers have
-# the same bag of vectors. With either kind of positions it learns the task. And at
+# Without positions, the network is a coin. No training can change that: both answers
+# have the same bag of vectors. With either kind of positions it learns the task. And at
 # twice the length both fall far. The learned table never trained its rows 8 to 15. The
 # sinusoids *have* values there, but the network never saw them. Values for longer
-# sentences are not yet skill with longer sentences. We come back to that cliff in unit 5.
+# sentences are not yet skill with longer sentences. We come back to that cliff in
+# unit 5.
 
 # %% [markdown]
 # ## 1.9 Bug clinic
@@ -1126,8 +1144,8 @@ def does_it_matter():
 # The formula is two lines long. Still, wrong tables have been published, by teachers,
 # in solutions and lectures. Two of them:
 #
-# - **Table A**, from the solution of a university assignment. Its loop variable $j$ runs
-#   over the even columns, $j = 0, 2, 4, \dots$ It computes
+# - **Table A**, from the solution of a university assignment. Its loop variable $j$
+#   runs over the even columns, $j = 0, 2, 4, \dots$ It computes
 #   $\sin(pos / 10000^{\,j/d_\text{model}})$ and
 #   $\cos(pos / 10000^{\,(j+1)/d_\text{model}})$.
 # - **Table B**, from a public lecture. Its $j$ runs over the even columns as well. It
@@ -1186,18 +1204,19 @@ def three_tables():
 #
 # **Why it matters.** Eyes miss bugs. Tests do not.
 #
-# **What to do.** Write the test that these authors did not have. It gets a table and raises
-# `AssertionError` if the table is not the sinusoid table. We grade it as one grades a test: we
-# run it on right tables and on wrong ones, A and B and others. It must accept the right ones and
-# reject all others.
+# **What to do.** Write the test that these authors did not have. It gets a table and
+# raises `AssertionError` if the table is not the sinusoid table. We grade it as one
+# grades a test: we run it on right tables and on wrong ones, A and B and others. It
+# must accept the right ones and reject all others.
 #
 # - Accept what is right to about four decimals: a right table may have been computed in
 #   another way, or rounded. Its numbers are off by less than 0.0001.
-# - Reject every table with a number that is off by more than 0.01, or is no number at all.
+# - Reject every table with a number that is off by more than 0.01, or is no number at
+#   all.
 #
 # You may compare with a table of your own. But a test that copies the code copies its
-# bugs. It is more fun to test *properties*: where do the hands start? How long are they?
-# How far do they turn in the first step? How far in each next one?
+# bugs. It is more fun to test *properties*: where do the hands start? How long are
+# they? How far do they turn in the first step? How far in each next one?
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1207,9 +1226,9 @@ def three_tables():
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# The table `(max_len, d_model)` tells you both sizes. The sines are `(max_len, d_model/2)`,
-# and the cosines as well. The speeds are `(d_model/2,)`, and the angle of every hand at
-# every position is `(max_len, d_model/2)`.
+# The table `(max_len, d_model)` tells you both sizes. The sines are
+# `(max_len, d_model/2)`, and the cosines as well. The speeds are `(d_model/2,)`, and
+# the angle of every hand at every position is `(max_len, d_model/2)`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1278,35 +1297,36 @@ def your_test_at_work():
 # %% [markdown]
 # ## 1.10 A picture of your own
 #
-# So far, the pictures were ours. A good one is quickly made, and says more than a table: where
-# the hands start, how fast each of them turns, which two belong together. And somebody else must be
-# able to read it: what runs along each axis, and which curve is which?
+# So far, the pictures were ours. A good one is quickly made, and says more than a
+# table: where the hands start, how fast each of them turns, which two belong together.
+# And somebody else must be able to read it: what runs along each axis, and which curve
+# is which?
 #
 # ### Exercise 1.10 - Draw some dimensions
 # *time ~15 min · difficulty 2/5 · 4 points*
 #
-# **Why it matters.** You will draw curves in every unit and in every project. An axis without a
-# name is the most common mistake of all.
+# **Why it matters.** You will draw curves in every unit and in every project. An axis
+# without a name is the most common mistake of all.
 #
-# **What to do.** Draw some columns of a table over its first positions into **one** picture, one
-# curve for each column, with matplotlib or with
-# [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). People count dimensions
-# from 1: dimension 1 is column 0. Name both axes, and give a legend in which each curve is
-# named by its dimension's number, as in `dimension 7`. Return the `Axes`. It is checked what stands
-# on them; colours and markers are yours.
+# **What to do.** Draw some columns of a table over its first positions into **one**
+# picture, one curve for each column, with matplotlib or with
+# [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). People count
+# dimensions from 1: dimension 1 is column 0. Name both axes, and give a legend in which
+# each curve is named by its dimension's number, as in `dimension 7`. Return the `Axes`.
+# It is checked what stands on them; colours and markers are yours.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Which column is dimension 16? And what are the positions of the first `length` rows: do they begin
-# at 0 or at 1?
+# Which column is dimension 16? And what are the positions of the first `length` rows:
+# do they begin at 0 or at 1?
 #
 # </details>
 # <details><summary>Hint 2: the parts</summary>
 #
 # ```text
 # _, ax = plt.subplots()                 an empty picture
-# ax.plot(x, y, label=...)               one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
-# ax.set(xlabel=..., ylabel=...)         ax.legend()
+# ax.plot(x, y, label=...)        one curve; or sns.lineplot(x=x, y=y, label=..., ax=ax)
+# ax.set(xlabel=..., ylabel=...)  ax.legend()
 # ```
 #
 # </details>
@@ -1355,8 +1375,8 @@ def draw_dimensions(table: torch.Tensor, dimensions: Sequence[int], length: int)
 check("positional_encoding/draw_dimensions", draw_dimensions)
 
 # %% [markdown]
-# **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same but for a
-# shift? Which one has hardly gone down after 16 positions?
+# **Predict first**, for dimensions 1, 2, 7 and 16 of 64: which two curves are the same
+# but for a shift? Which one has hardly gone down after 16 positions?
 
 
 # %%
@@ -1365,9 +1385,9 @@ def four_curves_of_yours():
     ax = draw_dimensions(sinusoid(torch.arange(64), 64), (1, 2, 7, 16), 16)
     show(
         ax.figure,
-        alt="Your curves over positions 0 to 15. Dimensions 1 and 2 are a sine and a cosine "
-        "of the same wave, about 6 positions long; dimension 7 is a sine of about 15; "
-        "dimension 16 a cosine that falls slowly.",
+        alt="Your curves over positions 0 to 15. Dimensions 1 and 2 are a sine and a "
+        "cosine of the same wave, about 6 positions long; dimension 7 is a sine of "
+        "about 15; dimension 16 a cosine that falls slowly.",
     )
 
 
@@ -1387,20 +1407,22 @@ def four_curves_of_yours():
 # ## Go further
 #
 # - **Rotate instead of adding.** If a step is a rotation, why not rotate the vectors
-#   themselves? That is RoPE, and most large language models use it today: Su et al., 2021
-#   ([arXiv:2104.09864](https://arxiv.org/abs/2104.09864)). Your `shift_matrix` is its heart.
+#   themselves? That is RoPE, and most large language models use it today: Su et al.,
+#   2021 ([arXiv:2104.09864](https://arxiv.org/abs/2104.09864)). Your `shift_matrix` is
+#   its heart.
 # - **Bias the attention.** ALiBi adds no positions at all. It makes far tokens count
 #   less: Press et al., 2021 ([arXiv:2108.12409](https://arxiv.org/abs/2108.12409)).
 # - **No positions.** A decoder with a causal mask can work out order by itself:
 #   Haviv et al., 2022 ([arXiv:2203.16634](https://arxiv.org/abs/2203.16634)). After
 #   unit 2, use `shuffle_gap` to see why.
-# - **Play.** Replace 10000 by 10 or by 1000000 in your `sinusoid`, and draw the pictures
-#   again. Which positions become hard to tell apart?
+# - **Play.** Replace 10000 by 10 or by 1000000 in your `sinusoid`, and draw the
+#   pictures again. Which positions become hard to tell apart?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()

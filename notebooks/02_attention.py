@@ -18,7 +18,8 @@
 #
 # *About 3 hours · short path about 2: exercises 2.2, 2.5, 2.6, 2.7, 2.8, 2.10*
 #
-# *11 exercises and one question in words · 100 points.* The short path carries the story: read the rest, and come back to it.
+# *11 exercises and one question in words · 100 points.* The short path carries the
+# story: read the rest, and come back to it.
 #
 # **Recap.** Unit 1 ended with a tensor of shape `(B, L, d_model)`: `B` sentences, `L`
 # positions, and for each position a vector that knows its word and its place. It knows
@@ -74,8 +75,8 @@ def draw_map(ax, matrix: Tensor, rows: list, columns: list, title: str) -> None:
 # ## 1. A search that never says "not found"
 #
 # A Python dictionary is a strict librarian. You bring a **query**. It must equal one of
-# the **keys**, letter by letter. Then you get the **value**, all of it. Otherwise you get
-# nothing.
+# the **keys**, letter by letter. Then you get the **value**, all of it. Otherwise you
+# get nothing.
 #
 # Attention is a kind librarian. Every key is compared with your query, and each gets a
 # *score*. The scores become *shares* that sum to one. You get a mixture of all values:
@@ -91,8 +92,8 @@ def draw_map(ax, matrix: Tensor, rows: list, columns: list, title: str) -> None:
 # The last row is the reason why we want it.
 #
 # Here is a tiny ice-cream parlour. Each *key* describes a dish by three numbers: sweet,
-# cold, fruity. The *value* is what we want to know: price and calories. The *query* says
-# what we fancy.
+# cold, fruity. The *value* is what we want to know: price and calories. The *query*
+# says what we fancy.
 
 # %%
 dishes = ["sorbet", "chocolate ice", "apple pie", "soup"]
@@ -163,8 +164,8 @@ print(f"how well key 2 fits query 1: {one_score:.3f}")
 # positions are ever compared.
 #
 # **What to do.** Return all dot products of `Lq` queries with `Lk` keys: entry `[i, j]`
-# belongs to query `i` and key `j`. The numbers of queries and keys may differ. Loops are
-# welcome; one line is enough.
+# belongs to query `i` and key `j`. The numbers of queries and keys may differ. Loops
+# are welcome; one line is enough.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -212,19 +213,19 @@ check("attention/scores", dot_product_scores)
 # %% [markdown]
 # ## 2. Why divide by $\sqrt{d_k}$?
 #
-# Suppose that the numbers in `q` and `k` are independent, with mean 0 and variance 1. One
-# product $q_c k_c$ then has mean 0 and variance 1 as well. A score adds up $d_k$ of them,
-# and variances of independent terms add:
+# Suppose that the numbers in `q` and `k` are independent, with mean 0 and variance 1.
+# One product $q_c k_c$ then has mean 0 and variance 1 as well. A score adds up $d_k$ of
+# them, and variances of independent terms add:
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{c=1}^{d_k} \operatorname{Var}(q_c k_c) = d_k
 # \qquad\Longrightarrow\qquad \text{standard deviation} = \sqrt{d_k}.$$
 #
-# So longer vectors give larger scores, for no good reason. Dividing by $\sqrt{d_k}$ brings
-# the standard deviation back to 1, whatever the size (Vaswani et al. 2017, section 3.2.1
-# and its footnote 4).
+# So longer vectors give larger scores, for no good reason. Dividing by $\sqrt{d_k}$
+# brings the standard deviation back to 1, whatever the size (Vaswani et al. 2017,
+# section 3.2.1 and its footnote 4).
 #
-# **Predict first.** `d_k` grows from 4 to 64. By which factor do typical scores grow? And
-# what does softmax do with ten scores that are that large?
+# **Predict first.** `d_k` grows from 4 to 64. By which factor do typical scores grow?
+# And what does softmax do with ten scores that are that large?
 
 # %%
 SIZES = [1, 4, 16, 64, 256, 1024]
@@ -253,17 +254,17 @@ def scores_grow():
     right.legend()
     show(
         fig,
-        alt="Left: the measured standard deviation of scores lies on the line square root "
-        "of d_k, from 1 to 32. Right: the average largest attention weight of ten keys rises "
-        "towards 1 without scaling and stays near 0.3 with scaling.",
+        alt="Left: the measured standard deviation of scores lies on the line square "
+        "root of d_k, from 1 to 32. Right: the average largest attention weight of ten "
+        "keys rises towards 1 without scaling and stays near 0.3 with scaling.",
     )
 
 
 # %% [markdown]
-# Without scaling, softmax soon gives everything to one key. The kind librarian has turned
-# into the strict one. That is bad for learning: where the softmax is that sure of itself,
-# its gradient is almost zero. Look at the size of the derivative of the weights with respect to
-# the scores:
+# Without scaling, softmax soon gives everything to one key. The kind librarian has
+# turned into the strict one. That is bad for learning: where the softmax is that sure
+# of itself, its gradient is almost zero. Look at the size of the derivative of the
+# weights with respect to the scores:
 
 # %%
 @demo
@@ -274,7 +275,8 @@ def slope_of_the_softmax():
         line = f"d_k {d_k:5d}:"
         for name, factor in (("without scaling", 1.0), ("with", 1 / math.sqrt(d_k))):
             weights = (products * factor).softmax(-1)  # (500, 10)
-            slope = (weights * (1 - weights)).mean()  # the diagonal of softmax's Jacobian
+            # The diagonal of softmax's Jacobian.
+            slope = (weights * (1 - weights)).mean()
             line += f"   {name} {float(slope):.4f}"
         print(line)
 
@@ -284,11 +286,12 @@ def slope_of_the_softmax():
 #
 # *time ~10 min · difficulty 2/5 · 7 points*
 #
-# **Why it matters.** Real inputs come in batches `(B, L, d_k)`, and from the next unit on
-# with heads `(B, h, L, d_k)`. Code that counts dimensions *from the end* serves all of them.
+# **Why it matters.** Real inputs come in batches `(B, L, d_k)`, and from the next unit
+# on with heads `(B, h, L, d_k)`. Code that counts dimensions *from the end* serves all
+# of them.
 #
-# **What to do.** Return $QK^\top / \sqrt{d_k}$ for every matrix in the batch. There may be
-# any number of leading dimensions, also none. They are the same for `q` and `k`.
+# **What to do.** Return $QK^\top / \sqrt{d_k}$ for every matrix in the batch. There may
+# be any number of leading dimensions, also none. They are the same for `q` and `k`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -361,21 +364,23 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # $$\frac{e^{x_j + c}}{\sum_m e^{x_m + c}} = \frac{e^c\,e^{x_j}}{e^c \sum_m e^{x_m}}
 # = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
 #
-# But `float32` ends at about $3.4 \cdot 10^{38}$, and $e^{89}$ lies beyond. `inf / inf` is
-# `nan`. The cure is in the equation itself: **you are free to choose $c$, for each row.**
+# But `float32` ends at about $3.4 \cdot 10^{38}$, and $e^{89}$ lies beyond. `inf / inf`
+# is `nan`. The cure is in the equation itself: **you are free to choose $c$, for each
+# row.**
 #
 # ### Exercise 2.3 - a softmax that survives
 #
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
-# **Why it matters.** A single `nan` in a loss spreads to every weight of a network in one
-# step. This is one of its favourite birthplaces.
+# **Why it matters.** A single `nan` in a loss spreads to every weight of a network in
+# one step. This is one of its favourite birthplaces.
 #
-# **What to do.** Write softmax over the last dimension with `exp`, `sum` and a good choice
-# of $c$. (`torch.softmax` exists, and does just this. Here you open the box; from Exercise
-# 2.7 on you may use it.) Leave the input as it was, and keep the gradient alive: training
-# runs through this function, so no `.item()`, no `.data`, no NumPy. Some entries may be
-# `-inf`: they must get weight 0. Each row has at least one finite number.
+# **What to do.** Write softmax over the last dimension with `exp`, `sum` and a good
+# choice of $c$. (`torch.softmax` exists, and does just this. Here you open the box;
+# from Exercise 2.7 on you may use it.) Leave the input as it was, and keep the gradient
+# alive: training runs through this function, so no `.item()`, no `.data`, no NumPy.
+# Some entries may be `-inf`: they must get weight 0. Each row has at least one finite
+# number.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -392,7 +397,8 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # their sum per row        (..., 1)
 # ```
 #
-# Two rows of one tensor can lie far apart. One number for the whole tensor is not enough.
+# Two rows of one tensor can lie far apart. One number for the whole tensor is not
+# enough.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -424,7 +430,8 @@ def stable_softmax(x: Tensor) -> Tensor:
 
 
 # %% check="attention/softmax" points=10
-# Looks at small, huge and far-apart numbers, at -inf, at gradients, and at x afterwards.
+# Looks at small, huge and far-apart numbers, at -inf, at gradients, and at x
+# afterwards.
 check("attention/softmax", stable_softmax)
 
 # %% [markdown]
@@ -432,18 +439,18 @@ check("attention/softmax", stable_softmax)
 #
 # Some keys must not be looked at. There are two classic reasons.
 #
-# - **Padding.** Sentences in a batch are filled up to one length with a dummy token. Nobody
-#   should listen to it.
-# - **Causality.** A model that predicts the next word must not peek at it. Position `i` may
-#   see positions `0 ... i` and no later one.
+# - **Padding.** Sentences in a batch are filled up to one length with a dummy token.
+#   Nobody should listen to it.
+# - **Causality.** A model that predicts the next word must not peek at it. Position `i`
+#   may see positions `0 ... i` and no later one.
 #
 # A mask answers one question for each pair: *may query `i` attend to key `j`?* In this
-# course **`True` means yes**. For a forbidden pair we set the score to $-\infty$ *before*
-# the softmax. Since $e^{-\infty} = 0$, its weight becomes exactly zero, and the other
-# weights still sum to one.
+# course **`True` means yes**. For a forbidden pair we set the score to $-\infty$
+# *before* the softmax. Since $e^{-\infty} = 0$, its weight becomes exactly zero, and
+# the other weights still sum to one.
 #
-# The scores of a batch have shape `(B, Lq, Lk)`. A mask need not have that full shape; it is
-# enough that it *broadcasts* to it:
+# The scores of a batch have shape `(B, Lq, Lk)`. A mask need not have that full shape;
+# it is enough that it *broadcasts* to it:
 #
 # | mask | shape | says |
 # |---|---|---|
@@ -451,8 +458,8 @@ check("attention/softmax", stable_softmax)
 # | causal | `(L, L)` | each query has its own forbidden keys, the same for all sentences |
 # | both | `(B, L, L)` | all of it |
 #
-# (With heads, from unit 3 on, scores are `(B, h, Lq, Lk)`. A padding mask then gets one more
-# dimension of size 1, between the batch and the queries.)
+# (With heads, from unit 3 on, scores are `(B, h, Lq, Lk)`. A padding mask then gets one
+# more dimension of size 1, between the batch and the queries.)
 #
 # ### Exercise 2.4 - the padding mask
 #
@@ -461,14 +468,14 @@ check("attention/softmax", stable_softmax)
 # **Why it matters.** Without it, the meaning of a sentence depends on how long its
 # neighbours in the batch happen to be.
 #
-# **What to do.** From a batch of token ids, make the boolean mask with `True` where a key
-# is a real token. `pad_id` is not always 0. Padding may stand at the end, at the
+# **What to do.** From a batch of token ids, make the boolean mask with `True` where a
+# key is a real token. `pad_id` is not always 0. Padding may stand at the end, at the
 # beginning, or anywhere.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# The mask forbids *keys*, and keys are the columns of the scores `(B, Lq, Lk)`. At which
-# place must the dimension of size 1 stand, so that all *queries* share the row?
+# The mask forbids *keys*, and keys are the columns of the scores `(B, Lq, Lk)`. At
+# which place must the dimension of size 1 stand, so that all *queries* share the row?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -515,11 +522,11 @@ check("attention/padding_mask", padding_mask)
 #
 # *time ~8 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** One diagonal too many, and a language model copies the answer from its
-# own input. The training loss looks wonderful. The model has learnt nothing.
+# **Why it matters.** One diagonal too many, and a language model copies the answer from
+# its own input. The training loss looks wonderful. The model has learnt nothing.
 #
-# **What to do.** Return the square mask in which position `i` may attend to itself and to
-# everything before it.
+# **What to do.** Return the square mask in which position `i` may attend to itself and
+# to everything before it.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -572,12 +579,12 @@ check("attention/causal_mask", causal_mask)
 #
 # *time ~8 min · difficulty 2/5 · 7 points*
 #
-# **Why it matters.** A decoder must respect both masks. With the wrong logical word between
-# them, each one opens what the other had closed.
+# **Why it matters.** A decoder must respect both masks. With the wrong logical word
+# between them, each one opens what the other had closed.
 #
-# **What to do.** Combine two masks: a pair is allowed only if *both* allow it. Either may be
-# `None`, which means "no restriction". The shapes may differ; they broadcast. Leave
-# both inputs as they were.
+# **What to do.** Combine two masks: a pair is allowed only if *both* allow it. Either
+# may be `None`, which means "no restriction". The shapes may differ; they broadcast.
+# Leave both inputs as they were.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -654,7 +661,8 @@ def three_masks():
     show(
         fig,
         alt="Three 5 by 5 masks. Padding: the last two columns are closed. Causal: a "
-        "lower triangle is open. Both: the lower triangle without the last two columns.",
+        "lower triangle is open. Both: the lower triangle without the last two "
+        "columns.",
     )
 
 
@@ -687,7 +695,8 @@ for name, given in (("keep", keep), ("~keep", ~keep)):
 # ### The row that may see nobody
 #
 # What if *every* key of a row is forbidden? "The shares sum to one" and "nobody gets a
-# share" cannot both hold. Different code answers differently. **Predict first**, then run.
+# share" cannot both hold. Different code answers differently. **Predict first**, then
+# run.
 
 # %%
 scores = torch.tensor([[0.5, 1.0, 2.0]])
@@ -702,29 +711,30 @@ print("filled with -1e9:", with_large_number[0])
 print("PyTorch's own:   ", of_pytorch[0, 0])
 
 # %% [markdown]
-# Three answers: an alarm (`nan`), a quiet lie (all keys share equally, the forbidden ones
-# too), and silence (zeros). None of them is right, because the question has no right
-# answer. **In this course every query may see at least one key, and rows without any are
-# never graded.** It is your data's job to keep that promise.
+# Three answers: an alarm (`nan`), a quiet lie (all keys share equally, the forbidden
+# ones too), and silence (zeros). None of them is right, because the question has no
+# right answer. **In this course every query may see at least one key, and rows without
+# any are never graded.** It is your data's job to keep that promise.
 #
-# *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan` is
-# ugly". One day a batch contains a sentence that consists of padding only. Say in three to
-# five sentences: what does each version return for it, which one would you notice in
-# training and why, and what would you do about such a sentence?
+# *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
+# is ugly". One day a batch contains a sentence that consists of padding only. Say in
+# three to five sentences: what does each version return for it, which one would you
+# notice in training and why, and what would you do about such a sentence?
 #
-# *What a full answer has: both results (2), which one is noticed and why (1), a remedy at
-# the right place (1).*
+# *What a full answer has: both results (2), which one is noticed and why (1), a remedy
+# at the right place (1).*
 
 # %% [markdown] written="attention/empty_row" points=4
 # **Your answer**
 #
 # ### BEGIN SOLUTION
-# With `-inf`, softmax divides 0 by 0: the weights and the output of this sentence are `nan`.
-# With `-1e9`, all scores are equal, so each padding token gets the same share, and the output is
-# the mean of their values: finite, and meaningless. The `nan` is noticed at once, since it
-# spreads to the loss and, by the gradient, to every weight. The uniform weights go unnoticed, and the
-# model trains on noise. Remedy: remove empty sentences when the batch is made (or give them
-# one real token), and leave the alarm switched on.
+# With `-inf`, softmax divides 0 by 0: the weights and the output of this sentence are
+# `nan`. With `-1e9`, all scores are equal, so each padding token gets the same share,
+# and the output is the mean of their values: finite, and meaningless. The `nan` is
+# noticed at once, since it spreads to the loss and, by the gradient, to every weight.
+# The uniform weights go unnoticed, and the model trains on noise. Remedy: remove empty
+# sentences when the batch is made (or give them one real token), and leave the alarm
+# switched on.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -734,8 +744,9 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 #
 # ![From left to right: q, (Lq, d_k), and k, (Lk, d_k), give the scores (Lq, Lk), each query with each key, divided by the root of d_k. A mask puts minus infinity into the column of key 3, which is padding. Softmax over each row gives weights (Lq, Lk) that sum to 1, with zeros for key 3. The weighted sum with v, (Lk, d_v), is the output, (Lq, d_v).](../assets/figures/scaled_dot_product.png)
 #
-# Here three queries meet four keys. Follow one row from left to right: it never meets another
-# row. (All of it may happen once for each sentence and head: those are the `...` in front.)
+# Here three queries meet four keys. Follow one row from left to right: it never meets
+# another row. (All of it may happen once for each sentence and head: those are the
+# `...` in front.)
 #
 # ### Exercise 2.7 - scaled dot-product attention
 #
@@ -744,17 +755,18 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 # **Why it matters.** Everything in the units to come calls this function.
 #
 # **What to do.** Return the output *and* the weights. Treat any number of leading
-# dimensions. `mask` is boolean (`True` = may attend) and broadcasts to the scores; `None`
-# allows everything. Every row of the mask allows at least one key. Leave the inputs as they
-# were, and keep the gradient alive.
+# dimensions. `mask` is boolean (`True` = may attend) and broadcasts to the scores;
+# `None` allows everything. Every row of the mask allows at least one key. Leave the
+# inputs as they were, and keep the gradient alive.
 #
-# **What is allowed.** Everything in PyTorch, your own functions from above too. That includes
-# `F.scaled_dot_product_attention`. But it gives you no weights, so the work remains yours.
+# **What is allowed.** Everything in PyTorch, your own functions from above too. That
+# includes `F.scaled_dot_product_attention`. But it gives you no weights, so the work
+# remains yours.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Where does the mask go: before or after the softmax? If after, do the weights still sum
-# to one?
+# Where does the mask go: before or after the softmax? If after, do the weights still
+# sum to one?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -830,13 +842,15 @@ def yours_beside_pytorch():
 # %% [markdown]
 # ### What does it cost?
 #
-# Every query meets every key: for a sequence of length $L$ that is $L^2$ scores, and as many weights.
-# Yours writes them all down. PyTorch's function has several *backends*; the plain one (`MATH`) does
-# the same as you, the other one (`FLASH_ATTENTION`) goes through the keys in blocks and never holds
-# the whole matrix (Dao et al. 2022). All give the same numbers.
+# Every query meets every key: for a sequence of length $L$ that is $L^2$ scores, and as
+# many weights. Yours writes them all down. PyTorch's function has several *backends*;
+# the plain one (`MATH`) does the same as you, the other one (`FLASH_ATTENTION`) goes
+# through the keys in blocks and never holds the whole matrix (Dao et al. 2022). All
+# give the same numbers.
 #
-# **Predict first.** The length doubles. By which factor does the time grow, and by which the memory
-# for the weights? Does the clever backend change the *growth* of the time, or only its size?
+# **Predict first.** The length doubles. By which factor does the time grow, and by
+# which the memory for the weights? Does the clever backend change the *growth* of the
+# time, or only its size?
 
 
 # %%
@@ -852,7 +866,9 @@ def cost_over_length():
             times.append(time.perf_counter() - start)
         return 1000 * min(times)
 
-    print("length    weights      yours       MATH      FLASH   (milliseconds, d_k = 64)")
+    print(
+        "length    weights      yours       MATH      FLASH   (milliseconds, d_k = 64)"
+    )
     for length in (256, 512, 1024, 2048):
         q, k, v = torch.randn(3, 1, 1, length, 64)
         line = f"{length:6d} {4 * length**2 / 2**20:7.2f} MiB"
@@ -864,18 +880,19 @@ def cost_over_length():
 
 
 # %% [markdown]
-# Twice the length, about four times the time, whoever computes it: the square is in the task. What
-# the blocks save is memory, and with it the time to move it: the matrix of weights grows with
-# the square, the blocks do not. That is also why the fast function cannot return the weights.
+# Twice the length, about four times the time, whoever computes it: the square is in the
+# task. What the blocks save is memory, and with it the time to move it: the matrix of
+# weights grows with the square, the blocks do not. That is also why the fast function
+# cannot return the weights.
 #
 # ### Reading a map: who is "it"?
 #
-# *The cat didn't climb the tree because **it** was too scared.* You know at once that "it"
-# is the cat. Trees are not scared. How could attention find out?
+# *The cat didn't climb the tree because **it** was too scared.* You know at once that
+# "it" is the cat. Trees are not scared. How could attention find out?
 #
-# **To be honest:** nothing here is trained. We set small embeddings by hand, so that each
-# number has a meaning and you can follow it. A trained network finds features of its own, and they
-# are rarely as tidy.
+# **To be honest:** nothing here is trained. We set small embeddings by hand, so that
+# each number has a meaning and you can follow it. A trained network finds features of
+# its own, and they are rarely as tidy.
 #
 # Each word has five features. We use attention twice:
 # 1. "it" looks for a *property*. It finds "scared", and collects what a bearer of this
@@ -937,9 +954,10 @@ def who_is_it():
     fig.tight_layout()
     show(
         fig,
-        alt="Three attention maps of the sentence. Step 1: the row of 'it' is bright at "
-        "'scared' only. Step 2: the row of 'it' is bright at 'cat'. With 'tall' in place "
-        "of 'scared' it is bright at 'tree'. So is the row of the last word. All other rows are even.",
+        alt="Three attention maps of the sentence. Step 1: the row of 'it' is bright "
+        "at 'scared' only. Step 2: the row of 'it' is bright at 'cat'. With 'tall' in "
+        "place of 'scared' it is bright at 'tree'. So is the row of the last word. All "
+        "other rows are even.",
     )
     for last, weights in (("scared", of_scared), ("tall", of_tall)):
         cat, tree = float(weights[7, 1]), float(weights[7, 5])
@@ -949,15 +967,15 @@ def who_is_it():
 
 
 # %% [markdown]
-# Change one word at the end of the sentence, and "it" turns from the cat to the tree. A row
-# of even colour belongs to a word whose query is zero: it looks for nothing, so all keys
-# share equally. Two layers were needed, because what "it" must look for was itself to be
-# found first. That is one reason why Transformers stack layers.
+# Change one word at the end of the sentence, and "it" turns from the cat to the tree. A
+# row of even colour belongs to a word whose query is zero: it looks for nothing, so all
+# keys share equally. Two layers were needed, because what "it" must look for was itself
+# to be found first. That is one reason why Transformers stack layers.
 #
 # ## 6. Two modules
 #
-# So far, queries, keys and values fell from the sky. In a network they are *learnt*: three linear
-# layers make them from the input.
+# So far, queries, keys and values fell from the sky. In a network they are *learnt*:
+# three linear layers make them from the input.
 #
 # ```text
 #        ┌─ w_q ─ q (B, L, d_k) ─┐
@@ -974,9 +992,10 @@ def who_is_it():
 # **Why it matters.** This is the first layer in the course in which words listen to
 # each other.
 #
-# **What to do.** Create three `nn.Linear` layers (with bias, PyTorch's default) named `w_q`,
-# `w_k` and `w_v`. In `forward`, apply them and call your `scaled_dot_product_attention`.
-# There is no output projection, no dropout and no residual here; they come in units 3 and 4.
+# **What to do.** Create three `nn.Linear` layers (with bias, PyTorch's default) named
+# `w_q`, `w_k` and `w_v`. In `forward`, apply them and call your
+# `scaled_dot_product_attention`. There is no output projection, no dropout and no
+# residual here; they come in units 3 and 4.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1048,10 +1067,10 @@ class SelfAttention(nn.Module):
 check("attention/self_attention", SelfAttention)
 
 # %% [markdown]
-# **Cross-attention** lets one sequence search another: the words of a translation look at
-# the words of the original. The queries come from the one that asks. The keys *and* the
-# values come from the one that is asked, its *memory*. The two may have different lengths,
-# and vectors of different sizes.
+# **Cross-attention** lets one sequence search another: the words of a translation look
+# at the words of the original. The queries come from the one that asks. The keys *and*
+# the values come from the one that is asked, its *memory*. The two may have different
+# lengths, and vectors of different sizes.
 #
 # ```text
 # x      (B, Lq, d_model)  ── w_q ─ q (B, Lq, d_k) ─┐
@@ -1069,7 +1088,8 @@ check("attention/self_attention", SelfAttention)
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# One output comes out for each *asker*. So who sends the queries? And who holds the answers?
+# One output comes out for each *asker*. So who sends the queries? And who holds the
+# answers?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1120,7 +1140,8 @@ class CrossAttention(nn.Module):
         """Attend from x `(B, Lq, d_model)` to the memory `(B, Lk, d_memory)`.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, Lq, Lk)`: True = may attend.
+            mask: None, or boolean and broadcastable to `(B, Lq, Lk)`: True = may
+                attend.
 
         Returns:
             The output `(B, Lq, d_v)` and the weights `(B, Lq, Lk)`.
@@ -1140,24 +1161,24 @@ check("attention/cross_attention", CrossAttention)
 # ## 7. Bug clinic: test a layer without reading it
 #
 # The worst bugs in attention raise no error. Shapes are right, the loss goes down, and
-# somewhere a word sees its own future. You can find such a leak from outside: **change one
-# input and watch which outputs move.**
+# somewhere a word sees its own future. You can find such a leak from outside: **change
+# one input and watch which outputs move.**
 #
 # ### Exercise 2.10 - who sees whom
 #
 # *time ~15 min · difficulty 3/5 · 6 points*
 #
-# **Why it matters.** This is how the checks of this course look into your layers. It works for
-# any layer, however it is written.
+# **Why it matters.** This is how the checks of this course look into your layers. It
+# works for any layer, however it is written.
 #
-# **What to do.** For each input position `j`, change *all* features of that position, run the layer,
-# and note which output positions `i` moved (in *any* feature, by more than `1e-6`). Change
-# by something like 1, on a copy. Leave `x` as it was.
+# **What to do.** For each input position `j`, change *all* features of that position,
+# run the layer, and note which output positions `i` moved (in *any* feature, by more
+# than `1e-6`). Change by something like 1, on a copy. Leave `x` as it was.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# One run of the layer tells you about one changed input. Is that a row or a column of the
-# matrix you return?
+# One run of the layer tells you about one changed input. Is that a row or a column of
+# the matrix you return?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1192,7 +1213,8 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         x: an input of shape `(L, d)`.
 
     Returns:
-        A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j changes?
+        A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j
+        changes?
     """
     ### BEGIN SOLUTION
     before = layer(x)  # (L, d_out)
@@ -1210,8 +1232,8 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 check("attention/who_sees_whom", who_sees_whom)
 
 # %% [markdown]
-# Three patients. All claim to be causal: output `i` depends on inputs `0 ... i` only. All
-# have the right shapes, and all of them can be trained.
+# Three patients. All claim to be causal: output `i` depends on inputs `0 ... i` only.
+# All have the right shapes, and all of them can be trained.
 #
 # **Predict first.** Read the three functions. Which patient leaks the future, and how?
 
@@ -1273,31 +1295,33 @@ def bug_clinic():
 # %% [markdown]
 # <details><summary>The diagnosis (look at your pictures first)</summary>
 #
-# Patient c is the sly one. Its weights above the diagonal are all exactly zero, so a look at
-# the weights finds nothing. But its softmax runs over the *queries*. Later queries enter the
-# denominator, and through it the future leaks into the past. Only the probe sees it.
+# Patient c is the sly one. Its weights above the diagonal are all exactly zero, so a
+# look at the weights finds nothing. But its softmax runs over the *queries*. Later
+# queries enter the denominator, and through it the future leaks into the past. Only the
+# probe sees it.
 #
 # </details>
 #
 # ## 8. Order does not matter - yet
 #
-# **Predict first.** You shuffle the words of a sentence and send it through self-attention,
-# without positions. What happens to the outputs?
+# **Predict first.** You shuffle the words of a sentence and send it through
+# self-attention, without positions. What happens to the outputs?
 #
-# The answer has a name. A layer $f$ is **permutation equivariant** if shuffling its input merely
-# shuffles its output in the same way, $f(Px) = P f(x)$ for every permutation $P$.
+# The answer has a name. A layer $f$ is **permutation equivariant** if shuffling its
+# input merely shuffles its output in the same way, $f(Px) = P f(x)$ for every
+# permutation $P$.
 #
 # ### Exercise 2.11 - the equivariance gap
 #
 # *time ~10 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** It is the precise form of "attention knows no order", and the reason
-# why unit 1 came first.
+# **Why it matters.** It is the precise form of "attention knows no order", and the
+# reason why unit 1 came first.
 #
-# **What to do.** Measure how far a layer is from being equivariant: the largest absolute
-# difference between $f(Px)$ and $Pf(x)$. For an equivariant layer that is zero, up to rounding.
-# The permutation comes as `order`: position `i` of the shuffled sequence holds the old position
-# `order[i]`.
+# **What to do.** Measure how far a layer is from being equivariant: the largest
+# absolute difference between $f(Px)$ and $Pf(x)$. For an equivariant layer that is
+# zero, up to rounding. The permutation comes as `order`: position `i` of the shuffled
+# sequence holds the old position `order[i]`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1335,7 +1359,8 @@ def equivariance_gap(
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
         x: an input of shape `(L, d)`.
-        order: a permutation of 0 ... L-1, shape `(L,)`, int64; new row i is old row order[i].
+        order: a permutation of 0 ... L-1, shape `(L,)`, int64; new row i is old row
+            order[i].
 
     Returns:
         The largest absolute difference, a tensor of shape `()`.
@@ -1372,21 +1397,22 @@ def does_order_matter():
 
 
 # %% [markdown]
-# Bare self-attention treats a sentence as a *set*: "dog bites man" and "man bites dog" get
-# the same vectors. Positions cure that. Curiously, a causal mask alone breaks the symmetry, too:
-# the first word sees one word, the last one sees all.
+# Bare self-attention treats a sentence as a *set*: "dog bites man" and "man bites dog"
+# get the same vectors. Positions cure that. Curiously, a causal mask alone breaks the
+# symmetry, too: the first word sees one word, the last one sees all.
 #
 # ## 9. Optional: the maps of a real model
 #
-# This part needs a network connection, the package `transformers`, and about 700 MB for a
-# multilingual BERT (Devlin et al. 2019), trained on 104 languages. Nothing is graded. Set the switch to try it.
+# This part needs a network connection, the package `transformers`, and about 700 MB for
+# a multilingual BERT (Devlin et al. 2019), trained on 104 languages. Nothing is graded.
+# Set the switch to try it.
 
 # %%
 WITH_NETWORK = False
 
 
 def bert_maps(sentence: str, second: str | None = None) -> tuple[list[str], Tensor]:
-    """Tokens of a sentence, or of a pair, and BERT's weights `(layers, heads, L, L)`."""
+    """Tokens of a sentence or a pair, and BERT's weights `(layers, heads, L, L)`."""
     from transformers import AutoModel, AutoTokenizer
 
     name = "google-bert/bert-base-multilingual-cased"
@@ -1418,13 +1444,13 @@ else:
     print("Skipped: set WITH_NETWORK = True above to see maps of multilingual BERT.")
 
 # %% [markdown]
-# Try other layers and heads, and the same sentence in your own language. Look for heads that
-# always see the next word, the previous one, or the final `[SEP]`. The second map has a sentence
-# and its translation in one input, `[CLS] ... [SEP] ... [SEP]`: do words look at their own
-# translation across the border, although nobody ever told BERT which sentences belong together in
-# that way? In which layers, in which languages? And be careful with
-# conclusions: a large weight says where a layer *looked*, not why it decided as it did (Jain
-# and Wallace 2019 and, in reply, Wiegreffe and Pinter 2019).
+# Try other layers and heads, and the same sentence in your own language. Look for heads
+# that always see the next word, the previous one, or the final `[SEP]`. The second map
+# has a sentence and its translation in one input, `[CLS] ... [SEP] ... [SEP]`: do words
+# look at their own translation across the border, although nobody ever told BERT which
+# sentences belong together in that way? In which layers, in which languages? And be
+# careful with conclusions: a large weight says where a layer *looked*, not why it
+# decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter 2019).
 #
 # ## What you built
 #
@@ -1432,25 +1458,30 @@ else:
 # - padding and causal masks, and the right way to join them;
 # - `scaled_dot_product_attention`, equal to PyTorch's own;
 # - `SelfAttention` and `CrossAttention`, which learn what to look for;
-# - two tests, `who_sees_whom` and `equivariance_gap`, that judge any layer from outside.
+# - two tests, `who_sees_whom` and `equivariance_gap`, that judge any layer from
+#   outside.
 #
 # **Next:** one map sees one kind of relation. Unit 3 runs several side by side.
 #
 # ## Go further
 #
-# - Vaswani et al. 2017, *Attention Is All You Need*, sections 3.2.1 and 3.2.3: the source.
-# - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to Align
-#   and Translate*: attention before the Transformer, with a small network in place of the dot product.
-# - Milakov and Gimelshein 2018, *Online normalizer calculation for softmax*: your stable
-#   softmax in a single pass. It is the seed of FlashAttention (Dao et al. 2022).
-# - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must look like.
-# - Try it: remove the scaling in `SelfAttention` with `d_k = 256` and look at the weights at
-#   initialisation. What do you expect to see?
+# - Vaswani et al. 2017, *Attention Is All You Need*, sections 3.2.1 and 3.2.3: the
+#   source.
+# - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to
+#   Align and Translate*: attention before the Transformer, with a small network in
+#   place of the dot product.
+# - Milakov and Gimelshein 2018, *Online normalizer calculation for softmax*: your
+#   stable softmax in a single pass. It is the seed of FlashAttention (Dao et al. 2022).
+# - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must
+#   look like.
+# - Try it: remove the scaling in `SelfAttention` with `d_k = 256` and look at the
+#   weights at initialisation. What do you expect to see?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()

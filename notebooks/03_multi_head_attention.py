@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 3 · Multi-head attention
 #
-# One attention map can hold one opinion about who matters to whom. Language needs several
-# at once: which adjective belongs to this noun, who does what, where does the clause end?
-# So we run several attentions side by side, each in a small space of its own:
+# One attention map can hold one opinion about who matters to whom. Language needs
+# several at once: which adjective belongs to this noun, who does what, where does the
+# clause end? So we run several attentions side by side, each in a small space of its
+# own:
 #
 # $$\operatorname{MultiHead}(Q, K, V) =
 # \operatorname{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h)\, W^O, \qquad
@@ -22,12 +23,13 @@
 #
 # *About 3 hours · short path about 2: exercises 3.1, 3.2, 3.3, 3.5, 3.6*
 #
-# *10 exercises and one question in words · 100 points.* The short path carries the story: read the rest, and come back to it.
+# *10 exercises and one question in words · 100 points.* The short path carries the
+# story: read the rest, and come back to it.
 #
 # **Recap.** Unit 2 ended with `scaled_dot_product_attention(q, k, v, mask)`. It returns
-# the output and the weights, treats any number of leading dimensions, and takes masks in
-# which `True` means "may attend". You also built `SelfAttention`: three linear layers
-# `w_q`, `w_k`, `w_v`, and attention of a sequence to itself. Both are used here.
+# the output and the weights, treats any number of leading dimensions, and takes masks
+# in which `True` means "may attend". You also built `SelfAttention`: three linear
+# layers `w_q`, `w_k`, `w_v`, and attention of a sequence to itself. Both are used here.
 #
 # **Conventions of this course**
 #
@@ -66,8 +68,8 @@ HEAD_COLOURS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7"]  # Okabe and Ito
 
 
 # %% [markdown]
-# Two helpers for pictures. The first draws an attention map. The second draws a matrix of
-# labelled cells in the colours of the heads.
+# Two helpers for pictures. The first draws an attention map. The second draws a matrix
+# of labelled cells in the colours of the heads.
 
 
 # %%
@@ -92,7 +94,8 @@ def draw_cells(ax, numbers: Tensor, d_k: int, title: str) -> None:
     for i, row in enumerate(numbers.long().tolist()):
         for j, number in enumerate(row):
             colour = HEAD_COLOURS[number % 10 // d_k]
-            ax.add_patch(plt.Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white"))
+            square = plt.Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white")
+            ax.add_patch(square)
             ax.text(j + 0.5, i + 0.5, f"{number:02d}", ha="center", va="center")
     ax.set(xlim=(0, columns), ylim=(rows, 0), aspect="equal")
     ax.axis("off")
@@ -106,8 +109,8 @@ def draw_cells(ax, numbers: Tensor, d_k: int, title: str) -> None:
 # - **which word stands just before me?** (there is my colour)
 # - **which word is the verb?** (there is what happens)
 #
-# Below, the scores are set by hand: 6 for a hit, 0 otherwise. Head A asks the first question,
-# head B the second. A single head that wants both can only *add* the scores.
+# Below, the scores are set by hand: 6 for a hit, 0 otherwise. Head A asks the first
+# question, head B the second. A single head that wants both can only *add* the scores.
 #
 # **Predict first.** What do the rows of "cat" and "bird" look like in the third map?
 
@@ -133,48 +136,50 @@ def one_head_or_two():
     fig.tight_layout()
     show(
         fig,
-        alt="Three attention maps. Head A is bright just below the diagonal. Head B is bright "
-        "in the column of 'saw'. The single head for both splits its rows: half of 'cat' goes "
-        "to 'red' and half to 'saw'.",
+        alt="Three attention maps. Head A is bright just below the diagonal. Head B is "
+        "bright in the column of 'saw'. The single head for both splits its rows: half "
+        "of 'cat' goes to 'red' and half to 'saw'.",
     )
 
 
 # %% [markdown]
-# The single head gives "cat" one half of *red* and one half of *saw*. Both are there, but
-# **in one sum**. Which half answered which question is lost. Swap the two answers and the
-# sum stays the same.
+# The single head gives "cat" one half of *red* and one half of *saw*. Both are there,
+# but **in one sum**. Which half answered which question is lost. Swap the two answers
+# and the sum stays the same.
 #
-# Two heads keep the answers apart. Each writes into features of its own, side by side. That
-# is all there is to "multi-head": not one mixture of size `d_model`, but `h` mixtures of
-# size `d_model / h`.
+# Two heads keep the answers apart. Each writes into features of its own, side by side.
+# That is all there is to "multi-head": not one mixture of size `d_model`, but `h`
+# mixtures of size `d_model / h`.
 #
 # ## 2. The plain view: a list of heads
 #
 # ```text
-#                     ┌─ heads[0] ─ (B, L, d_v) ─┐
-# x (B, L, d_model) ──┼─ heads[1] ─ (B, L, d_v) ─┼─ joined (B, L, h·d_v) ─ w_o ─ (B, L, d_out)
-#                     └─ heads[2] ─ (B, L, d_v) ─┘
+#                   ┌─ heads[0] (B, L, d_v) ┐
+# x (B, L, d_model) ┼─ heads[1] (B, L, d_v) ┼ joined (B, L, h·d_v) ─ w_o ─ (B, L, d_out)
+#                   └─ heads[2] (B, L, d_v) ┘
 # ```
 #
-# Every head is a complete `SelfAttention` from unit 2 with weights of its own. Every head sees
-# the whole input. The last linear layer, `w_o`, lets the heads' answers talk to each other.
+# Every head is a complete `SelfAttention` from unit 2 with weights of its own. Every
+# head sees the whole input. The last linear layer, `w_o`, lets the heads' answers talk
+# to each other.
 #
 # ### Exercise 3.1 - a list of heads
 #
 # *time ~20 min · difficulty 2/5 · 14 points*
 #
-# **Why it matters.** It is the definition, word for word. When you doubt a clever version
-# later, you compare it with this one.
+# **Why it matters.** It is the definition, word for word. When you doubt a clever
+# version later, you compare it with this one.
 #
-# **What to do.** Keep `num_heads` modules of the class `attention.SelfAttention(d_model, d_k,
-# d_v)` in `self.heads`, and one `nn.Linear` (with bias) in `self.w_o`. In `forward`, run all
-# heads on `x`, put their outputs side by side along the *features*, head 0 first, and apply
-# `w_o`. Return the weights of all heads in one tensor `(B, h, L, L)`, too.
+# **What to do.** Keep `num_heads` modules of the class
+# `attention.SelfAttention(d_model, d_k, d_v)` in `self.heads`, and one `nn.Linear`
+# (with bias) in `self.w_o`. In `forward`, run all heads on `x`, put their outputs side
+# by side along the *features*, head 0 first, and apply `w_o`. Return the weights of all
+# heads in one tensor `(B, h, L, L)`, too.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# An optimiser only trains what `parameters()` lists. Does a module find the parameters of
-# layers in an ordinary Python list? Which container of `nn` is made for this?
+# An optimiser only trains what `parameters()` lists. Does a module find the parameters
+# of layers in an ordinary Python list? Which container of `nn` is made for this?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -213,7 +218,8 @@ class ListOfHeads(nn.Module):
         d_v: size of each head's values, and so of its output.
         d_out: size of the output vectors.
 
-    The heads are `attention.SelfAttention` modules in `heads`; the linear layer is `w_o`.
+    The heads are `attention.SelfAttention` modules in `heads`; the linear layer is
+    `w_o`.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_k: int, d_v: int, d_out: int):
@@ -248,8 +254,8 @@ class ListOfHeads(nn.Module):
 check("multi_head_attention/list_of_heads", ListOfHeads)
 
 # %% [markdown]
-# Nobody has told the heads to differ. **Predict first:** do fresh, untrained heads have the same
-# map?
+# Nobody has told the heads to differ. **Predict first:** do fresh, untrained heads have
+# the same map?
 
 
 # %%
@@ -272,21 +278,22 @@ def untrained_heads():
 
 
 # %% [markdown]
-# They differ from the start, because their random weights differ. Training then pushes each of
-# them to where it helps most.
+# They differ from the start, because their random weights differ. Training then pushes
+# each of them to where it helps most.
 #
 # ## 3. The fast view: one projection, split into heads
 #
 # A Python loop over heads makes `3·h` small matrix products. A processor prefers few
 # large ones. Look at what the heads do with the *same* `x`:
 #
-# $$q^{(0)} = W^{(0)} x, \qquad q^{(1)} = W^{(1)} x, \qquad \dots \qquad\Longrightarrow\qquad
+# $$q^{(0)} = W^{(0)} x, \qquad q^{(1)} = W^{(1)} x, \qquad \dots
+# \qquad\Longrightarrow\qquad
 # \begin{pmatrix} q^{(0)} \\ q^{(1)} \\ \vdots \end{pmatrix} =
 # \begin{pmatrix} W^{(0)} \\ W^{(1)} \\ \vdots \end{pmatrix} x$$
 #
-# Stack the small matrices into one tall matrix. One product then gives the queries of all
-# heads, one below the other. So the features `0 ... d_k-1` belong to head 0, the next `d_k` to head
-# 1, and so on. Nothing is left to do but to *read* them as heads.
+# Stack the small matrices into one tall matrix. One product then gives the queries of
+# all heads, one below the other. So the features `0 ... d_k-1` belong to head 0, the
+# next `d_k` to head 1, and so on. Nothing is left to do but to *read* them as heads.
 #
 # Here are 4 positions with 6 features; `21` is position 2, feature 1. Colours are the
 # three heads. From left to right: what the projection gives, and what attention needs.
@@ -305,16 +312,17 @@ def heads_are_blocks_of_columns():
         draw_cells(ax, numbers[:, 2 * head : 2 * head + 2], 2, f"head {head}: (L, d_k)")
     show(
         fig,
-        alt="Left: a 4 by 6 matrix, its columns in three colours, two columns each. Right: "
-        "three 4 by 2 matrices, one of each colour: the column blocks of the left matrix.",
+        alt="Left: a 4 by 6 matrix, its columns in three colours, two columns each. "
+        "Right: three 4 by 2 matrices, one of each colour: the column blocks of the "
+        "left matrix.",
     )
 
 
 # %% [markdown]
 # ### Three tools for shapes
 #
-# The first two compute nothing: they say how the same numbers are to be read. The third is for
-# masks.
+# The first two compute nothing: they say how the same numbers are to be read. The third
+# is for masks.
 #
 # | tool | does | the numbers in memory |
 # |---|---|---|
@@ -322,9 +330,9 @@ def heads_are_blocks_of_columns():
 # | [`x.transpose(i, j)`](https://docs.pytorch.org/docs/stable/generated/torch.transpose.html) | swaps two dimensions: element `[a, b]` becomes `[b, a]` | stay where they are; only the way of counting changes |
 # | [`x.masked_fill(m, v)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill_.html) | a copy with `v` wherever the boolean `m` is true; `m` broadcasts | a new tensor |
 #
-# (`flatten` and `unflatten` are `view` for some dimensions; `reshape` is `view` that copies where
-# it must.) **Predict first:** `view(2, 3)` and `transpose` both turn `(3, 2)` into `(2, 3)`. Do they
-# give the same?
+# (`flatten` and `unflatten` are `view` for some dimensions; `reshape` is `view` that
+# copies where it must.) **Predict first:** `view(2, 3)` and `transpose` both turn
+# `(3, 2)` into `(2, 3)`. Do they give the same?
 
 # %%
 x = torch.arange(6).view(3, 2)
@@ -338,19 +346,19 @@ print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist(
 #
 # *time ~12 min · difficulty 3/5 · 8 points*
 #
-# **Why it matters.** This is the most mistyped line of the whole Transformer. The classic
-# mistake raises no error, and the model even learns a little.
+# **Why it matters.** This is the most mistyped line of the whole Transformer. The
+# classic mistake raises no error, and the model even learns a little.
 #
-# **What to do.** Turn `(B, L, d_model)` into `(B, h, L, d_k)` with `d_k = d_model / h`. Head
-# `i` gets the `i`-th *block of neighbouring features*, of every position. (Other courses
-# deal the features out like cards. This trains just as well, but then weights cannot
-# be exchanged with PyTorch. Our contract: blocks.)
+# **What to do.** Turn `(B, L, d_model)` into `(B, h, L, d_k)` with `d_k = d_model / h`.
+# Head `i` gets the `i`-th *block of neighbouring features*, of every position. (Other
+# courses deal the features out like cards. This trains just as well, but then weights
+# cannot be exchanged with PyTorch. Our contract: blocks.)
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `view` keeps all numbers in the order in which they lie in memory: position by position, and in each
-# position feature by feature. Into which *two* dimensions can you cut the features
-# without moving anything? And what must still move afterwards?
+# `view` keeps all numbers in the order in which they lie in memory: position by
+# position, and in each position feature by feature. Into which *two* dimensions can you
+# cut the features without moving anything? And what must still move afterwards?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -411,23 +419,25 @@ def split_and_shortcut():
     fig.tight_layout()
     show(
         fig,
-        alt="Upper row: three matrices of one colour each. Lower row: each matrix holds "
-        "all three colours, and only one or two positions.",
+        alt="Upper row: three matrices of one colour each. Lower row: each matrix "
+        "holds all three colours, and only one or two positions.",
     )
 
 
 # %% [markdown]
-# The shortcut gives head 0 *all* features of the first positions, chopped into pieces. Its "positions"
-# are no positions any more. Attention would then compare pieces of one word with each other.
+# The shortcut gives head 0 *all* features of the first positions, chopped into pieces.
+# Its "positions" are no positions any more. Attention would then compare pieces of one
+# word with each other.
 #
 # ### Exercise 3.3 - merge heads
 #
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Why it matters.** After attention, each position must find its features again, in the order in
-# which `w_o` expects them.
+# **Why it matters.** After attention, each position must find its features again, in
+# the order in which `w_o` expects them.
 #
-# **What to do.** The way back: `(B, h, L, d_k)` to `(B, L, h·d_k)`. It undoes `split_heads`.
+# **What to do.** The way back: `(B, h, L, d_k)` to `(B, L, h·d_k)`. It undoes
+# `split_heads`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -442,9 +452,9 @@ def split_and_shortcut():
 # joined                      (B, L, h * d_k)
 # ```
 #
-# If PyTorch complains that a *view* is not compatible with a *stride*: a transposed tensor
-# lies scattered in memory. Some functions copy it into order for you, and `view` is not one of
-# them.
+# If PyTorch complains that a *view* is not compatible with a *stride*: a transposed
+# tensor lies scattered in memory. Some functions copy it into order for you, and `view`
+# is not one of them.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -497,13 +507,14 @@ def there_and_back():
 #
 # *time ~12 min · difficulty 3/5 · 10 points*
 #
-# **Why it matters.** "Equal up to how the weights are stored" is how one proves that two
-# implementations are the same. You will do this with PyTorch's own layer in section 8.
+# **Why it matters.** "Equal up to how the weights are stored" is how one proves that
+# two implementations are the same. You will do this with PyTorch's own layer in
+# section 8.
 #
-# **What to do.** You get a list of heads, each with the linear layers `w_q`, `w_k` and `w_v`.
-# Return a dict with the weight and the bias of the three large layers that do the work of
-# all heads at once, named as in `state_dict()`: `"w_q.weight"`, `"w_q.bias"`, `"w_k.weight"`,
-# `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`.
+# **What to do.** You get a list of heads, each with the linear layers `w_q`, `w_k` and
+# `w_v`. Return a dict with the weight and the bias of the three large layers that do
+# the work of all heads at once, named as in `state_dict()`: `"w_q.weight"`,
+# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -538,11 +549,12 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     """The weights of three large layers that do the work of all heads.
 
     Args:
-        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to d_k.
+        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to
+            d_k.
 
     Returns:
-        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and the
-        same for `w_k` and `w_v`. Rows `i * d_k ... (i + 1) * d_k - 1` are head i's.
+        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
+        the same for `w_k` and `w_v`. Rows `i * d_k ... (i + 1) * d_k - 1` are head i's.
     """
     ### BEGIN SOLUTION
     return {
@@ -576,8 +588,8 @@ def large_layer_beside_small_ones():
 # %% [markdown]
 # ## 5. One mask for all heads
 #
-# Scores now have four dimensions, `(B, h, Lq, Lk)`. The masks of unit 2 have two or three.
-# Broadcasting lines shapes up *from the right* and fills in ones on the left:
+# Scores now have four dimensions, `(B, h, Lq, Lk)`. The masks of unit 2 have two or
+# three. Broadcasting lines shapes up *from the right* and fills in ones on the left:
 #
 # ```text
 # scores           (B, h, Lq, Lk)
@@ -585,7 +597,8 @@ def large_layer_beside_small_ones():
 # padding mask        (B, 1,  Lk)   ->  (1, B, 1, Lk)   batch meets HEADS!
 # ```
 #
-# **Predict first.** With `B = 2` and `h = 3`, what happens? And with `B = 3` and `h = 3`?
+# **Predict first.** With `B = 2` and `h = 3`, what happens? And with `B = 3` and
+# `h = 3`?
 
 # %%
 for batch in (2, 3):
@@ -598,8 +611,9 @@ for batch in (2, 3):
         print(f"B = {batch}: {error}")
 
 # %% [markdown]
-# The error is the lucky case. With as many sentences as heads, the mask of sentence 1 silently
-# masks head 1 of *every* sentence. So we give each mask its four dimensions ourselves.
+# The error is the lucky case. With as many sentences as heads, the mask of sentence 1
+# silently masks head 1 of *every* sentence. So we give each mask its four dimensions
+# ourselves.
 #
 # **The contract from here on.** A mask may have
 #
@@ -609,8 +623,8 @@ for batch in (2, 3):
 # | 3 | `(B, Lq, Lk)` | sentences, queries, keys: the same for all heads |
 # | 4 | `(B, h, Lq, Lk)` | a mask of its own for each head |
 #
-# Any of `B`, `h`, `Lq` may be 1. A three-dimensional mask is *always* read as one with a batch,
-# never as one with heads.
+# Any of `B`, `h`, `Lq` may be 1. A three-dimensional mask is *always* read as one with
+# a batch, never as one with heads.
 #
 # ### Exercise 3.5 - a mask for all heads
 #
@@ -618,8 +632,8 @@ for batch in (2, 3):
 #
 # **Why it matters.** You have just seen why. `B == h` is not rare: 8 heads, batch of 8.
 #
-# **What to do.** Return the mask with four dimensions, so that it broadcasts to `(B, h, Lq,
-# Lk)` as the table says. `None` stays `None`.
+# **What to do.** Return the mask with four dimensions, so that it broadcasts to
+# `(B, h, Lq, Lk)` as the table says. `None` stays `None`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -655,7 +669,8 @@ def mask_for_heads(mask: Tensor | None) -> Tensor | None:
             where B, h and Lq may be 1: True = may attend.
 
     Returns:
-        None, or the mask with exactly four dimensions, broadcastable to `(B, h, Lq, Lk)`.
+        None, or the mask with exactly four dimensions, broadcastable to
+        `(B, h, Lq, Lk)`.
     """
     ### BEGIN SOLUTION
     if mask is None or mask.dim() == 4:
@@ -673,10 +688,11 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # %% [markdown]
 # ## 6. Multi-head attention
 #
-# One thing is new: **dropout on the attention weights**. In training, each weight is set to zero
-# with probability $p$, and the others are divided by $1-p$. A query then cannot lean on a
-# single key, since this key may be missing at any moment. (The paper says where *it* drops
-# in section 5.4; dropout on the weights is what its published code and PyTorch's layer do.)
+# One thing is new: **dropout on the attention weights**. In training, each weight is
+# set to zero with probability $p$, and the others are divided by $1-p$. A query then
+# cannot lean on a single key, since this key may be missing at any moment. (The paper
+# says where *it* drops in section 5.4; dropout on the weights is what its published
+# code and PyTorch's layer do.)
 #
 # **Predict first.** Do the rows still sum to one after dropout? If not: what about
 # their average over many draws?
@@ -691,16 +707,19 @@ many = torch.stack([F.dropout(weights, p=0.5) for _ in range(5000)])
 print("average of 5000 draws:", [round(w, 2) for w in many.mean(0).tolist()])
 
 # %% [markdown]
-# A single row no longer sums to one; the average does. That is why the rest is divided by
-# $1-p$: in evaluation, where nothing is dropped, the layer sees the weights it is used to.
+# A single row no longer sums to one; the average does. That is why the rest is divided
+# by $1-p$: in evaluation, where nothing is dropped, the layer sees the weights it is
+# used to.
 #
-# Now everything together. Queries, keys and values may come from three different tensors.
-# (In cross-attention, `key` and `value` are both the memory. The layer does not care.)
+# Now everything together. Queries, keys and values may come from three different
+# tensors. (In cross-attention, `key` and `value` are both the memory. The layer does
+# not care.)
 #
 # ![Query, key and value, each (B, L, d_model), go through a projection of their own. The result of each is read as three heads, blocks of neighbouring columns in three colours. Head 0 attends with the first block of all three, head 1 with the second, head 2 with the third, (B, h, L, d_k). Their outputs are put side by side, head 0 first, and the last projection makes the output, (B, Lq, d_model).](../assets/figures/multi_head.png)
 #
-# Inside each head stands the picture of unit 2: scores, mask, softmax, then dropout on the
-# weights `(B, h, Lq, Lk)`, then the weighted sum. All heads run in one go, as a batch.
+# Inside each head stands the picture of unit 2: scores, mask, softmax, then dropout on
+# the weights `(B, h, Lq, Lk)`, then the weighted sum. All heads run in one go, as a
+# batch.
 #
 # ### Exercise 3.6 - multi-head attention
 #
@@ -710,17 +729,18 @@ print("average of 5000 draws:", [round(w, 2) for w in many.mean(0).tolist()])
 # language model.
 #
 # **What to do.** Four linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from `d_model` to
-# `d_model`, with bias. If the features cannot be shared out evenly, raise a `ValueError`
-# when the layer is made. `forward` takes masks as in section 5. Dropout acts on
-# the weights, in training mode only.
+# `d_model`, with bias. If the features cannot be shared out evenly, raise a
+# `ValueError` when the layer is made. `forward` takes masks as in section 5. Dropout
+# acts on the weights, in training mode only.
 #
-# The weights that you return may be those before or after dropout. There is no residual and no
-# normalisation here; they come in unit 4.
+# The weights that you return may be those before or after dropout. There is no residual
+# and no normalisation here; they come in unit 4.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# `attention.scaled_dot_product_attention` gives you an output and weights. Dropout belongs
-# *between* these two. So which of the two can you still use, and what must you compute anew?
+# `attention.scaled_dot_product_attention` gives you an output and weights. Dropout
+# belongs *between* these two. So which of the two can you still use, and what must you
+# compute anew?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -788,8 +808,8 @@ class MultiHeadAttention(nn.Module):
             query: what looks, shape `(B, Lq, d_model)`.
             key: what is compared with it, shape `(B, Lk, d_model)`.
             value: what is mixed, shape `(B, Lk, d_model)`.
-            mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or `(B, h, Lq, Lk)`,
-                where B, h and Lq may be 1: True = may attend.
+            mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or
+                `(B, h, Lq, Lk)`, where B, h and Lq may be 1: True = may attend.
 
         Returns:
             The output `(B, Lq, d_model)` and the weights `(B, h, Lq, Lk)`.
@@ -843,9 +863,10 @@ def list_beside_split():
 # %% [markdown]
 # ### Does a second head really help?
 #
-# Time for the experiment that section 1 called for. Each position must report two things:
-# the word *before* it and the *first* word of the sentence, both as vectors, in this order. Words
-# are random vectors of 8 numbers; positions are marked by 8 more numbers. So `d_model = 16`.
+# Time for the experiment that section 1 called for. Each position must report two
+# things: the word *before* it and the *first* word of the sentence, both as vectors, in
+# this order. Words are random vectors of 8 numbers; positions are marked by 8 more
+# numbers. So `d_model = 16`.
 #
 # We train your layer with 1, 2 and 4 heads. All three have *exactly the same number of
 # parameters*. The loss is the mean squared error; guessing nothing at all costs 1.0.
@@ -856,7 +877,7 @@ def list_beside_split():
 
 # %%
 def two_questions(batch: int, length: int = 8) -> tuple[Tensor, Tensor]:
-    """Sentences `(B, L, 16)`, and for each position the word before and the first one."""
+    """Sentences `(B, L, 16)`, and for each position the word before and the first."""
     tokens = torch.randn(batch, length, 8)
     places = torch.eye(length).expand(batch, length, length)
     first = tokens[:, :1].expand_as(tokens)
@@ -896,19 +917,19 @@ def one_two_four_heads():
     ax.legend()
     show(
         fig,
-        alt="Loss over training steps. With one head it stays above 0.4. With two and with "
-        "four heads it falls close to zero, with the same number of parameters.",
+        alt="Loss over training steps. With one head it stays above 0.4. With two and "
+        "with four heads it falls close to zero, with the same number of parameters.",
     )
 
 
 # %% [markdown]
 # Two heads solve the task. One head cannot, however long it trains: from the sum of two
-# random vectors, no linear layer can tell the two apart, and half of the error stays. (To be
-# exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$: at one of the eight positions, position 1,
-# the word before *is* the first word, so one answer is enough.)
+# random vectors, no linear layer can tell the two apart, and half of the error stays.
+# (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$: at one of the eight
+# positions, position 1, the word before *is* the first word, so one answer is enough.)
 #
-# What has each of them learnt? **Predict first:** draw the two maps on paper. (For position
-# 0, "the word before" is the last word: the sentence is a ring.)
+# What has each of them learnt? **Predict first:** draw the two maps on paper. (For
+# position 0, "the word before" is the last word: the sentence is a ring.)
 
 
 # %%
@@ -927,26 +948,26 @@ def one_map_per_head():
     show(
         fig,
         alt="Three 8 by 8 attention maps. The single head divides its rows between the "
-        "previous position and position 0. Of the two heads, one is bright at the previous "
-        "position in every row, the other in the column of position 0.",
+        "previous position and position 0. Of the two heads, one is bright at the "
+        "previous position in every row, the other in the column of position 0.",
     )
 
 
 # %% [markdown]
-# Nobody told the heads who is in charge of what. They shared out the work by themselves. (Often
-# not quite tidily: a head may look a little where it need not, and the other one takes this
-# part away again.) In
-# large models such heads are found, too: for the previous word, for the verb of an object,
-# for what "it" refers to (Clark et al. 2019). Others can be removed without any
-# harm (Michel et al. 2019).
+# Nobody told the heads who is in charge of what. They shared out the work by
+# themselves. (Often not quite tidily: a head may look a little where it need not, and
+# the other one takes this part away again.) In large models such heads are found, too:
+# for the previous word, for the verb of an object, for what "it" refers to (Clark et
+# al. 2019). Others can be removed without any harm (Michel et al. 2019).
 #
-# Each head's part can even be *added up*. Joining heads and then applying `w_o` is the same as a sum:
+# Each head's part can even be *added up*. Joining heads and then applying `w_o` is the
+# same as a sum:
 #
 # $$W^O \begin{pmatrix} z^{(0)} \\ z^{(1)} \end{pmatrix} + b =
 # W^O_{0} z^{(0)} + W^O_{1} z^{(1)} + b,$$
 #
-# where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can ask what each
-# head contributes to which feature of the answer:
+# where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can ask what
+# each head contributes to which feature of the answer:
 
 
 # %%
@@ -964,20 +985,21 @@ def who_writes_what():
     fig, ax = plt.subplots(figsize=(9, 2.2))
     ax.imshow(spread.detach(), cmap="cividis", vmin=0, aspect="auto")
     ax.set_yticks([0, 1], ["head 0", "head 1"])
-    ax.set_xticks([3.5, 11.5], ["features 0-7: the word before", "8-15: the first word"])
+    names = ["features 0-7: the word before", "8-15: the first word"]
+    ax.set_xticks([3.5, 11.5], names)
     ax.axvline(7.5, color="white", linewidth=2)
     ax.set_title("How much each head writes into each feature (standard deviation)")
     show(
         fig,
-        alt="A 2 by 16 heat map. One head writes mostly into features 0 to 7, the other "
-        "mostly into features 8 to 15.",
+        alt="A 2 by 16 heat map. One head writes mostly into features 0 to 7, the "
+        "other mostly into features 8 to 15.",
     )
 
 
 # %% [markdown]
-# Last, break it. Take the layer with four heads and silence one head at a time: its columns of
-# `w_o` become zero, all else stays as trained. **Predict first.** Four heads for two questions:
-# is any of them not needed?
+# Last, break it. Take the layer with four heads and silence one head at a time: its
+# columns of `w_o` become zero, all else stays as trained. **Predict first.** Four heads
+# for two questions: is any of them not needed?
 
 
 # %%
@@ -999,11 +1021,12 @@ def one_head_removed():
 
 
 # %% [markdown]
-# No head is idle, and the work is shared cleanly: each head serves one question only. Without it, that
-# answer has an error of about 0.5, and the other none. Why one half? An answer has 8 numbers, and a
-# head can carry 4: so two heads share each question, and with one of them gone half of the
-# answer is gone. In large models it is different: many heads can be removed and hardly anything
-# is lost (Michel et al. 2019). They have room to spare; this layer has none.
+# No head is idle, and the work is shared cleanly: each head serves one question only.
+# Without it, that answer has an error of about 0.5, and the other none. Why one half?
+# An answer has 8 numbers, and a head can carry 4: so two heads share each question, and
+# with one of them gone half of the answer is gone. In large models it is different:
+# many heads can be removed and hardly anything is lost (Michel et al. 2019). They have
+# room to spare; this layer has none.
 #
 # ## 7. What does it cost?
 #
@@ -1014,8 +1037,8 @@ def one_head_removed():
 #
 # *time ~6 min · difficulty 1/5 · 4 points*
 #
-# **Why it matters.** Whoever can count parameters on paper can check a model's description in a
-# minute, and knows where the memory goes.
+# **Why it matters.** Whoever can count parameters on paper can check a model's
+# description in a minute, and knows where the memory goes.
 #
 # **What to do.** Return the number of trainable numbers in a `MultiHeadAttention`, as a
 # whole number. `bias` says whether the four linear layers have a bias.
@@ -1073,35 +1096,38 @@ def count_and_compare():
     for heads in (1, 2, 8):
         layer = MultiHeadAttention(512, heads)
         counted = sum(p.numel() for p in layer.parameters())
-        print(f"h = {heads}: yours {parameter_count(512, heads):,}, counted {counted:,}")
+        yours = parameter_count(512, heads)
+        print(f"h = {heads}: yours {yours:,}, counted {counted:,}")
 
 
 # %% [markdown]
 # *Question in words (4 points).* A colleague works with `d_model = 512` and 8 heads. "I
-# will take 64 heads: eight times the capacity!" Say in three to five sentences what changes
-# and what does not: the parameters, the size of a head, the number of attention maps and the
-# memory for them. What may get better, and what worse?
+# will take 64 heads: eight times the capacity!" Say in three to five sentences what
+# changes and what does not: the parameters, the size of a head, the number of attention
+# maps and the memory for them. What may get better, and what worse?
 #
-# *What a full answer has: parameters stay (1), the size of a head shrinks to 8 (1), eight times as
-# many maps and memory for them (1), a sensible word on the trade-off (1).*
+# *What a full answer has: parameters stay (1), the size of a head shrinks to 8 (1),
+# eight times as many maps and memory for them (1), a sensible word on the trade-off
+# (1).*
 
 # %% [markdown] written="multi_head_attention/more_heads" points=4
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# The number of parameters stays the same: the four matrices are 512 × 512, whatever the number of heads.
-# Each head shrinks from 64 to 8 features. There are 64 maps in place of 8, so the memory for
-# the weights, `B · h · Lq · Lk`, grows eightfold. More relations can be kept apart. But each
-# head compares words by only 8 numbers, which makes its map coarse, and it can carry only 8 numbers from
-# word to word. The paper saw this, too: quality drops with a single head and
-# with too many (Vaswani et al. 2017, table 3, rows A).
+# The number of parameters stays the same: the four matrices are 512 × 512, whatever the
+# number of heads. Each head shrinks from 64 to 8 features. There are 64 maps in place
+# of 8, so the memory for the weights, `B · h · Lq · Lk`, grows eightfold. More
+# relations can be kept apart. But each head compares words by only 8 numbers, which
+# makes its map coarse, and it can carry only 8 numbers from word to word. The paper saw
+# this, too: quality drops with a single head and with too many (Vaswani et al. 2017,
+# table 3, rows A).
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 8. Yours is PyTorch's
 #
-# PyTorch has this layer, too: `nn.MultiheadAttention`. If yours gives the same numbers with the same
-# weights, you can trust both. Three things differ:
+# PyTorch has this layer, too: `nn.MultiheadAttention`. If yours gives the same numbers
+# with the same weights, you can trust both. Three things differ:
 #
 # | | yours | `nn.MultiheadAttention(d_model, h, batch_first=True)` |
 # |---|---|---|
@@ -1109,25 +1135,27 @@ def count_and_compare():
 # | last layer | `w_o` | `out_proj` |
 # | boolean mask | `True` = may attend | `True` = may **not** attend |
 #
-# Two more habits of PyTorch's layer: without `batch_first=True` it expects the positions
-# before the batch, and without `average_attn_weights=False` it returns the *mean* of the heads' maps.
+# Two more habits of PyTorch's layer: without `batch_first=True` it expects the
+# positions before the batch, and without `average_attn_weights=False` it returns the
+# *mean* of the heads' maps.
 #
 # ### Exercise 3.8 - to PyTorch
 #
 # *time ~15 min · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** Loading weights from one code base into another is everyday work. Every
-# port of a published model begins like this.
+# **Why it matters.** Loading weights from one code base into another is everyday work.
+# Every port of a published model begins like this.
 #
-# **What to do.** Make an `nn.MultiheadAttention` (batch first, no dropout, whatever dropout
-# `mine` has) with the same number of heads and *copy* the weights of `mine` into it. Copies
-# must not be tied: if one layer is trained on, the other must not change. Read `d_model` off
-# one of the four layers: they and `num_heads` are all that `mine` is sure to have.
+# **What to do.** Make an `nn.MultiheadAttention` (batch first, no dropout, whatever
+# dropout `mine` has) with the same number of heads and *copy* the weights of `mine`
+# into it. Copies must not be tied: if one layer is trained on, the other must not
+# change. Read `d_model` off one of the four layers: they and `num_heads` are all that
+# `mine` is sure to have.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Which rows of `in_proj_weight` does PyTorch use for the keys? And is `out_proj` a tensor or
-# a layer?
+# Which rows of `in_proj_weight` does PyTorch use for the keys? And is `out_proj` a
+# tensor or a layer?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1140,8 +1168,9 @@ def count_and_compare():
 # out_proj.weight, out_proj.bias        as in w_o
 # ```
 #
-# If PyTorch complains about *a leaf variable that requires grad*: writing into a parameter is
-# nothing to differentiate. Look up `torch.no_grad`, or use `load_state_dict`.
+# If PyTorch complains about *a leaf variable that requires grad*: writing into a
+# parameter is nothing to differentiate. Look up `torch.no_grad`, or use
+# `load_state_dict`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1162,11 +1191,12 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
     """A copy of a `MultiHeadAttention` as PyTorch's own layer.
 
     Args:
-        mine: a module with linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from d_model to
-            d_model with a bias, and with the attribute `num_heads`.
+        mine: a module with linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from d_model
+            to d_model with a bias, and with the attribute `num_heads`.
 
     Returns:
-        An `nn.MultiheadAttention`, batch first, without dropout, with copies of the weights.
+        An `nn.MultiheadAttention`, batch first, without dropout, with copies of the
+        weights.
     """
     ### BEGIN SOLUTION
     d_model = mine.w_o.out_features
@@ -1189,11 +1219,12 @@ check("multi_head_attention/to_pytorch", to_pytorch)
 #
 # *time ~8 min · difficulty 2/5 · 6 points*
 #
-# **Why it matters.** The other direction is the more frequent one: somebody trained for weeks, and you
-# want to look inside with your own, readable code.
+# **Why it matters.** The other direction is the more frequent one: somebody trained for
+# weeks, and you want to look inside with your own, readable code.
 #
 # **What to do.** Return the eight tensors under the names that your own layer's
-# `load_state_dict` expects: `w_q.weight`, `w_q.bias`, and so on for `w_k`, `w_v`, `w_o`.
+# `load_state_dict` expects: `w_q.weight`, `w_q.bias`, and so on for `w_k`, `w_v`,
+# `w_o`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1224,7 +1255,8 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
     """The weights of PyTorch's layer, named for `MultiHeadAttention.load_state_dict`.
 
     Args:
-        theirs: an `nn.MultiheadAttention` with biases; keys and values have size d_model.
+        theirs: an `nn.MultiheadAttention` with biases; keys and values have size
+            d_model.
 
     Returns:
         The tensors `w_q.weight`, `w_q.bias`, and the same for `w_k`, `w_v` and `w_o`:
@@ -1250,24 +1282,25 @@ check("multi_head_attention/from_pytorch", from_pytorch)
 # %% [markdown]
 # ### The mask at the border
 #
-# What is left is the mask. `nn.MultiheadAttention` takes it as `attn_mask`. If each sentence or head
-# is to have its own, it must have **three** dimensions, `(B·h, Lq, Lk)`. The heads of sentence 0
-# come first, then those of sentence 1, and so on. And its `True` means the opposite of ours.
+# What is left is the mask. `nn.MultiheadAttention` takes it as `attn_mask`. If each
+# sentence or head is to have its own, it must have **three** dimensions,
+# `(B·h, Lq, Lk)`. The heads of sentence 0 come first, then those of sentence 1, and so
+# on. And its `True` means the opposite of ours.
 #
 # ### Exercise 3.10 - a mask for PyTorch
 #
 # *time ~10 min · difficulty 3/5 · 7 points*
 #
-# **Why it matters.** A mask of the wrong polarity raises no error. The model listens to the
-# padding and is deaf to the words. In public code this has happened many times.
+# **Why it matters.** A mask of the wrong polarity raises no error. The model listens to
+# the padding and is deaf to the words. In public code this has happened many times.
 #
-# **What to do.** Turn one of our masks, broadcastable to `size = (B, h, Lq, Lk)`, into the
-# boolean mask `(B·h, Lq, Lk)` that `nn.MultiheadAttention` wants.
+# **What to do.** Turn one of our masks, broadcastable to `size = (B, h, Lq, Lk)`, into
+# the boolean mask `(B·h, Lq, Lk)` that `nn.MultiheadAttention` wants.
 #
 # <details><summary>Hint 1: a question</summary>
 #
-# Two dimensions are to become one, and the sentence number shall change slowly, the head number
-# quickly. Is that the order in which `(B, h, ...)` already lies in memory?
+# Two dimensions are to become one, and the sentence number shall change slowly, the
+# head number quickly. Is that the order in which `(B, h, ...)` already lies in memory?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1299,8 +1332,8 @@ def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
         size: `(B, h, Lq, Lk)`.
 
     Returns:
-        A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is for
-        head i of sentence b.
+        A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is
+        for head i of sentence b.
     """
     ### BEGIN SOLUTION
     return (~mask).expand(size).flatten(0, 1)  # (B * h, Lq, Lk)
@@ -1312,8 +1345,8 @@ def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
 check("multi_head_attention/pytorch_mask", pytorch_mask)
 
 # %% [markdown]
-# The proof. Your layer and PyTorch's, with the same weights, there and back, with a mask. And, as a
-# warning, what happens if somebody forgets to turn the mask around.
+# The proof. Your layer and PyTorch's, with the same weights, there and back, with a
+# mask. And, as a warning, what happens if somebody forgets to turn the mask around.
 
 
 # %%
@@ -1340,14 +1373,15 @@ def yours_is_pytorchs():
 
     back = MultiHeadAttention(d_model=12, num_heads=3).eval()
     back.load_state_dict(from_pytorch(theirs))
-    change = (back(query, memory, memory)[0] - mine(query, memory, memory)[0]).abs().max()
+    change = back(query, memory, memory)[0] - mine(query, memory, memory)[0]
+    change = change.abs().max()
     print(f"to PyTorch and back:         largest difference {float(change):.1e}")
 
 
 # %% [markdown]
-# The third line says `nan`: the first sentence has no padding, so with the meaning turned around it may
-# attend to nobody. That is the lucky case again. A mask that leaves something open on both sides
-# gives plain, wrong numbers.
+# The third line says `nan`: the first sentence has no padding, so with the meaning
+# turned around it may attend to nobody. That is the lucky case again. A mask that
+# leaves something open on both sides gives plain, wrong numbers.
 #
 # ## What you built
 #
@@ -1358,27 +1392,30 @@ def yours_is_pytorchs():
 # - `MultiHeadAttention`, with dropout on its weights, equal to PyTorch's own layer;
 # - `to_pytorch`, `from_pytorch` and `pytorch_mask`: the border crossing, both ways.
 #
-# **Next:** unit 4 puts this layer between normalisation, residuals and a small network. The result
-# is the Transformer.
+# **Next:** unit 4 puts this layer between normalisation, residuals and a small network.
+# The result is the Transformer.
 #
 # ## Go further
 #
-# - Vaswani et al. 2017, *Attention Is All You Need*, section 3.2.2, and table 3, rows A: how
-#   many heads are best?
-# - Clark et al. 2019, *What Does BERT Look At?*: what single heads do in a trained model.
-# - Michel, Levy and Neubig 2019, *Are Sixteen Heads Really Better than One?*: most heads can be
-#   removed after training.
+# - Vaswani et al. 2017, *Attention Is All You Need*, section 3.2.2, and table 3, rows
+#   A: how many heads are best?
+# - Clark et al. 2019, *What Does BERT Look At?*: what single heads do in a trained
+#   model.
+# - Michel, Levy and Neubig 2019, *Are Sixteen Heads Really Better than One?*: most
+#   heads can be removed after training.
 # - Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*: heads as
 #   independent parts that add up, as in `who_writes_what`.
-# - Shazeer 2019, *Fast Transformer Decoding: One Write-Head is All You Need*, and Ainslie et al. 2023,
-#   *GQA*: heads that share their keys and values, and so save memory. Where in your code would that
-#   change a shape?
-# - Try it: train `two_questions` with three questions and two heads. What do the maps look like?
+# - Shazeer 2019, *Fast Transformer Decoding: One Write-Head is All You Need*, and
+#   Ainslie et al. 2023, *GQA*: heads that share their keys and values, and so save
+#   memory. Where in your code would that change a shape?
+# - Try it: train `two_questions` with three questions and two heads. What do the maps
+#   look like?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved something.
+# Your points so far, and what to do next. Run it again whenever you have solved
+# something.
 
 # %%
 check.summary()

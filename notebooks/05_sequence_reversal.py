@@ -21,17 +21,20 @@
 # - why attention was invented, measured on two networks that have none;
 # - a model that *writes*: sampling with temperature, top-k and top-p, and perplexity.
 #
-# *About 5 hours · short path about 3: exercises 5.2, 5.3, 5.4, 5.6, 5.7, 5.8, 5.10, 5.13*
+# *About 5 hours · short path about 3: exercises 5.2, 5.3, 5.4, 5.6, 5.7, 5.8, 5.10,
+# 5.13*
 #
 # *15 exercises and two questions in words · 100 points; the whole notebook runs in
 # about a minute and a half on one core.* The short path carries the story: read the
 # rest, and come back to it.
 #
-# **Recap.** Unit 4 ended with `Transformer(src_vocab, tgt_vocab, d_model, num_heads,
-# num_layers, d_ff, ...)`. Called with source ids `(B, Ls)` and the decoder's input
-# `(B, Lt)`, it returns logits `(B, Lt, V)`. Position `t` of the logits is the model's opinion
-# on the token that comes *after* position `t`. Its own masks hide padding (id 0) everywhere and
-# the future in the decoder. All its layers here are **pre-norm** (`norm_first=True`) with ReLU.
+# **Recap.** Unit 4 ended with
+# `Transformer(src_vocab, tgt_vocab, d_model, num_heads, num_layers, d_ff, ...)`. Called
+# with source ids `(B, Ls)` and the decoder's input `(B, Lt)`, it returns logits
+# `(B, Lt, V)`. Position `t` of the logits is the model's opinion on the token that
+# comes *after* position `t`. Its own masks hide padding (id 0) everywhere and the
+# future in the decoder. All its layers here are **pre-norm** (`norm_first=True`) with
+# ReLU.
 #
 # **Conventions of this course**
 #
@@ -418,7 +421,8 @@ check("sequence_reversal/masked_loss", masked_loss)
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\[2ex]
-# f + (1 - f)\,\dfrac{1 + \cos(\pi p)}{2}, \quad p = \min\!\left(1, \dfrac{s - w}{n - w}\right)
+# f + (1 - f)\,\dfrac{1 + \cos(\pi p)}{2},
+# \quad p = \min\!\left(1, \dfrac{s - w}{n - w}\right)
 # & s \ge w
 # \end{cases}$$
 #
@@ -506,8 +510,8 @@ def the_schedule():
     ax.set(xlabel="step", ylabel="share of the peak", title="Warm-up, then cosine")
     show(
         fig,
-        alt="The learning rate rises in a straight line for 50 steps, falls like half a "
-        "cosine wave until step 600, and stays at 2 percent of its peak.",
+        alt="The learning rate rises in a straight line for 50 steps, falls like half "
+        "a cosine wave until step 600, and stays at 2 percent of its peak.",
     )
 
 
@@ -610,7 +614,8 @@ def training_step(
 
 
 # %% check="sequence_reversal/training_step" points=8
-# Lets a scripted model take steps: what it is shown, its losses, its weights afterwards.
+# Lets a scripted model take steps: what it is shown, its losses, its weights
+# afterwards.
 check("sequence_reversal/training_step", training_step)
 
 # %% [markdown]
@@ -659,7 +664,7 @@ check("sequence_reversal/training_step", training_step)
 
 # %% exercise="sequence_reversal/fit"
 def watched(steps: int) -> bool:
-    """Whether a person may be waiting: not for a few steps, in grading or in a script."""
+    """Whether a person may wait: not for a few steps, in grading or in a script."""
     in_notebook = "ipykernel" in sys.modules
     return steps > 50 and in_notebook and "NBGRADER_EXECUTION" not in os.environ
 
@@ -955,14 +960,15 @@ def new_model(vocab_size: int = 14) -> nn.Module:
 
 
 def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Module:
-    """A model that reverses sequences of digits: loaded if there is a file, else trained.
+    """A model that reverses sequences of digits: loaded from a file, or else trained.
 
     Args:
         seed: of the first weights and of the training data.
         weights: the file with trained weights; it need not exist.
 
     Returns:
-        A module called as `model(source, decoder_input)`, which gives logits `(B, Lt, 14)`.
+        A module called as `model(source, decoder_input)`, which gives logits
+        `(B, Lt, 14)`.
     """
     ### BEGIN SOLUTION
     torch.manual_seed(seed)
@@ -1083,9 +1089,9 @@ def the_diary():
     right.legend()
     show(
         fig,
-        alt="Left: the loss falls from about 2.6 to below 0.01 within 400 steps. Right: "
-        "token accuracy with a teacher rises early, exact match of whole sequences "
-        "follows later, and both end at 1.",
+        alt="Left: the loss falls from about 2.6 to below 0.01 within 400 steps. "
+        "Right: token accuracy with a teacher rises early, exact match of whole "
+        "sequences follows later, and both end at 1.",
     )
 
 
@@ -1252,8 +1258,9 @@ def ablations():
 # - **No causal mask.** The best loss of all, and nothing works. In training, the label
 #   of position `t` stands in the input, at position `t + 1`. The model learns to copy
 #   it from there. When it has to write alone, there is nothing to copy.
-# - **No scaling.** It hardly matters here: each head has only $d_k = 16$, and training adapts.
-#   Honest experiments also show what does *not* matter. Try it with one head of 512.
+# - **No scaling.** It hardly matters here: each head has only $d_k = 16$, and training
+#   adapts. Honest experiments also show what does *not* matter. Try it with one head
+#   of 512.
 #
 # ## 10. How far does it reach?
 #
@@ -1284,8 +1291,8 @@ def the_cliff():
     ax.axvline(10.5, color="grey", linestyle=":")
     ax.text(10.6, 0.6, "never trained")
     ax.set(xlabel="length", ylabel="exact match", ylim=(0, 1.15), xticks=lengths)
-    show(fig, alt="Exact match by length in percent: " + ", ".join(
-        f"{n}: {100 * s:.0f}" for n, s in zip(lengths, scores, strict=True)))  # fmt: skip
+    told = (f"{n}: {100 * s:.0f}" for n, s in zip(lengths, scores, strict=True))
+    show(fig, alt="Exact match by length in percent: " + ", ".join(told))
 
 
 # %% [markdown]
@@ -1331,8 +1338,9 @@ def the_map():
     fig.tight_layout()
     show(
         fig,
-        alt="Two heat maps of cross-attention weights for the sequence 3 1 4 1 5 9 2 6. "
-        "In at least one head a bright line runs from the top right to the bottom left.",
+        alt="Two heat maps of cross-attention weights for the sequence 3 1 4 1 5 9 2 "
+        "6. In at least one head a bright line runs from the top right to the bottom "
+        "left.",
     )
 
 
@@ -1381,8 +1389,8 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
 
     Args:
         weights: cross-attention weights of one head, shape `(B, Lt, Ls)`.
-        lengths: the number of symbols in each source row, shape `(B,)`, int64: without EOS
-            and padding; less than Lt and Ls.
+        lengths: the number of symbols in each source row, shape `(B,)`, int64: without
+            EOS and padding; less than Lt and Ls.
 
     Returns:
         The share of the steps t < lengths[b], over the whole batch, with the largest
@@ -1480,10 +1488,11 @@ def one_vector_for_everything():
 
 
 # %% [markdown]
-# For three seeds we measured 1.00 up to length 3, about 0.9 at length 5, 0.65 at 6, 0.2 at 8, and
-# 0.03 at 10, where the Transformer stays at 1.00. It is not that the vector *could* not hold ten
-# digits: with three times the steps, the GRUs get to 0.5 at length 10. But everything has to be
-# packed into it and taken out again, and the longer the input, the harder that is to learn.
+# For three seeds we measured 1.00 up to length 3, about 0.9 at length 5, 0.65 at 6, 0.2
+# at 8, and 0.03 at 10, where the Transformer stays at 1.00. It is not that the vector
+# *could* not hold ten digits: with three times the steps, the GRUs get to 0.5 at
+# length 10. But everything has to be packed into it and taken out again, and the longer
+# the input, the harder that is to learn.
 #
 # Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the
 # length of the sentence, and blamed the one vector. They let the decoder look back in
@@ -1722,7 +1731,8 @@ def sampling_distribution(
 
 
 # %% check="sequence_reversal/sampling_distribution" points=9
-# Looks at each dial alone, at all of them together, at batches, and at the logits afterwards.
+# Looks at each dial alone, at all of them together, at batches, and at the logits
+# afterwards.
 check("sequence_reversal/sampling_distribution", sampling_distribution)
 
 # %% [markdown]
@@ -1734,8 +1744,10 @@ check("sequence_reversal/sampling_distribution", sampling_distribution)
 @demo
 def three_dials():
     logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
-    for dials in ({}, {"top_k": 3}, {"top_p": 0.79}, {"top_p": 0.81},
-                  {"temperature": 0.5}, {"temperature": 0.1}, {"temperature": 10.0}):  # fmt: skip
+    for dials in (
+        {}, {"top_k": 3}, {"top_p": 0.79}, {"top_p": 0.81},
+        {"temperature": 0.5}, {"temperature": 0.1}, {"temperature": 10.0},
+    ):  # fmt: skip
         shares = sampling_distribution(logits, **dials)
         name = ", ".join(f"{k} = {v}" for k, v in dials.items()) or "as it is"
         print(f"{name:<18}", " ".join(f"{share:.3f}" for share in shares.tolist()))
@@ -1875,7 +1887,8 @@ def write(
 
 @demo
 def a_model_that_writes():
-    ids = word_ids([" ".join(pieces(text)) for text in corpora.generate("writer", 20_000)])
+    texts = corpora.generate("writer", 20_000)
+    ids = word_ids([" ".join(pieces(text)) for text in texts])
     rows = numbered(corpora.generate("writer", 20_000), ids)
     unseen = rows_of(numbered(corpora.generate("reader", 500, "test"), ids))
     rng = random.Random(7)
@@ -1922,8 +1935,8 @@ def a_model_that_writes():
 # $1 + 2 + \dots + T$.
 #
 # ```text
-# step 3, without cache:   q k v of BOS, 9, 5, 7     then only the last output is used
-# step 3, with cache:      q k v of          7       k and v of BOS, 9, 5 come from the cache
+# step 3, without cache: q k v of BOS, 9, 5, 7  then only the last output is used
+# step 3, with cache:    q k v of            7  k and v of BOS, 9, 5 come from the cache
 # ```
 #
 # No causal mask is needed: the newest position may see everything that is in the cache.
@@ -1983,8 +1996,8 @@ def attend_with_cache(
         cache: None for the first position, else what the last call returned.
 
     Returns:
-        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values of
-        old positions come from the cache; they are not computed again.
+        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values
+        of old positions come from the cache; they are not computed again.
     """
     ### BEGIN SOLUTION
     keys, values = layer.w_k(x), layer.w_v(x)  # (B, 1, d_model)
@@ -2066,8 +2079,10 @@ def with_and_without_cache():
         for length in (10, 60):
             given = (model, source[:rows], length)
             slow, fast = seconds(greedy_decode, *given), seconds(cached_decode, *given)
-            print(f"{rows:3d} rows, {length} tokens: {1000 * slow:6.0f} ms without, "
-                  f"{1000 * fast:5.0f} ms with cache: {slow / fast:.1f} times faster")  # fmt: skip
+            print(
+                f"{rows:3d} rows, {length} tokens: {1000 * slow:6.0f} ms without, "
+                f"{1000 * fast:5.0f} ms with cache: {slow / fast:.1f} times faster"
+            )
 
 
 # %% [markdown]

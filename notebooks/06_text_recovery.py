@@ -18,7 +18,8 @@
 # - to say *which* mistakes a model makes, not only how many;
 # - to run experiments, to report them honestly, and to hand in a model.
 #
-# *About 8 hours · short path about 4: exercises 6.2, 6.3, 6.6, 6.8, 6.11, 6.14, 6.15, 6.16*
+# *About 8 hours · short path about 4: exercises 6.2, 6.3, 6.6, 6.8, 6.11, 6.14, 6.15,
+# 6.16*
 #
 # *16 exercises and four questions in words · 100 points; the trainings come on top:
 # some minutes for the model, a quarter of an hour for each experiment.* The short path
@@ -163,7 +164,8 @@ FUNCTION_WORDS = frozenset(
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# find all: letters or digits, then any number of (one apostrophe or hyphen, letters or digits)
+# find all: letters or digits, then any number of
+#           (one apostrophe or hyphen, letters or digits)
 # join what was found
 # ```
 #
@@ -463,7 +465,8 @@ class WordTokenizer:
         min_freq: how often a piece must occur to be in it.
 
     Attributes:
-        vocab: the tokens in the order of their ids: SPECIALS, then by falling frequency.
+        vocab: the tokens in the order of their ids: SPECIALS, then by falling
+            frequency.
     """
 
     def __init__(self, texts: Iterable[str], min_freq: int = 2):
@@ -498,7 +501,8 @@ class WordTokenizer:
 
 
 # %% check="text_recovery/word_tokenizer" points=5
-# Looks at the vocabulary, its order, unknown words, and decoding with all four specials.
+# Looks at the vocabulary, its order, unknown words, and decoding with all four
+# specials.
 check("text_recovery/word_tokenizer", WordTokenizer)
 
 # %% [markdown]
@@ -548,7 +552,7 @@ check("text_recovery/word_tokenizer", WordTokenizer)
 # ```text
 # merged = []
 # for each symbol:
-#     if (last of merged, symbol) is the pair, and that last one is not itself a new merge:
+#     if (last of merged, symbol) is the pair, and that last one is not a new merge:
 #         replace the last by both together
 #     otherwise: append the symbol
 # ```
@@ -780,7 +784,8 @@ def a_batch_of_sentences():
     ids = [[tokenizer.encode(text) for text in pair] for pair in pairs]
     source, target = reversal.make_batch(*zip(*ids, strict=True))
     for rows in (source, *reversal.shift(target)):
-        print(*([tokenizer.vocab[i] for i in row] for row in rows), sep="\n", end="\n\n")
+        tokens = ([tokenizer.vocab[i] for i in row] for row in rows)
+        print(*tokens, sep="\n", end="\n\n")
 
 
 # %% [markdown]
@@ -1094,7 +1099,8 @@ def corpus_bleu(
         references: for each sentence its references, one or more texts.
         tokenize: cuts a text into the tokens that are counted.
         smooth: "none" or "exp": what becomes of orders without a match.
-        effective_order: whether orders that no hypothesis is long enough for are left out.
+        effective_order: whether orders that no hypothesis is long enough for are left
+            out.
     """
     ### BEGIN SOLUTION
     matches, totals, h, r = [0] * 4, [0] * 4, 0, 0
@@ -1172,9 +1178,9 @@ def the_baselines():
 # sentence out of that? These are its parts:
 #
 # ```text
-# memory = model.encode(source)                    source (B, Ls) → memory (B, Ls, d_model)
-# logits = model.decode(target, memory, source)    target (B, Lt) → logits (B, Lt, V)
-# logits[:, t]                                     what comes after target[:, : t + 1]
+# memory = model.encode(source)                 source (B, Ls) → memory (B, Ls, d_model)
+# logits = model.decode(target, memory, source) target (B, Lt) → logits (B, Lt, V)
+# logits[:, t]                                  what comes after target[:, : t + 1]
 # ```
 #
 # ## 10. Greedy
@@ -1341,11 +1347,12 @@ check("text_recovery/beam_search", beam_search)
 # ## 12. Drawing, and what most of them agree on
 #
 # Greedy and beam search look for *one* probable sentence. The model knows more: a whole
-# distribution over sentences. To see it, draw from it. No new loop is needed for that. Add noise
-# of the right kind to the logarithms of the probabilities, and the *largest sum* is a token
-# drawn from just these probabilities: $\operatorname{argmax}_k(\log p_k + g_k)$ is $k$ with
-# probability $p_k$, if each $g_k = -\log(-\log u_k)$ with a uniform $u_k$ of its own (Gumbel
-# noise; Maddison et al. 2014, section 2). So a model with such noise, decoded greedily, draws.
+# distribution over sentences. To see it, draw from it. No new loop is needed for that.
+# Add noise of the right kind to the logarithms of the probabilities, and the *largest
+# sum* is a token drawn from just these probabilities:
+# $\operatorname{argmax}_k(\log p_k + g_k)$ is $k$ with probability $p_k$, if each
+# $g_k = -\log(-\log u_k)$ with a uniform $u_k$ of its own (Gumbel noise; Maddison et
+# al. 2014, section 2). So a model with such noise, decoded greedily, draws.
 
 # %%
 class Noisy(nn.Module):
@@ -1396,7 +1403,7 @@ class Noisy(nn.Module):
 #
 # ```text
 # texts         A     A     B     C
-# similarity    A with A: 100    A with B: 60    A with C: 50    B with C: 40   (symmetric here)
+# similarity    A with A: 100   A with B: 60   A with C: 50   B with C: 40   (symmetric)
 # of the first A: (100 + 60 + 50) / 3 = 70      of B: (60 + 60 + 40) / 3 = 53
 # ```
 #
@@ -1444,10 +1451,11 @@ check("text_recovery/consensus", consensus)
 # ## 13. Train
 #
 # All parts are yours now. This is how they come together. The recipe: AdamW with
-# $\beta = (0.9, 0.98)$, batches of 48 sentences of similar length, a peak rate of 0.002, one
-# tenth of the steps for the warm-up, label smoothing 0.1. The number of **steps** is fixed,
-# not the time; so a run can be repeated. And as in unit 5, `next_batch` keeps the diary: now
-# and then it decodes some sentences of dev before it draws the next batch.
+# $\beta = (0.9, 0.98)$, batches of 48 sentences of similar length, a peak rate of
+# 0.002, one tenth of the steps for the warm-up, label smoothing 0.1. The number of
+# **steps** is fixed, not the time; so a run can be repeated. And as in unit 5,
+# `next_batch` keeps the diary: now and then it decodes some sentences of dev before it
+# draws the next batch.
 
 
 # %%
@@ -1512,8 +1520,9 @@ def train(
 
 
 # %% [markdown]
-# **Predict first.** The inserter reached about 62 BLEU on the embedded corpus. How far will the
-# Transformer get in one minute on one core? (`QUICK = True`.) In four? (`QUICK = False`.)
+# **Predict first.** The inserter reached about 62 BLEU on the embedded corpus. How far
+# will the Transformer get in one minute on one core? (`QUICK = True`.) In four?
+# (`QUICK = False`.)
 #
 # With `QUICK = False` the model is written to `my_recovery.safetensors`, beside this
 # notebook. That file is what you hand in, together with the notebook. It may have 16
@@ -1599,8 +1608,8 @@ def where_it_looks():
     ax.set_xticks(range(len(names[0])), names[0], rotation=60, ha="right")
     ax.set_yticks(range(len(names[1])), names[1])
     ax.set(xlabel="source", ylabel="what is written next")
-    show(fig, alt="Cross-attention of the last layer: each written word looks mainly at "
-         "its own source word or at the one that comes next.")  # fmt: skip
+    show(fig, alt="Cross-attention of the last layer: each written word looks mainly "
+         "at its own source word or at the one that comes next.")  # fmt: skip
 
 
 # %% [markdown]
@@ -1691,8 +1700,8 @@ def drawn_and_chosen():
 # cost[i][j] = the least of   cost[i-1][j-1] + (0 if the tokens are equal, else 1)
 #                             cost[i-1][j] + 1        the output's token is too much
 #                             cost[i][j-1] + 1        the original's token is missing
-# walk back from the last cell to the first, each time to a neighbour that explains the cost;
-# note the pair of each step;  reverse the list
+# walk back from the last cell to the first, each time to a neighbour that explains
+# the cost; note the pair of each step;  reverse the list
 # ```
 #
 # </details>
@@ -1723,7 +1732,10 @@ def align(
             )
     pairs, i, j = [], len(output), len(original)
     while i or j:
-        if i and j and cost[i][j] == cost[i - 1][j - 1] + (output[i - 1] != original[j - 1]):
+        if (
+            i and j
+            and cost[i][j] == cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])
+        ):  # fmt: skip
             i, j = i - 1, j - 1
             pairs.append((output[i], original[j]))
         elif i and cost[i][j] == cost[i - 1][j] + 1:
@@ -2127,10 +2139,10 @@ def architecture():
 #
 # ## 16. Your model's grade
 #
-# Grading recovers 1,000 sentences that nobody has seen, of the embedded corpus at level 2. It takes
-# the weights from your file, decodes greedily, and never trains. It calls your function with 100 of
-# the sentences, too: if your texts are not what your weights give, there are no points. Your
-# points grow with BLEU, without steps:
+# Grading recovers 1,000 sentences that nobody has seen, of the embedded corpus at
+# level 2. It takes the weights from your file, decodes greedily, and never trains. It
+# calls your function with 100 of the sentences, too: if your texts are not what your
+# weights give, there are no points. Your points grow with BLEU, without steps:
 #
 # | BLEU | share of the 12 points | what reaches it |
 # |---|---|---|

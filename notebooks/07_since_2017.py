@@ -272,8 +272,8 @@ check("since_2017/rotary_angles", rotary_angles)
 # $$a' = a\cos\varphi - b\sin\varphi, \qquad b' = a\sin\varphi + b\cos\varphi$$
 #
 # The result has the dtype of `x`, and `x` stays as it was. Cosine and sine are taken of
-# the angles as they come, in their own dtype: half precision knows no difference between
-# 2048 and 2049 radians.
+# the angles as they come, in their own dtype: half precision knows no difference
+# between 2048 and 2049 radians.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -740,8 +740,8 @@ def against_pytorch():
 #   `i`-th block of numbers.
 # - Queries and keys are turned, **values are not**. The first position has place 0.
 # - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them. Nothing
-#   but the four weights stands in the `state_dict()`, here; nor, in what follows, anything
-#   but the weights that are named.
+#   but the four weights stands in the `state_dict()`, here; nor, in what follows,
+#   anything but the weights that are named.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -2227,10 +2227,10 @@ def one_part_at_a_time():
 #   fifth of the steps.
 # - **Grouped heads cost nothing here, and buy nothing**: their prize is memory while
 #   writing, which nobody measures in training.
-# - **RMSNorm buys nothing.** LayerNorm came out a little lower in all six pairs, by 0.04
-#   on average, which is less than a seed may differ from itself. PyTorch's LayerNorm is
-#   one compiled call, our RMSNorm is six; the time that the paper saves is lost again
-#   in Python.
+# - **RMSNorm buys nothing.** LayerNorm came out a little lower in all six pairs, by
+#   0.04 on average, which is less than a seed may differ from itself. PyTorch's
+#   LayerNorm is one compiled call, our RMSNorm is six; the time that the paper saves is
+#   lost again in Python.
 # - **SwiGLU loses**, by about 0.08, in all six pairs. Its hidden layer is narrower by
 #   a third, and it is one more matrix to call. In 6 seconds at 22 thousand weights this
 #   counts; what Shazeer saw at 220 million after half a million steps, it does not

@@ -10,6 +10,8 @@ import yaml
 from autograder.course import ROOT
 
 CODE = sorted((ROOT / "autograder").rglob("*.py"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+WIDE = ("# |", "# ![")  # rows of tables and pictures, which cannot be broken
 
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]
@@ -30,3 +32,10 @@ def test_nothing_is_ever_unpickled(path):
     """What students hand in is data; torch.load and pickle would run it."""
     text = path.read_text(encoding="utf-8")
     assert "import pickle" not in text and "torch.load(" not in text
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_is_read_in_88_columns(path):
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    wide = {n: s for n, s in lines if len(s) > 88 and not s.startswith(WIDE)}
+    assert wide == {}

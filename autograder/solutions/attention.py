@@ -165,7 +165,8 @@ class CrossAttention(nn.Module):
         """Attend from x `(B, Lq, d_model)` to the memory `(B, Lk, d_memory)`.
 
         Args:
-            mask: None, or boolean and broadcastable to `(B, Lq, Lk)`: True = may attend.
+            mask: None, or boolean and broadcastable to `(B, Lq, Lk)`: True = may
+                attend.
 
         Returns:
             The output `(B, Lq, d_v)` and the weights `(B, Lq, Lk)`.
@@ -183,7 +184,8 @@ def who_sees_whom(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         x: an input of shape `(L, d)`.
 
     Returns:
-        A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j changes?
+        A boolean matrix `(L, L)`; entry [i, j]: does output i move when input j
+        changes?
     """
     before = layer(x)  # (L, d_out)
     columns = []
@@ -202,7 +204,8 @@ def equivariance_gap(
     Args:
         layer: a function from `(L, d)` to `(L, d_out)`.
         x: an input of shape `(L, d)`.
-        order: a permutation of 0 ... L-1, shape `(L,)`, int64; new row i is old row order[i].
+        order: a permutation of 0 ... L-1, shape `(L,)`, int64; new row i is old row
+            order[i].
 
     Returns:
         The largest absolute difference, a tensor of shape `()`.

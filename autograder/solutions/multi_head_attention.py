@@ -16,7 +16,8 @@ class ListOfHeads(nn.Module):
         d_v: size of each head's values, and so of its output.
         d_out: size of the output vectors.
 
-    The heads are `attention.SelfAttention` modules in `heads`; the linear layer is `w_o`.
+    The heads are `attention.SelfAttention` modules in `heads`; the linear layer is
+    `w_o`.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_k: int, d_v: int, d_out: int):
@@ -71,11 +72,12 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     """The weights of three large layers that do the work of all heads.
 
     Args:
-        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to d_k.
+        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to
+            d_k.
 
     Returns:
-        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and the
-        same for `w_k` and `w_v`. Rows `i * d_k ... (i + 1) * d_k - 1` are head i's.
+        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
+        the same for `w_k` and `w_v`. Rows `i * d_k ... (i + 1) * d_k - 1` are head i's.
     """
     return {
         f"{name}.{kind}": torch.cat([getattr(getattr(h, name), kind) for h in heads])
@@ -92,7 +94,8 @@ def mask_for_heads(mask: Tensor | None) -> Tensor | None:
             where B, h and Lq may be 1: True = may attend.
 
     Returns:
-        None, or the mask with exactly four dimensions, broadcastable to `(B, h, Lq, Lk)`.
+        None, or the mask with exactly four dimensions, broadcastable to
+        `(B, h, Lq, Lk)`.
     """
     if mask is None or mask.dim() == 4:
         return mask
@@ -135,8 +138,8 @@ class MultiHeadAttention(nn.Module):
             query: what looks, shape `(B, Lq, d_model)`.
             key: what is compared with it, shape `(B, Lk, d_model)`.
             value: what is mixed, shape `(B, Lk, d_model)`.
-            mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or `(B, h, Lq, Lk)`,
-                where B, h and Lq may be 1: True = may attend.
+            mask: None, or boolean of shape `(Lq, Lk)`, `(B, Lq, Lk)` or
+                `(B, h, Lq, Lk)`, where B, h and Lq may be 1: True = may attend.
 
         Returns:
             The output `(B, Lq, d_model)` and the weights `(B, h, Lq, Lk)`.
@@ -169,11 +172,12 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
     """A copy of a `MultiHeadAttention` as PyTorch's own layer.
 
     Args:
-        mine: a module with linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from d_model to
-            d_model with a bias, and with the attribute `num_heads`.
+        mine: a module with linear layers `w_q`, `w_k`, `w_v`, `w_o`, each from d_model
+            to d_model with a bias, and with the attribute `num_heads`.
 
     Returns:
-        An `nn.MultiheadAttention`, batch first, without dropout, with copies of the weights.
+        An `nn.MultiheadAttention`, batch first, without dropout, with copies of the
+        weights.
     """
     d_model = mine.w_o.out_features
     theirs = nn.MultiheadAttention(d_model, mine.num_heads, batch_first=True)
@@ -189,7 +193,8 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
     """The weights of PyTorch's layer, named for `MultiHeadAttention.load_state_dict`.
 
     Args:
-        theirs: an `nn.MultiheadAttention` with biases; keys and values have size d_model.
+        theirs: an `nn.MultiheadAttention` with biases; keys and values have size
+            d_model.
 
     Returns:
         The tensors `w_q.weight`, `w_q.bias`, and the same for `w_k`, `w_v` and `w_o`:
@@ -214,7 +219,7 @@ def pytorch_mask(mask: Tensor, size: tuple[int, int, int, int]) -> Tensor:
         size: `(B, h, Lq, Lk)`.
 
     Returns:
-        A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is for
-        head i of sentence b.
+        A boolean mask `(B * h, Lq, Lk)`: True = may NOT attend. Entry `b * h + i` is
+        for head i of sentence b.
     """
     return (~mask).expand(size).flatten(0, 1)  # (B * h, Lq, Lk)

@@ -122,7 +122,8 @@ class InputLayer(nn.Module):
         dropout: float = 0.1,
         padding_idx: int = 0,
     ):
-        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its name.
+        """Make an ``nn.Embedding`` called ``embedding``; keep ``positions`` by its
+        name.
 
         Args:
             vocab_size: how many tokens there are.

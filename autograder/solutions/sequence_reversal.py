@@ -135,7 +135,7 @@ def training_step(
 
 
 def watched(steps: int) -> bool:
-    """Whether a person may be waiting: not for a few steps, in grading or in a script."""
+    """Whether a person may wait: not for a few steps, in grading or in a script."""
     in_notebook = "ipykernel" in sys.modules
     return steps > 50 and in_notebook and "NBGRADER_EXECUTION" not in os.environ
 
@@ -233,14 +233,15 @@ def new_model(vocab_size: int = 14) -> nn.Module:
 
 
 def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Module:
-    """A model that reverses sequences of digits: loaded if there is a file, else trained.
+    """A model that reverses sequences of digits: loaded from a file, or else trained.
 
     Args:
         seed: of the first weights and of the training data.
         weights: the file with trained weights; it need not exist.
 
     Returns:
-        A module called as `model(source, decoder_input)`, which gives logits `(B, Lt, 14)`.
+        A module called as `model(source, decoder_input)`, which gives logits
+        `(B, Lt, 14)`.
     """
     torch.manual_seed(seed)
     model = new_model()
@@ -263,8 +264,8 @@ def antidiagonal_share(weights: Tensor, lengths: Tensor) -> float:
 
     Args:
         weights: cross-attention weights of one head, shape `(B, Lt, Ls)`.
-        lengths: the number of symbols in each source row, shape `(B,)`, int64: without EOS
-            and padding; less than Lt and Ls.
+        lengths: the number of symbols in each source row, shape `(B,)`, int64: without
+            EOS and padding; less than Lt and Ls.
 
     Returns:
         The share of the steps t < lengths[b], over the whole batch, with the largest
@@ -359,8 +360,8 @@ def attend_with_cache(
         cache: None for the first position, else what the last call returned.
 
     Returns:
-        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values of
-        old positions come from the cache; they are not computed again.
+        The output `(B, 1, d_model)` and the new cache, in this order. Keys and values
+        of old positions come from the cache; they are not computed again.
     """
     keys, values = layer.w_k(x), layer.w_v(x)  # (B, 1, d_model)
     if cache is not None:

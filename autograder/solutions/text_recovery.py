@@ -71,7 +71,8 @@ class WordTokenizer:
         min_freq: how often a piece must occur to be in it.
 
     Attributes:
-        vocab: the tokens in the order of their ids: SPECIALS, then by falling frequency.
+        vocab: the tokens in the order of their ids: SPECIALS, then by falling
+            frequency.
     """
 
     def __init__(self, texts: Iterable[str], min_freq: int = 2):
@@ -238,7 +239,8 @@ def corpus_bleu(
         references: for each sentence its references, one or more texts.
         tokenize: cuts a text into the tokens that are counted.
         smooth: "none" or "exp": what becomes of orders without a match.
-        effective_order: whether orders that no hypothesis is long enough for are left out.
+        effective_order: whether orders that no hypothesis is long enough for are left
+            out.
     """
     matches, totals, h, r = [0] * 4, [0] * 4, 0, 0
     for text, originals in zip(hypotheses, references, strict=True):
@@ -356,7 +358,10 @@ def align(
             )
     pairs, i, j = [], len(output), len(original)
     while i or j:
-        if i and j and cost[i][j] == cost[i - 1][j - 1] + (output[i - 1] != original[j - 1]):
+        if (
+            i and j
+            and cost[i][j] == cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])
+        ):  # fmt: skip
             i, j = i - 1, j - 1
             pairs.append((output[i], original[j]))
         elif i and cost[i][j] == cost[i - 1][j] + 1:
