@@ -64,13 +64,7 @@ class Checks:
             self._keep(cell, index, Decision(told.record, told.panel))
             return
         question = Question(check.exercise, self._submission, self._key, self._seconds)
-        with self._judge.exchange(question) as exchange:
-            self._ask(exchange, cell, check, index)
-            decision = exchange.settle()
-            if not decision.complete:
-                self._boxes.leave_box()
-            self._refuse_hindered(decision)
-            decision = exchange.named()
+        decision = self._decided(question, cell, check, index)
         if says := self._boxes.ended(index):  # why the box has not answered
             decision = replace(decision, record=replace(decision.record, note=says))
         self._keep(cell, index, decision)
@@ -121,16 +115,22 @@ class Checks:
             question = Question(
                 check.exercise, self._submission, f"{self._key} again", self._seconds
             )
-            with self._judge.exchange(question) as exchange:
-                self._ask(exchange, cell, check, index)
-                decision = exchange.settle()
-                if not decision.complete:
-                    self._boxes.leave_box()
-                self._refuse_hindered(decision)
-                decision = exchange.named()
+            decision = self._decided(question, cell, check, index)
         before = self._records[cell.metadata.nbgrader.grade_id]
         if decision.record.points > before.points:
             self._keep(cell, index, carrying.given(decision, names))
+
+    def _decided(
+        self, question: Question, cell: NotebookNode, check: CheckCell, index: int
+    ) -> Decision:
+        """What the judge makes of a check that the box answers."""
+        with self._judge.exchange(question) as exchange:
+            self._ask(exchange, cell, check, index)
+            decision = exchange.settle()
+            if not decision.complete:
+                self._boxes.leave_box()
+            self._refuse_hindered(decision)
+            return exchange.named()
 
     def _ask(
         self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int

@@ -8,5 +8,5 @@ from tests.collect.course import Course
 
 @pytest.fixture
 def course(tmp_path):
-    """A course folder with a roster, to make archives and collect them in."""
+    """The tiny course with a roster, to make archives for and collect them in."""
     return Course(tmp_path)

@@ -1,15 +1,17 @@
-"""A course folder with a roster, to make archives and collect them in."""
+"""The tiny course with a roster, to make archives for and collect them in."""
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
 
+import nbformat
+
 from autograder.collect import layouts, place
 from autograder.collect.roster import from_csv
 from autograder.grading.intake import handed_in
+from tests.tiny_course import UNIT, source_notebook
 
-UNIT = "02_attention"
 ADA, BOB = b'{"cells": ["ada"]}', b'{"cells": ["bob"]}'
 ROSTER = """id,first_name,last_name,email,lms_user_id,username
 ada,Ada,Lovelace,ada@uni.example,12345,alovelace
@@ -37,8 +39,9 @@ def entry(name: str, time=EARLY) -> zipfile.ZipInfo:
 class Course:
     def __init__(self, root: Path):
         self.root = root
-        (root / "source" / UNIT).mkdir(parents=True)
-        (root / "source" / UNIT / f"{UNIT}.ipynb").write_text("{}")
+        source = root / "source" / UNIT / f"{UNIT}.ipynb"
+        source.parent.mkdir(parents=True)
+        nbformat.write(source_notebook(), source)
         (root / "roster.csv").write_text(ROSTER, encoding="utf-8")
         self.roster = from_csv(root / "roster.csv")
         self.made = 0

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from autograder.collect import archive as archives
 from autograder.collect import layouts, place
 from autograder.collect.roster import Roster
-from tests.collect.course import ADA, BOB, EARLY, GOOD, UNIT, entry
+from tests.collect.course import ADA, BOB, EARLY, GOOD, entry
+from tests.tiny_course import UNIT
 
 
 def link(name: str) -> zipfile.ZipInfo:

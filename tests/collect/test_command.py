@@ -20,7 +20,7 @@ from tests.collect.course import BOB, GOOD
 
 def test_the_command_prints_a_table_and_its_status_asks_for_a_person(course, capsys):
     path = course.zip(GOOD, ("nobodyno_999_1_a.ipynb", BOB))
-    command = ["collect", "02", str(path), "--course", str(course.root)]
+    command = ["collect", "01", str(path), "--course", str(course.root)]
     roster = ["--roster", str(course.root / "roster.csv")]
     assert cli.main([*command, *roster]) == 1
     out = capsys.readouterr().out
@@ -31,7 +31,7 @@ def test_the_command_prints_a_table_and_its_status_asks_for_a_person(course, cap
 
 
 def test_bad_options_are_said_in_one_line(course, capsys):
-    command = ["collect", "02", "x.zip", "--course", str(course.root)]
+    command = ["collect", "01", "x.zip", "--course", str(course.root)]
     for option, text in (
         (["--timezone", "Mars/Base"], "no time zone"),
         (["--lms", "webct"], "--lms is one of canvas, moodle"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from autograder.collect.roster import Roster
-from tests.collect.course import ADA, BOB, GRADESCOPE, UNIT
+from tests.collect.course import ADA, BOB, GRADESCOPE
+from tests.tiny_course import UNIT
 
 
 def test_canvas(course):
     path = course.zip(
-        ("lovelaceada_LATE_12345_678901_02_attention-1.ipynb", ADA),
+        ("lovelaceada_LATE_12345_678901_01_numbers-1.ipynb", ADA),
         ("óðinssonbob_12346_678902_Copy of attention (1).ipynb", BOB),
         ("index.html", b"<html>"),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.collect.roster import from_csv
-from tests.collect.course import ADA, BOB, EARLY, GOOD, GRADESCOPE, LATER, UNIT
+from tests.collect.course import ADA, BOB, EARLY, GOOD, GRADESCOPE, LATER
+from tests.tiny_course import UNIT
 
 
 def test_a_file_name_cannot_make_its_author_somebody_else(course):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom import ledger
-from tests.collect.course import ADA, BOB, EARLY, LATER, UNIT, Course
+from tests.collect.course import ADA, BOB, EARLY, LATER, Course
+from tests.tiny_course import UNIT
 
 CANVAS_ADA = "lovelaceada_12345_678901_attention.ipynb"
 CANVAS_BOB = "óðinssonbob_12346_678902_attention.ipynb"
