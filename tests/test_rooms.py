@@ -207,6 +207,7 @@ ELSEWHERE = {
     "student/recovery/words": "student/recovery/test_corpus.py",
     "student/recovery/*": "student/recovery/test_pieces.py",
     "student/references": "authoring/test_references.py",
+    "student/signs": "student/test_symptoms.py",
 }
 
 

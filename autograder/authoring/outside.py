@@ -80,7 +80,7 @@ def rows() -> Iterator[Exposure]:
             yield found
 
 
-def _stake(row: Row, specification: Specification, cases: Iterable[Case]) -> float:
+def _stake(row: Exposure, specification: Specification, cases: Iterable[Case]) -> float:
     """The points of an exercise's open cases alone."""
     exercise = Exercise(
         row.name, "", row.points, tuple(cases), aspects=specification.aspects
@@ -177,7 +177,7 @@ def document(found: Iterable[Exposure]) -> str:
     return "\n".join([*lines, *_why(found)]) + "\n"
 
 
-def _why(found: Sequence[Row]) -> Iterator[str]:
+def _why(found: Sequence[Exposure]) -> Iterator[str]:
     """What is open, why it is, and what it is worth."""
     yield "\n## What is open, and why\n"
     yield (

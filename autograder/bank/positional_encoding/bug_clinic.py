@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.bank.positional_encoding._bug_clinic.mutants import MUTANTS
+from autograder.bank.positional_encoding._bug_clinic.comparisons import COMPARISONS
+from autograder.bank.positional_encoding._bug_clinic.left_out import LEFT_OUT
+from autograder.bank.positional_encoding._bug_clinic.parts import PARTS
 from autograder.bank.positional_encoding._bug_clinic.tables import (
     base_bug,
     clinic,
@@ -18,6 +20,7 @@ from autograder.bank.positional_encoding._bug_clinic.tables import (
     turned_wrong,
     worse_and_worse,
 )
+from autograder.bank.positional_encoding._bug_clinic.verdicts import VERDICTS
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -108,7 +111,7 @@ EXERCISE = Specification(
             hidden_only=True,
         ),
     ],
-    mutants=MUTANTS,
+    mutants=[*VERDICTS, *PARTS, *COMPARISONS, *LEFT_OUT],
     accepted=[
         Accepted(name="compare", source="""
             def assert_sinusoidal(table):
