@@ -208,6 +208,7 @@ ELSEWHERE = {
     "student/recovery/*": "student/recovery/test_pieces.py",
     "student/references": "authoring/test_references.py",
     "student/signs": "student/test_symptoms.py",
+    "student/words": "student/test_check.py",
 }
 
 

@@ -1,4 +1,7 @@
-"""A check cell becomes an exchange with the judge, while its box answers."""
+"""A check cell becomes an exchange with the judge, while its box answers.
+
+What imports PyTorch is imported when it is needed: most submissions do without it here.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,13 @@ from dataclasses import replace
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from autograder.grading import carrying
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import Decision, Exchange, Judge, Question
 from autograder.grading.record import VERDICT, Record
 from autograder.grading.referee import Referee
-from autograder.grading.told import without_box
-from autograder.student.check import NOT_SOLVED
+from autograder.student.words import NOT_SOLVED
 
 
 class Checks:
@@ -58,6 +59,8 @@ class Checks:
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Have a check decided."""
         if not self._boxes.has_box(index):
+            from autograder.grading.told import without_box
+
             points = float(cell.metadata.nbgrader.points)
             says = self._boxes.ended(index)
             told = without_box(check.exercise, points, says, self._submission)
@@ -72,6 +75,10 @@ class Checks:
     def carry(self, notebook: NotebookNode) -> None:
         """Try what follows from other failures again, in fresh boxes (see carrying)."""
         failed, self._reached = self._failed(), None
+        if all(note.startswith(NOT_SOLVED) for note in failed.values()):
+            return
+        from autograder.grading import carrying
+
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             note = failed.get(check.exercise) if check else None
@@ -110,6 +117,8 @@ class Checks:
         """
         if not self._has_second_box(index, names):
             return
+        from autograder.grading import carrying
+
         with self._boxes.unheard():  # an update of a display would reach the notebook
             self._boxes.run_beside(new_code_cell(carrying.course_version(names)), index)
             question = Question(

@@ -21,14 +21,17 @@ from autograder.grading.beside import (
 )
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import check_cell
+from autograder.grading.checking import Checks
 from autograder.grading.fingerprint import fingerprint
 from autograder.grading.grade import environment
 from autograder.grading.judge import Judge
 from autograder.grading.record import VERDICT
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
-from autograder.kernel.client import run_directory
+from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError
+from autograder.kernel.warm import asked_for
+from autograder.student.words import LEFT_OUT
 
 _NO_BOX = (
     "this machine gives no box to run submissions in ({}); use another machine, or "
@@ -81,15 +84,13 @@ class JudgedExecute(BoxedExecute):
         refuse_large(folder, self.disk_mb)
         self.begin()
         self.judge.begin()  # it imports while a box is started
-        # They import PyTorch, which is not for who finds nothing to grade.
-        from autograder.grading.checking import Checks
-        from autograder.student.demo import LEFT_OUT
-
+        if sys.platform == "linux":
+            client.begin(self.level)
         key = submission_key(nb, folder)
         self._checks = Checks(
             self, self.judge, identity(resources), key, self.answer_seconds
         )
-        policy = json.dumps(self._policy(resources))
+        policy = json.dumps(self._policy(nb, resources))
         left_out = "0" if self.demonstrations else "1"
         try:
             with environment(**{"AUTOGRADER_BOX": policy, LEFT_OUT: left_out}):
@@ -106,14 +107,20 @@ class JudgedExecute(BoxedExecute):
         limits = self.unit_limits.get(assignment, {})
         self.update_config(Config({type(self).__name__: dict(limits)}))
 
-    def _policy(self, resources: dict[str, Any]) -> dict[str, Any]:
+    def _policy(self, nb: NotebookNode, resources: dict[str, Any]) -> dict[str, Any]:
         names = ("memory_mb", "disk_mb", "file_mb", "processes", "open_files",
                  "notebook_seconds", "allow_unconfined", "level")  # fmt: skip
         assignment = resources["nbgrader"]["assignment"]
         return {name: getattr(self, name) for name in names} | {
             "readable": [
                 *self.readable, *earlier_solutions(assignment), *shipped(assignment)
-            ]
+            ],
+            "imports": asked_for(
+                cell.source
+                for cell in nb.cells
+                if cell.cell_type == "code"
+                and (self.demonstrations or not cell.source.startswith("@demo"))
+            ),
         }  # fmt: skip
 
     def preprocess_cell(
@@ -156,6 +163,6 @@ class JudgedExecute(BoxedExecute):
         """
         if sys.platform == "linux":
             try:
-                run_directory(cls(config=config).level)
+                client.run_directory(cls(config=config).level)
             except ConfinementError as error:
                 raise CourseError(_NO_BOX.format(error)) from error

@@ -33,6 +33,7 @@ LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
 OURS = (LOST, "server gone")  # reasons that are no fault of what ran in the box
 _lock = threading.Lock()
 _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
+_begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
 
 
 class Box:
@@ -102,6 +103,16 @@ def _readable(file: Any, seconds: float | None) -> bool:
     return bool(poll.poll(None if seconds is None else seconds * 1000))
 
 
+def begin(level: str = "") -> None:
+    """Have a server on its way, if none is there: its imports take a while.
+
+    `level` is the one level to try if it has to be started.
+    """
+    with _lock:
+        if not _named() and not _begun:
+            _begun.append(_begin_server(level))
+
+
 def run_directory(level: str = "") -> Path:
     """The server's directory, below which each kernel gets a slot. Starts the server.
 
@@ -109,10 +120,17 @@ def run_directory(level: str = "") -> Path:
     ConfinementError if the server cannot start.
     """
     with _lock:
-        named = os.environ.get(SERVER_VARIABLE)
-        if not named or not _answers(Path(named)):
-            named = os.environ[SERVER_VARIABLE] = str(_start_server(level))
-        return Path(named)
+        named = _named()
+        if named is None:
+            named = _greeted(*(_begun.pop() if _begun else _begin_server(level)))
+            os.environ[SERVER_VARIABLE] = str(named)
+        return named
+
+
+def _named() -> Path | None:
+    """The directory of a server that answers, if there is one."""
+    named = os.environ.get(SERVER_VARIABLE)
+    return Path(named) if named and _answers(Path(named)) else None
 
 
 def slot_path(level: str = "") -> Path:
@@ -146,7 +164,7 @@ def _answers(run: Path) -> bool:
     return True
 
 
-def _start_server(level: str) -> Path:
+def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
     base = Path(tempfile.gettempdir())
     base = base if len(str(base)) < 60 else Path("/tmp")
     _sweep(base)
@@ -156,9 +174,15 @@ def _start_server(level: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # held by the server from here on
         server = _spawn(run, lock.fileno())
     _servers.append(server)
+    atexit.register(_stop, os.getpid(), server)
     orders, _ = _pipes(server)
     orders.write(json.dumps({"run": str(run), "level": level}).encode() + b"\n")
     orders.flush()
+    return run, server
+
+
+def _greeted(run: Path, server: subprocess.Popen[bytes]) -> Path:
+    """The directory of a server that has come up. Raises ConfinementError."""
     try:
         _welcome(server)
     except ConfinementError:
@@ -166,7 +190,6 @@ def _start_server(level: str) -> Path:
         server.wait()
         remove_tree(run)
         raise
-    atexit.register(_stop, os.getpid(), server)
     return run
 
 

@@ -9,6 +9,7 @@ touches CUDA (a context does not survive a fork).
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -19,6 +20,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +29,8 @@ from autograder.kernel.cgroup import Hierarchy
 from autograder.kernel.confine import Policy
 from autograder.kernel.processes import end_all_children
 from autograder.kernel.slot import remove_tree
+from autograder.kernel.warm import ON_DEMAND, WARM
 
-# What the first cells of a notebook import, and what those imports leave for later:
-# the first optimiser imports torch._dynamo, the first kernel its debugger. Not
-# matplotlib_inline: it looks for a kernel when it is imported, and here is none.
-WARM = (
-    *("numpy", "pandas", "pandas.io.formats.html", "seaborn", "tqdm", "ipywidgets"),
-    *("torch", "torch._dynamo", "torch.utils.data", "torch.testing"),
-    *("torch.multiprocessing", "multiprocessing.queues", "sqlite3"),
-    *("matplotlib.pyplot", "matplotlib.font_manager"),
-    *("matplotlib.backends.backend_agg", "encodings.utf_16_be"),
-    *("PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin"),
-    *("PIL.JpegImagePlugin", "PIL.PpmImagePlugin", "IPython.core.pylabtools"),
-    *("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio"),
-    *("IPython", "IPython.core.completerlib", "IPython.core.debugger", "jedi"),
-    *("IPython.core.logger", "IPython.core.oinspect", "IPython.utils.timing"),
-    *("IPython.core.magics.execution", "IPython.core.magics.ast_mod"),
-    *("IPython.extensions.storemagic", "IPython.utils.wildcard", "asttokens"),
-    *("executing", "executing.executing", "pexpect", "pdb", "faulthandler"),
-)
 LARGEST_REQUEST = 1 << 16
 
 
@@ -53,17 +38,20 @@ class UnfitError(RuntimeError):
     """The server must not fork kernels from the state that it is in."""
 
 
-def preload(names: tuple[str, ...] = WARM) -> list[str]:
-    """Import `names` and the student's kit; what is not installed is left out.
+def import_all(names: Iterable[str]) -> None:
+    """Import what is installed."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def preload() -> list[str]:
+    """Import what every notebook needs, and the student's kit.
 
     Returns what is wrong with modules of the kit: a unit in the making must not keep
     the others from being graded.
     """
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            continue
+    import_all(WARM)
     student = importlib.import_module("autograder").__path__[0] + "/student"
     broken: list[str] = []
     for module in pkgutil.walk_packages(
@@ -89,6 +77,12 @@ def check_fitness() -> None:
             raise UnfitError(f"{name} was imported; students do not get it")
 
 
+def freeze() -> None:
+    """Leave what is there to all kernels: a fork that looks at it would copy it."""
+    gc.collect()
+    gc.freeze()
+
+
 class Server:
     """Accepts requests until its own standard input ends."""
 
@@ -98,24 +92,55 @@ class Server:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "zygote"))
         self.listener.listen(64)
+        self.clients: list[socket.socket] = []  # that have not asked yet
+        self.unfit = ""  # why no kernel may be forked any more
 
     def serve(self) -> None:
-        """Fork a supervisor for each connection."""
+        """Fork a supervisor for each connection, when its request is there."""
         while True:
-            doors: list[socket.socket | int] = [self.listener, self.life]
+            doors: list[socket.socket | int]
+            doors = [self.listener, self.life, *self.clients]
             ready, _, _ = select.select(doors, [], [], 1.0)
             _has_children()
             if self.life in ready:
                 return
             if self.listener in ready:
-                client, _ = self.listener.accept()
-                if os.fork() == 0:
-                    self._become_supervisor(client)
-                client.close()
+                self.clients.append(self.listener.accept()[0])
+            for client in [one for one in self.clients if one in ready]:
+                self.clients.remove(client)
+                with client:
+                    self._begin(client)
+
+    def _begin(self, client: socket.socket) -> None:
+        """Import what a request asks for, and fork its supervisor."""
+        text = client.recv(LARGEST_REQUEST, socket.MSG_PEEK)  # without its descriptor
+        if not text:
+            return  # it has gone away
+        request = json.loads(text)
+        if self.level != "bwrap":
+            self._import(request["policy"]["imports"])
+        if self.unfit:
+            slot = Path(request["slot"]).name
+            client.send(json.dumps({"slot": slot, "error": self.unfit}).encode())
+        elif os.fork() == 0:
+            self._become_supervisor(client)
+
+    def _import(self, names: Iterable[str]) -> None:
+        """Import what is known to be asked for by some."""
+        known = {name for modules in ON_DEMAND.values() for name in modules}
+        if missing := [n for n in names if n in known and n not in sys.modules]:
+            import_all(missing)
+            freeze()
+            try:
+                check_fitness()
+            except UnfitError as error:
+                self.unfit = str(error)
 
     def _become_supervisor(self, client: socket.socket) -> None:
         try:
             self.listener.close()
+            for other in self.clients:
+                other.close()
             os.close(self.life)
             os.close(self.alive_end)
             text, fds, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)
@@ -188,8 +213,7 @@ def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any
     check_fitness()
     groups = Hierarchy().place()
     server = Server(Path(settings["run"]), level, life, groups)
-    gc.collect()
-    gc.freeze()
+    freeze()
     greeting = {"level": level, "reasons": reasons, "broken": broken}
     return server, {**greeting, "grouped": groups is not None}
 

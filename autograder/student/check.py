@@ -18,8 +18,7 @@ from autograder.student.panel import Shown
 from autograder.student.probes import find
 from autograder.student.summary import ExerciseScore, Summary, row_of, summary
 from autograder.student.switches import as_new
-
-NOT_SOLVED = "Not solved yet"
+from autograder.student.words import NOT_SOLVED
 
 
 class Check:

@@ -14,8 +14,7 @@ from typing import Any
 
 from autograder.student.ink import as_svg
 from autograder.student.observe import UNSOLVED, describe_error, from_stub, quiet
-
-LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
+from autograder.student.words import LEFT_OUT
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:

@@ -10,9 +10,9 @@ from autograder.grading.judging import prepared
 from autograder.oracle import answers
 from autograder.solutions import attention
 from autograder.student import references
-from autograder.student.check import NOT_SOLVED
 from autograder.student.compare import compare
 from autograder.student.panel import as_text
+from autograder.student.words import NOT_SOLVED
 from tests.grading.box_and_judge import NAME, judged
 
 

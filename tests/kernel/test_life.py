@@ -339,3 +339,16 @@ def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         client._sweep(tmp_path)
     assert [folder.exists() for folder in (running, dead, new)] == [True, False, True]
+
+
+def test_the_server_imports_what_is_asked_for_and_nothing_else(
+    tmp_path: Path, policy: Callable[..., None]
+) -> None:
+    async def body(manager: Any, kernel: Any) -> None:
+        asked = (
+            "import sys; print('pandas' in sys.modules, 'antigravity' in sys.modules)"
+        )
+        assert "True False" in text(await run(kernel, asked))
+
+    policy(imports=("pandas", "this"))
+    with_kernel(tmp_path, body)

@@ -12,9 +12,9 @@ from nbgrader.validator import Validator
 from autograder.solutions import attention
 from autograder.student import panel
 from autograder.student.check import Check
-from autograder.student.demo import LEFT_OUT
 from autograder.student.references import load
 from autograder.student.summary import ExerciseScore, Summary
+from autograder.student.words import LEFT_OUT
 
 
 @pytest.fixture

@@ -38,7 +38,8 @@ class Policy:
     together (who starts boxes bounds the time that they sleep: see meter.py).
     `readable` adds paths the box may read, `hidden` takes paths away again that lie
     below a readable one. `level` forces one level instead of the strongest that works.
-    `allow_unconfined` lets ``none`` be used.
+    `allow_unconfined` lets ``none`` be used. `imports` are modules that the warm server
+    is to have imported, of those that it imports on demand.
     """
 
     memory_mb: int = 2048
@@ -54,6 +55,7 @@ class Policy:
     hidden: tuple[str, ...] = ()
     level: str = ""
     allow_unconfined: bool = False
+    imports: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a limit. Raises ValueError."""
@@ -64,7 +66,7 @@ class Policy:
             raise ValueError("notebook_seconds must be a positive number")
         if self.level and self.level not in LEVELS:
             raise ValueError(f"{self.level!r} is none of {', '.join(LEVELS)}")
-        for name in ("readable", "hidden"):
+        for name in ("readable", "hidden", "imports"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @classmethod
