@@ -202,7 +202,8 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         for name, value in weights.items():
             own[name].copy_(value)
     for device in {value.device for value in weights.values()}:
-        module.to(device)
+        if any(part.device != device for part in (*own.values(), *module.buffers())):
+            module.to(device)  # asked first: it takes a while even where all is there
     return module.eval()
 
 
