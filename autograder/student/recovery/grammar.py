@@ -7,6 +7,7 @@ to train, dev or test, so that no drawing of one, whatever its seed, ever meets 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import random
 from collections.abc import Callable, Sequence
@@ -187,14 +188,9 @@ class Writer:
         A ``plain`` deed's verb has no particle; a deed that is ``meant`` is no mishap.
         """
 
-        def fits(verb: Verb) -> bool:
-            if (plain and verb.particle) or (meant and verb.kind == "mis"):
-                return False
-            return not (who and verb.kind == "pro")
-
         def draw() -> Deed:
             where = topic or self.topic()
-            verb = self.pick([verb for verb in where.verbs if fits(verb)])
+            verb = self.pick(_fitting(where.name, plain, meant, who is not None))
             doer = self.worker(where) if verb.kind == "pro" else self.person(where)
             return Deed(who or doer, verb, self.pick(verb.objects), where)
 
@@ -261,6 +257,19 @@ class Writer:
     def thing(noun: Noun) -> Person:
         """One thing that is known; "history" needs no article."""
         return Person(f"{the(noun)}{noun.word}", noun.word, "it")
+
+
+@functools.cache
+def _fitting(topic: str, plain: bool, meant: bool, somebodys: bool) -> list[Verb]:
+    """The verbs of a topic for a deed; one that is ``somebodys`` is of no trade's."""
+    (where,) = (one for one in topics() if one.name == topic)
+    return [
+        verb
+        for verb in where.verbs
+        if not (plain and verb.particle)
+        and not (meant and verb.kind == "mis")
+        and not (somebodys and verb.kind == "pro")
+    ]
 
 
 def the(noun: Noun) -> str:
