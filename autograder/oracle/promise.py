@@ -12,9 +12,8 @@ from autograder.oracle.draw import Draw
 # knows which is which, and works on them.
 Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
-SpecialSizes = Callable[
-    [Draw], dict[str, Inputs]
-]  # inputs by what is special about them
+# Inputs by what is special about them.
+SpecialSizes = Callable[[Draw], dict[str, Inputs]]
 
 OF_MODULES = (
     "steady", "alone", "spread", "training", "gradient", "loaded", "start"

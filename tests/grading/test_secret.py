@@ -1,0 +1,30 @@
+"""The course's secret is made once, by whoever is first, for the course's eyes only."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from autograder.grading.secret import course_secret
+
+
+def test_it_is_made_once_and_stays(tmp_path):
+    first = course_secret(tmp_path)
+    assert len(first) == 64 and course_secret(tmp_path) == first
+
+
+def test_two_courses_have_two(tmp_path):
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    assert len({course_secret(folder) for folder in folders}) == 2
+
+
+def test_nobody_else_can_read_it(tmp_path):
+    course_secret(tmp_path)
+    path = tmp_path / ".autograder" / "secret"
+    assert path.stat().st_mode & 0o077 == 0
+    assert list(path.parent.iterdir()) == [path], "nothing is left of its making"
+
+
+def test_runs_that_begin_at_once_agree(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: course_secret(tmp_path), range(32)))
+    assert len(found) == 1
