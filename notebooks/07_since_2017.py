@@ -39,7 +39,7 @@
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | layers | pre-norm, without biases, without dropout; matrices start at random, and PyTorch's own start values will do |
 #
-# **2017 and today**, as one table. Each row is an exercise.
+# **2017 and today**, as one table. Most of its rows are exercises.
 #
 # | part | Vaswani et al. 2017 | today | who proposed it |
 # |---|---|---|---|
@@ -172,10 +172,13 @@ def what_half_precision_does():
     x = torch.tensor([300.0, -200.0, 100.0, 50.0]).half()
     naive = x / (x * x).mean(-1, keepdim=True).sqrt()
     print(f"300 squared in half precision: {(x[0] * x[0]).item()}")
-    print(f"normalised in half precision:  {naive.tolist()}")
-    print(f"normalised in float32:         {RMSNorm(4)(x).tolist()}")
     theirs = nn.RMSNorm(4, eps=1e-6)(x.float())
-    print(f"PyTorch's, in float32:         {[round(v, 4) for v in theirs.tolist()]}")
+    for name, normed in (
+        ("normalised in half precision:", naive),
+        ("normalised in float32:", RMSNorm(4)(x)),
+        ("PyTorch's, in float32:", theirs),
+    ):
+        print(f"{name:<30} {[round(v, 2) for v in normed.tolist()]}")
 
 
 # %% [markdown]
