@@ -75,19 +75,3 @@ def as_root(command: Sequence[object]) -> list[object]:
     """A command in a namespace where others can reach the interpreter, too."""
     closed = closed_ancestor(sys.base_prefix)
     return ["unshare", "-m", "sh", _NAMESPACE, "0", closed, sys.base_prefix, *command]
-
-
-def checkout(folder: Path) -> Path:
-    """A copy of the course as an instructor clones it."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    return folder

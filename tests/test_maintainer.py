@@ -1,15 +1,12 @@
 """docs/maintainer.md, followed to the letter in a clean clone."""
 
-import os
 import re
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
 from autograder.course import ROOT
-from tests.accounts import checkout
+from tests.clone import checkout, run
 
 TEXT = (ROOT / "docs" / "maintainer.md").read_text(encoding="utf-8")
 
@@ -45,21 +42,8 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     mark = 'EXERCISES = (\n    "scores",\n'
     change(bank / "__init__.py", mark, f'{mark}    "favourite_key",\n')
 
-    def run(*command: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=clone,
-            text=True,
-            check=False,
-            env=os.environ | {"PYTHONPATH": str(clone)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
-
-    assert "release/02_attention" in run("autograder", "build", "02")
-    rows = run("autograder", "validity", "02")
+    assert "release/02_attention" in run(clone, "autograder", "build", "02")
+    rows = run(clone, "autograder", "validity", "02")
     (row,) = (row for row in rows.splitlines() if "favourite_key" in row)
     assert "caught   4/4" in row and "named   4/4" in row and "accepted   2/2" in row
-    run("ruff", "check", "--no-cache", "autograder", "notebooks")
+    run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks")

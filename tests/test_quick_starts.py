@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import ROOT, find_unit
-from tests.accounts import checkout
+from tests.clone import checkout
 
 UNIT = find_unit("attention")
 

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from tests.accounts import checkout
+from tests.clone import checkout, run
 
 LABEL = "99_doubling"
 FILES = {
@@ -150,20 +150,7 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         (course / name).parent.mkdir(parents=True, exist_ok=True)
         (course / name).write_text(text, encoding="utf-8")
 
-    def run(*command: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=course,
-            text=True,
-            check=False,
-            env=os.environ | {"PYTHONPATH": str(course)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
-
-    assert f"release/{LABEL}" in run("autograder", "build", "99")
+    assert f"release/{LABEL}" in run(course, "autograder", "build", "99")
     after = digests(course)
     assert {name: after.get(name) for name in before} == before
 
@@ -177,7 +164,7 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         folder = course / "submitted" / student / LABEL
         folder.mkdir(parents=True)
         nbformat.write(book, folder / f"{LABEL}.ipynb")
-    run("nbgrader", "autograde", LABEL)
+    run(course, "nbgrader", "autograde", LABEL)
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         scores = {
             s.student.id: s.score for s in gradebook.assignment_submissions(LABEL)

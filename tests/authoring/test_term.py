@@ -13,7 +13,7 @@ from autograder.course import find_unit, units
 from autograder.course.errors import CourseError
 from autograder.oracle.verify import Validity
 from autograder.student import references as store
-from tests.accounts import checkout
+from tests.clone import checkout
 
 TODAY = datetime.date(2027, 4, 1)
 

@@ -21,7 +21,8 @@ from autograder.classroom import sample
 from autograder.classroom.exchange import Classroom, set_up
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
-from tests.accounts import Accounts, accounts, as_root, checkout, needs_accounts
+from tests.accounts import Accounts, accounts, as_root, needs_accounts
+from tests.clone import checkout
 
 UNIT = find_unit("positional_encoding")
 PEOPLE = ("prof", "tina", "theo", "ada", "alan", "eve")

@@ -15,7 +15,7 @@ from autograder.classroom import watch
 from autograder.classroom.watch import HOUR, Watch
 from autograder.course import find_unit
 from autograder.course.errors import CourseError
-from tests.accounts import checkout
+from tests.clone import checkout
 
 UNIT = "01_numbers"
 

@@ -29,7 +29,8 @@ import pytest
 
 from autograder.classroom import sample
 from autograder.course import ROOT, find_unit
-from tests.accounts import Accounts, accounts, as_root, checkout, needs_accounts
+from tests.accounts import Accounts, accounts, as_root, needs_accounts
+from tests.clone import checkout
 
 UNIT = find_unit("positional_encoding")
 PROXY = "configurable-http-proxy@5"
