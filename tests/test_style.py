@@ -11,6 +11,8 @@ from autograder.course import ROOT
 
 CODE = sorted((ROOT / "autograder").rglob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+# Lines of a file, by where it is: a longer one has two reasons to change.
+LONGEST = {"autograder/bank": 450, "autograder": 320, "tests": 400}
 WIDE = ("# |", "# ![")  # rows of tables and pictures, which cannot be broken
 
 
@@ -39,3 +41,15 @@ def test_a_notebook_is_read_in_88_columns(path):
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     wide = {n: s for n, s in lines if len(s) > 88 and not s.startswith(WIDE)}
     assert wide == {}
+
+
+@pytest.mark.parametrize("folder", LONGEST)
+def test_files_are_short(folder):
+    inner = [ROOT / other for other in LONGEST if other.startswith(f"{folder}/")]
+    inner.append(ROOT / "autograder" / "solutions")  # built from the notebooks
+    found = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / folder).rglob("*.py")
+        if not any(path.is_relative_to(other) for other in inner)
+    }
+    assert {p: n for p, n in found.items() if n > LONGEST[folder]} == {}
