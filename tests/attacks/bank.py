@@ -11,6 +11,7 @@ parts, so that the source does not contain it), and what would act in a browser 
 
 from __future__ import annotations
 
+from tests.attacks.amounts import AMOUNTS
 from tests.attacks.attack import Attack
 from tests.attacks.design import AGAINST_THIS_DESIGN
 from tests.attacks.harming import HARMING_AND_LEAKING
@@ -26,4 +27,5 @@ BANK: list[Attack] = [
     *MALFORMED_ONES,
     *AGAINST_THIS_DESIGN,
     *SEAMS,
+    *AMOUNTS,
 ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.grading.intake.reading import without_outputs
+from autograder.grading.intake.slimming import slimmed
 from autograder.grading.intake.terms import (
     DEFAULTS,
     Refused,
@@ -80,7 +80,7 @@ def _read(path: Path, limits: SizeLimits, room: int, spare: int) -> tuple[File, 
     found = read_file(path, max(most, spare))
     if len(found.data) <= min(limits.notebook, most):
         return found, 0
-    slim = replace(found, data=without_outputs(found.data))
+    slim = replace(found, data=slimmed(found.data))
     if len(slim.data) > most:
         raise Refused("is too large")
     return slim, len(found.data)

@@ -64,7 +64,7 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
         raise Refused(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():
         raise Refused("it is empty")
-    _refuse_many_parts(data)
+    refuse_many_parts(data)
     text = data.decode(json.detect_encoding(data), "replace")
     try:
         # Python refuses to read an integer of thousands of digits; none matters here.
@@ -76,7 +76,7 @@ def _json(data: bytes, limits: SizeLimits) -> Json:
     return _dict(document)
 
 
-def _refuse_many_parts(data: bytes) -> None:
+def refuse_many_parts(data: bytes) -> None:
     """See that reading takes no more than some hundred megabytes.
 
     A list is 64 bytes in memory and may be two in the file, a text ends at a comma.
@@ -89,12 +89,7 @@ def _refuse_many_parts(data: bytes) -> None:
 
 
 def without_outputs(data: bytes) -> bytes:
-    """A notebook without its outputs; what cannot be read stays as it is.
-
-    Raises:
-        Refused: it has too many parts.
-    """
-    _refuse_many_parts(data)
+    """A notebook without its outputs; what cannot be read stays as it is."""
 
     def slim(found: Json) -> Json:
         found.pop("outputs", None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.course.errors import CourseError
 from autograder.grading import intake
 from autograder.grading.intake import Refused, SizeLimits, rebuild
-from autograder.grading.intake.reading import read, without_outputs
+from autograder.grading.intake.reading import read
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved
 from tests.tiny_course import (
     STUB,
@@ -176,8 +176,6 @@ def test_a_notebook_of_millions_of_parts_is_refused_before_it_takes_memory(part)
     many = b'{"cells":[' + part * ((80 << 20) // len(part)) + b"1]}"
     with pytest.raises(Refused, match="too many parts"):
         read(many, SizeLimits(notebook=1 << 30))
-    with pytest.raises(Refused, match="too many parts"):
-        without_outputs(many)
 
 
 def test_a_line_ends_at_every_kind_of_end():
