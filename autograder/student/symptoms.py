@@ -25,15 +25,21 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
         where = _note(findings[0].message) or case.title
         says = f"All else is right, but here your code stops: {where}."
         return Mistake("symptom", says, case.asks)
-    if findings[0].problem and len(findings) > 1 and case.says.startswith("Right"):
-        return None  # not even right at first
     first = next(finding for finding in findings if finding.problem)
     reported, label = what_was_seen(first.name)
+    if label in _USUAL:
+        return None  # not even right where nothing is special
     if reported.startswith("gradient of"):
         label = f"the {reported}"
     elif reported.startswith("start of"):
         label = f"`{reported.removeprefix('start of ')}` is {first.actual}"
     return Mistake("symptom", case.says.format(label=label), case.asks)
+
+
+_USUAL = (
+    "at first", "as a batch", "for inputs as usual", "in eval mode",
+    "of the first module",
+)  # fmt: skip
 
 
 def _note(message: str) -> str:

@@ -67,6 +67,8 @@ def _model_inputs(
         shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
         shapes |= stack_shapes("decoder.", DECODER, depth, d_model, d_ff, norm_first)
         made = as_options(options) | small_weights(draw, shapes)
+        if not shared:  # what is rounded grows in layers and norms: small logits
+            made["weights.output.weight"] /= 16
         made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id)
         made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id)
         if scattered:

@@ -58,6 +58,12 @@ def _weights_made_visible(draw: Draw) -> Inputs:
     }
 
 
+def _same_queries_and_keys(draw: Draw) -> Inputs:
+    """A sequence that looks at itself, and gets something else."""
+    made = multi_head_inputs(2, 2, 3, lq=4, lk=4)(draw)
+    return made | {"key": made["query"].clone()}
+
+
 def _three_heads(mask: tuple[int, ...]) -> Maker:
     return multi_head_inputs(2, 3, 2, lq=4, lk=5, mask=mask)
 
@@ -74,7 +80,7 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
-        dropout=("plain", {"rate": 0.375}),
+        dropout=("padding", {"rate": 0.375}),
         sizes=both(
             special(
                 one_sentence=multi_head_inputs(1, 2, 3, lq=4, lk=5, mask=(1, 4, 5)),
@@ -84,6 +90,14 @@ EXERCISE = Specification(
                 equal_sizes=multi_head_inputs(3, 3, 3, lq=3, lk=3, mask=(3, 3, 3)),
                 as_many_sentences_as_queries=multi_head_inputs(
                     3, 2, 3, lq=3, lk=4, mask=(3, 4)
+                ),
+                many_heads=multi_head_inputs(1, 20, 1, lq=2, lk=3),
+                values_of_their_own=_same_queries_and_keys,
+                as_many_sentences_as_heads_and_a_mask_for_each_head=multi_head_inputs(
+                    3, 3, 2, lq=4, lk=5, mask=(1, 3, 4, 5)
+                ),
+                as_many_sentences_as_heads_and_a_mask_for_each_sentence=(
+                    multi_head_inputs(3, 3, 2, lq=4, lk=5, mask=(3, 1, 4, 5))
                 ),
                 equal_sizes_and_four_dimensions=multi_head_inputs(
                     2, 2, 2, lq=2, lk=2, mask=(2, 2, 2, 2)

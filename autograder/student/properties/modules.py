@@ -39,8 +39,14 @@ def start(call: Call) -> Tries:
 def _started(call: Call) -> Results:
     assert call.make is not None, "only a module that is made has start values"
     first, second = (dict(call.make().named_parameters()) for _ in range(2))
-    names = [n for n in call.weights if n in first and first[n].dim() > 1]
-    return {
+    own = [name for name in call.weights if name in first]
+    names = [name for name in own if first[name].dim() > 1]
+    vectors = {
+        f"start of {name}": "free" if first[name].requires_grad else "frozen"
+        for name in own
+        if name not in names
+    }
+    return vectors | {
         f"start of {name}": _start(
             first[name], second[name], {n: first[n] for n in names[: names.index(name)]}
         )

@@ -154,7 +154,7 @@ class _EncoderStandIn(nn.Module):
 
     def __init__(self, d_model: int):
         super().__init__()
-        self.matrix = nn.Parameter(torch.full((d_model, d_model), 0.125))
+        self.matrix = nn.Parameter(torch.eye(d_model))
 
     def forward(
         self, x: torch.Tensor, mask: torch.Tensor | None = None

@@ -138,6 +138,9 @@ def _sharing(model: nn.Module) -> Seen:
     ]
     return {
         "the same parameter as source.embedding.weight": ", ".join(same) or "none",
+        "target is the module source": str(
+            getattr(model, "target", None) is getattr(model, "source", model)
+        ),
     }
 
 
