@@ -92,6 +92,19 @@ ENDS = [
         ])],
     ),
     Mutant(
+        name="target_beside_source",
+        says="One table serves three times, but `target` is a layer of its own beside it.",
+        asks="The text says *the very module*. What is `model.target is model.source`?",
+        ways=[Way(edits=[
+            Edit("self.target = self.source if shared_embedding else embedding(tgt_vocab)",
+                 """
+                 self.target = embedding(tgt_vocab)
+                 if shared_embedding:
+                     self.target.embedding = self.source.embedding
+                 """),
+        ])],
+    ),
+    Mutant(
         name="sizes_not_refused",
         says="Shared embeddings of two sizes are not refused.",
         asks="Can one table have 8 rows and 11 rows? Which error says so?",

@@ -91,6 +91,15 @@ SCALING = [
 
 DROPOUT = [
     Mutant(
+        name="dropout_without_mask_only",
+        says="Beside a mask, nothing is dropped.",
+        asks="What has the mask to do with dropout?",
+        ways=[Way(edits=[
+            Edit("weights = self.dropout(weights)",
+                 "weights = self.dropout(weights) if mask is None else weights"),
+        ])],
+    ),
+    Mutant(
         name="dropout_missing",
         says="There is no dropout on the weights in training.",
         asks="Where in `forward` do you call your dropout layer? Do you use what "

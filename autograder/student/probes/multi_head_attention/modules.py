@@ -39,11 +39,10 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
             for size, count in inputs["refuse"].tolist()
         }
     d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
-    if "rate" in inputs:
-        rate = float(inputs["rate"])
-        made = module_class(d_model, num_heads, rate)
-        return _dropout(load_weights(made, inputs), rate, num_heads, inputs)
-    module = load_weights(module_class(d_model, num_heads), inputs)
+    rates = [float(inputs["rate"])] if "rate" in inputs else []
+    module = load_weights(module_class(d_model, num_heads, *rates), inputs)
+    if rates and "mask" not in inputs:
+        return _dropout(module, rates[0], num_heads, inputs)
     return _observe(module, ["query", "key", "value"], inputs)
 
 
