@@ -9,7 +9,7 @@ import torch
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, gradients, probe, tensor
-from autograder.student.probes.multi_head_attention.projections import (
+from autograder.student.probes.multi_head_attention.observing import (
     KINDS,
     named_tensors,
     projections,

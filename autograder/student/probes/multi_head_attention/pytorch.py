@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe, tensor
-from autograder.student.probes.multi_head_attention.projections import (
+from autograder.student.probes.multi_head_attention.observing import (
     KINDS,
     named_tensors,
     projections,

@@ -1,4 +1,4 @@
-"""Projections that a probe hands over, and those that it gets back."""
+"""What the probes of unit 03 hand over and get back: projections, by name."""
 
 from __future__ import annotations
 
