@@ -16,19 +16,15 @@ from autograder.student.probes import (
     returned,
     tensor,
 )
-from autograder.student.probes.sequence_reversal.observing import kind, number
+from autograder.student.probes.sequence_reversal.observing import the_share
 
 
 @probe("sequence_reversal/antidiagonal_share")
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
-    share = function(weights, lengths)
     return {
-        "share": torch.tensor(
-            number(share, "the share"), dtype=torch.get_default_dtype()
-        ),
-        "kind of the share": kind(share),
+        **the_share(function(weights, lengths)),
         "weights afterwards": weights,
         "lengths afterwards": lengths,
     }

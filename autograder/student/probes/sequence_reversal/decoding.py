@@ -10,7 +10,7 @@ from torch import nn
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide, given
 from autograder.student.probes import Inputs, Seen, probe, tensor
-from autograder.student.probes.sequence_reversal.observing import BOS, EOS, kind, number
+from autograder.student.probes.sequence_reversal.observing import BOS, EOS, the_share
 
 
 class _Lines(OtherSide):
@@ -115,12 +115,8 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 def exact_match(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     decoded, labels = inputs["decoded"], inputs["labels"]
-    share = function(decoded, labels)
     return {
-        "share": torch.tensor(
-            number(share, "the share"), dtype=torch.get_default_dtype()
-        ),
-        "kind of the share": kind(share),
+        **the_share(function(decoded, labels)),
         "decoded afterwards": decoded,
         "labels afterwards": labels,
     }

@@ -7,7 +7,7 @@ from numbers import Real
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import describe
+from autograder.student.probes import Seen, describe
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
@@ -30,6 +30,12 @@ def kind(result: object) -> str:
     if isinstance(result, Real) and not isinstance(result, bool):
         return "a number"
     return describe(result)
+
+
+def the_share(result: object) -> Seen:
+    """A share that was returned, and as what."""
+    share = torch.tensor(number(result, "the share"), dtype=torch.get_default_dtype())
+    return {"share": share, "kind of the share": kind(result)}
 
 
 def where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
