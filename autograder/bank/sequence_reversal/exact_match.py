@@ -58,6 +58,16 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     return inputs
 
 
+def _few_rows(draw: Draw) -> Inputs:
+    """Fewer rows than columns; one is wrong at its first token, one at its last."""
+    rows = [draw.ids(FIRST, 14, n).tolist() for n in (6, 5, 6, 4)]
+    labels = [[*row, EOS] for row in rows]
+    decoded = [list(row) for row in labels]
+    for row, place in ((1, 0), (2, 5)):
+        decoded[row][place] = FIRST + (decoded[row][place] - FIRST + 1) % 10
+    return {"decoded": padded(decoded), "labels": padded(labels)}
+
+
 def _written(kind: str, row: list[int], width: int) -> list[int]:
     """A decoded row of one kind; only "right" is right."""
     other = FIRST + (row[-1] - FIRST + 3) % 10
@@ -96,6 +106,12 @@ EXERCISE = Specification(
             title="decoded rows are wider than the labels",
             inputs=_rows_to_judge(15, wide=3),
             hint="A row that goes on and on is wrong, however well it began.",
+        ),
+        CaseKind(
+            name="few_rows",
+            title="4 rows; the first token of one is wrong, the last of another",
+            inputs=_few_rows,
+            hint="A row is right from its first token to its last.",
         ),
         CaseKind(
             name="many",

@@ -24,6 +24,7 @@ def _dials(
     share: int | None = None,
     forbidden: int = 0,
     scale: float = 3.0,
+    shift: float = 0.0,
 ) -> Maker:
     """Logits without ties, and the dials.
 
@@ -34,6 +35,7 @@ def _dials(
 
     def inputs(draw: Draw) -> Inputs:
         logits = _without_ties(draw, shape, scale)
+        logits += shift
         if forbidden:
             logits[..., :forbidden] = -math.inf
             logits = logits.roll(3, dims=-1)
@@ -95,14 +97,14 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="top_k",
-            title="top_k = 3 of 8",
-            inputs=_dials(2, 8, top_k=3),
+            title="top_k = 3 of 8, logits far below zero",
+            inputs=_dials(6, 8, top_k=3, shift=-128.0),
             hint="The three largest logits of each row stay, the rest gets exactly 0.",
         ),
         CaseKind(
             name="top_p",
-            title="top_p, rows of different sharpness",
-            inputs=_dials(4, 9, share=3),
+            title="top_p, rows of different sharpness, logits far below zero",
+            inputs=_dials(4, 9, share=3, shift=-128.0),
             hint="A token stays if the sum of the more probable ones is still below "
             "top_p.",
         ),

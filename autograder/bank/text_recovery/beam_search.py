@@ -109,6 +109,7 @@ def _garden_path(draw: Draw) -> Inputs:
     vocab, steps = 7, 4
     places = fine_numbers(draw, 2, steps + 1, vocab, scale=0.25)
     places[..., EOS] -= 1.0
+    places[..., 6] = -9.0
     places[:, 0, 6] = -2.5
     habits = torch.zeros(vocab, vocab)
     habits[6, [EOS, 4]] = 4.0

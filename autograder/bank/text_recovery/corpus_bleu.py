@@ -78,6 +78,16 @@ def _brief(draw: Draw) -> Inputs:
     }
 
 
+def _one_four_gram(draw: Draw) -> Inputs:
+    """One output of four words, the last one wrong: there is one four-gram, no more."""
+    original = " ".join(natural_sentences(draw, 1)[0].split()[:6])
+    return {
+        "hypotheses": json.dumps([" ".join([*original.split()[:3], "qu"])]),
+        "references": json.dumps([[original]]),
+        "switches": json.dumps(_ALL[4:]),
+    }
+
+
 def _no_match(draw: Draw) -> Inputs:
     """Some orders without a match: no common four-gram, or no common word at all."""
     originals = natural_sentences(draw, 4)
@@ -165,6 +175,12 @@ EXERCISE = Specification(
             title="outputs that are too long",
             inputs=_wordy,
             hint="The brevity penalty is never larger than 1.",
+        ),
+        CaseKind(
+            name="one_four_gram",
+            title="one output of four words, the last one wrong",
+            inputs=_one_four_gram,
+            hint="An order of which there is a single n-gram is an order.",
         ),
         CaseKind(
             name="brief",

@@ -73,6 +73,15 @@ EXERCISE = Specification(
             hint="Stop when no pair occurs at least twice any more.",
         ),
         CaseKind(
+            name="letters",
+            title="words of one letter only",
+            inputs=lambda draw: {
+                "counts": json.dumps(dict.fromkeys(some_of(draw, "aeiou", 3), 7)),
+                "num_merges": torch.tensor(4),
+            },
+            hint="No pair, no merge.",
+        ),
+        CaseKind(
             name="real",
             title="the words of 60 sentences",
             inputs=lambda draw: _real_counts(draw, 60),
@@ -101,7 +110,7 @@ EXERCISE = Specification(
             asks="What does `max` prefer when the first part of the key is equal?",
             ways=[Way(edits=[
                 Edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)",
-                     "best = max(pairs, key=lambda pair: (pairs[pair], pair))"),
+                     "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)"),
             ])],
         ),
         Mutant(

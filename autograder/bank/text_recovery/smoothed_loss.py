@@ -68,8 +68,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one_token",
-            title="one sentence of one token",
-            inputs=lambda draw: _logits(draw, 1, 1, 6, 0.25, real=True),
+            title="three sentences of one token",
+            inputs=lambda draw: _logits(draw, 3, 1, 6, 0.25, real=True),
             hint="A dimension of size one stays a dimension.",
         ),
         CaseKind(
