@@ -8,14 +8,15 @@ from autograder.oracle import generated
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.mutations import Mutation
 
-# Those whose solutions are small: the mutants of all of them are tried.
-COUNTED = [unit for unit in units() if unit.label in ("01", "02", "03", "04", "07")]
+# Models that are handed in, or trained for minutes: their mutants are not counted.
+LEFT_OUT = ("sequence_reversal/trained_model", "text_recovery/model")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", COUNTED, ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_no_generated_mutant_survives_without_a_reason(unit):
-    counts = [generated.count(exercise) for exercise in specifications(unit.name)]
+    exercises = [e for e in specifications(unit.name) if e.name not in LEFT_OUT]
+    counts = [generated.count(exercise) for exercise in exercises]
     assert sum(count.made for count in counts) >= 300
     assert {c.name: c.survivors for c in counts if c.survivors} == {}
 

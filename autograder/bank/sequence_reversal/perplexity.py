@@ -76,7 +76,7 @@ EXERCISE = Specification(
         CaseKind(
             name="hopeless",
             title="a model that is nearly always wrong, and very sure",
-            inputs=_batches(((4, 2), (3,)), 7, sure=70.0),
+            inputs=_batches(((4, 1), (6,)), 7, sure=70.0),
             hint="A price may be large: nothing stops it at 20 nats.",
         ),
         CaseKind(

@@ -24,9 +24,9 @@ from autograder.oracle.specification import (
 )
 
 
-def _counts(draw: Draw, count: int, top: int, merges: int) -> Inputs:
+def _counts(draw: Draw, count: int, top: int, merges: int, low: int = 1) -> Inputs:
     words = some_of(draw, WORDS, count)
-    numbers = draw.ids(1, top, count).tolist()
+    numbers = draw.ids(low, top, count).tolist()
     return {
         "counts": json.dumps(dict(zip(words, numbers, strict=True))),
         "num_merges": torch.tensor(merges),
@@ -73,13 +73,10 @@ EXERCISE = Specification(
             hint="Stop when no pair occurs at least twice any more.",
         ),
         CaseKind(
-            name="letters",
-            title="words of one letter only",
-            inputs=lambda draw: {
-                "counts": json.dumps(dict.fromkeys(some_of(draw, "aeiou", 3), 7)),
-                "num_merges": torch.tensor(4),
-            },
-            hint="No pair, no merge.",
+            name="to_the_end",
+            title="merges until no pair is left",
+            inputs=lambda draw: _counts(draw, 5, 9, 99, low=2),
+            hint="In the end each word is one symbol: no pair, no merge.",
         ),
         CaseKind(
             name="real",

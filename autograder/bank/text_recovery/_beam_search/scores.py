@@ -121,7 +121,7 @@ SCORES = [
     ),
     Mutant(
         name="narrow_beam",
-        says="The beam is never wider than 5.",
+        says="A wide beam is cut down: fewer prefixes stay live than `beam_size` asks for.",
         asks="Where does your code use `beam_size`?",
         ways=[Way(edits=[
             Edit("k, answers = beam_size,", "k, answers = min(beam_size, 5),"),

@@ -128,6 +128,8 @@ def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {
         "symbols": as_json(symbols, "the symbols"),
         "kind of the symbols": of_which_kind,
-        "symbols after the first ones were written over": as_json(again, "the symbols"),
+        "symbols of a second call, the first ones written over": as_json(
+            again, "the symbols"
+        ),
         "merges afterwards": as_json(merges, "merges"),
     }
