@@ -221,6 +221,8 @@ def _multiplied(wrong: Wrong) -> Sign:
         factors.append(factor)
     if not factors or max(factors) - min(factors) > 1e-3 * abs(factors[0]):
         return None
+    if f"{factors[0]:.4g}" == "1":  # nothing to tell: other digits are wrong
+        return None
     return (
         f"Every number is {factors[0]:.4g} times what it should be.",
         "Where does this factor come from?",

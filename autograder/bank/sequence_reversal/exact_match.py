@@ -59,8 +59,11 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
 
 
 def _few_rows(draw: Draw) -> Inputs:
-    """Fewer rows than columns; one is wrong at its first token, one at its last."""
-    rows = [draw.ids(FIRST, 14, n).tolist() for n in (6, 5, 6, 4)]
+    """Fewer rows than columns; one is wrong at its first token, one at its last.
+
+    One holds nothing but EOS, and is right.
+    """
+    rows = [draw.ids(FIRST, 14, n).tolist() for n in (6, 5, 6, 4, 0)]
     labels = [[*row, EOS] for row in rows]
     decoded = [list(row) for row in labels]
     for row, place in ((1, 0), (2, 5)):
@@ -109,7 +112,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="few_rows",
-            title="4 rows; the first token of one is wrong, the last of another",
+            title="5 rows; the first token of one is wrong, the last of another",
             inputs=_few_rows,
             hint="A row is right from its first token to its last.",
         ),
@@ -226,6 +229,14 @@ EXERCISE = Specification(
                 def exact_match(decoded, labels):
                     return (decoded == labels).all(dim=1).double().mean().item()
                 """)],
+        ),
+        Mutant(
+            name="empty_rows_left_out",
+            says="Rows that hold nothing but EOS are not counted.",
+            asks="Is an empty row that stays empty right or wrong?",
+            ways=[Way(edits=[
+                Edit(".all(dim=1).double()", ".all(dim=1)[labels[:, 0] != EOS].double()"),
+            ])],
         ),
         Mutant(
             name="tensor",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD
+from autograder.bank.sequence_reversal._inputs import BOS, EOS, FIRST, PAD
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -39,6 +39,8 @@ def _lines(
                 row[end + 2 :: 3] = EOS
             if pads and end > 1:
                 row[end - 2] = PAD
+            if pads and end > 2:
+                row[end - 3] = BOS
         return {
             "source": source,
             "lines": lines,
@@ -78,9 +80,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="says_pad",
-            title="a model that says PAD before EOS",
+            title="a model that says PAD and BOS before EOS",
             inputs=_lines((3, 5, 1, 6), 9, 13, training=False, pads=True),
-            hint="Only EOS ends a row. Before it, PAD is a token like any other.",
+            hint="Only EOS ends a row. Before it, PAD and BOS are tokens like any other.",
         ),
         CaseKind(
             name="one_row",
@@ -315,6 +317,15 @@ EXERCISE = Specification(
                     model.train(was_training)
                     model.requires_grad_(True)
                     """),
+            ])],
+        ),
+        Mutant(
+            name="bos_forbidden",
+            says="BOS is never chosen, even if it is the most probable token.",
+            asks="Which tokens may a model say?",
+            ways=[Way(edits=[
+                Edit("model(source, tokens)[:, -1].argmax(dim=-1)",
+                     "(model(source, tokens)[:, -1] - 99.0 * F.one_hot(torch.tensor(BOS), model(source, tokens).size(-1))).argmax(dim=-1)"),
             ])],
         ),
         Mutant(

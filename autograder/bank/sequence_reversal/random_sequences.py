@@ -42,6 +42,7 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
         "all ids equally often at the start": true,
         "equal neighbours": usual,
         "rising neighbours": usual,
+        "neighbours of equal length": usual,
         "the same from the same seed": true,
         "others with the next call": true,
         "the shortest length": usual,
@@ -334,6 +335,15 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("[rng.choices(ids, k=rng.randint(1, longest))",
                      "[torch.tensor(rng.choices(ids, k=rng.randint(1, longest)))"),
+            ])],
+        ),
+        Mutant(
+            name="pairs_of_a_length",
+            says="Sequences come in pairs of equal length.",
+            asks="How often is a length drawn for how many sequences?",
+            ways=[Way(edits=[
+                Edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
+                     "return [rng.choices(ids, k=n) for n in [rng.randint(1, longest) for _ in range((count + 1) // 2)] for _ in range(2)][:count]"),
             ])],
         ),
         Mutant(

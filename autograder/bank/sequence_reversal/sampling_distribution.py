@@ -121,6 +121,12 @@ EXERCISE = Specification(
             hint="First the temperature, then top_k, then top_p of what top_k left.",
         ),
         CaseKind(
+            name="one_token",
+            title="top_k = 1",
+            inputs=_dials(3, 6, top_k=1),
+            hint="One token stays: nothing is left to chance.",
+        ),
+        CaseKind(
             name="wide_k",
             title="top_k beyond the vocabulary",
             inputs=_dials(2, 5, top_k=9),
@@ -147,8 +153,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one_row",
-            title="a single row without a batch, huge logits",
-            inputs=_dials(12, temperature=0.7, top_k=5, scale=400.0),
+            title="a single row without a batch, huge logits, top_k = 11 of 16",
+            inputs=_dials(16, temperature=0.7, top_k=11, scale=400.0),
             hint="Count dimensions from the end, and leave the softmax to PyTorch.",
             hidden_only=True,
         ),

@@ -79,8 +79,11 @@ def _brief(draw: Draw) -> Inputs:
 
 
 def _one_four_gram(draw: Draw) -> Inputs:
-    """One output of four words, the last one wrong: there is one four-gram, no more."""
-    original = " ".join(natural_sentences(draw, 1)[0].split()[:6])
+    """One output of four words, the last one wrong: there is one four-gram, no more.
+
+    It is shorter than its reference by one word.
+    """
+    original = " ".join(natural_sentences(draw, 1)[0].split()[:5])
     return {
         "hypotheses": json.dumps([" ".join([*original.split()[:3], "qu"])]),
         "references": json.dumps([[original]]),

@@ -95,4 +95,12 @@ TOP_K = [
             Edit(LAST, "return whole.masked_fill(scores == -math.inf, 0.0)"),
         ])],
     ),
+    Mutant(
+        name="one_is_none",
+        says="`top_k = 1` has no effect.",
+        asks="What does `top_k > 1` leave out?",
+        ways=[Way(edits=[
+            Edit("if top_k is not None:", "if top_k is not None and top_k > 1:"),
+        ])],
+    ),
 ]

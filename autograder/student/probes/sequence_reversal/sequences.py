@@ -45,6 +45,11 @@ class _Statistics(OtherSide):
             "rising neighbours": _likely(
                 sum(a + 1 == b for a, b in pairs), len(pairs), rising
             ),
+            "neighbours of equal length": _likely(
+                sum(len(a) == len(b) for a, b in pairwise(drawn)),
+                len(drawn) - 1,
+                1 / int(self.inputs["longest"]),
+            ),
             "the same from the same seed": torch.tensor(again == drawn),
             "others with the next call": torch.tensor(second != drawn),
             "the shortest length": self._length(1, drawn),
