@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,10 @@ from typing import Any
 from autograder.course.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# jsonschema, and with it nbformat, would take it to check addresses, which no notebook
+# has; it builds a parser for that when it is imported: a second of each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
