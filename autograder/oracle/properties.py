@@ -205,7 +205,6 @@ def _asked(
         "optional": [n[:-1] for n in _names(promise.arguments) if n.endswith("?")],
         "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
         "module": promise.module,
-        "drops": promise.dropout is not None,
     }
     made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}
     for i, inputs in enumerate(drawn):

@@ -8,6 +8,7 @@ import torch
 
 from autograder.bank.inputs import causal_mask, open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import SpecialSizes
 from autograder.oracle.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
@@ -78,7 +79,13 @@ def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
     return torch.arange(length) < lengths.clamp(min=1)[:, None]
 
 
-def mask_of_kind(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Tensor:
+def mask_of_kind(
+    draw: Draw, kind: str, batch: int, lq: int, lk: int, heads: int = 1
+) -> torch.Tensor:
+    """One of the known kinds, or a drawn one of a shape: ``"B 1 Lq Lk"``."""
+    if kind.endswith("Lk"):
+        sizes = {"1": 1, "B": batch, "h": heads, "Lq": lq, "Lk": lk}
+        return open_mask(draw, *(sizes[name] for name in kind.split()))
     keep = keep_mask(draw, batch, lk)
     masks: dict[str, Callable[[], torch.Tensor]] = {
         "causal": lambda: causal_mask(lq),
@@ -87,6 +94,25 @@ def mask_of_kind(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.T
         "both": lambda: keep[:, None] & causal_mask(lq),
     }
     return masks[kind]()
+
+
+MASKS_OF_A_STACK = ("1 Lk", "Lq Lk", "1 1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk")
+MASKS_OF_A_LAYER = (
+    *MASKS_OF_A_STACK,
+    *("1 1 Lq Lk", "1 h 1 Lk", "1 h Lq Lk", "B 1 1 Lk", "B h 1 Lk", "B h Lq Lk"),
+)
+
+
+def every_mask(shapes: Sequence[str], kind: Callable[[str], Maker]) -> SpecialSizes:
+    """Inputs with masks of each of these shapes."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        return {
+            f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
+            for shape in shapes
+        }
+
+    return draw_all
 
 
 def layer_inputs(
@@ -113,12 +139,7 @@ def layer_inputs(
         made |= {"rate": torch.tensor(rate)} if rate is not None else {}
         for name, what in (masks or {}).items():
             keys = ls if name == "memory_mask" else lt
-            shapes = {"heads": (batch, heads, lt, keys), "plain": (lt, keys)}
-            made[name] = (
-                open_mask(draw, *shapes[what])
-                if what in shapes
-                else mask_of_kind(draw, what, batch, lt, keys)
-            )
+            made[name] = mask_of_kind(draw, what, batch, lt, keys, heads)
         return made | ({"pull": draw.tensor(batch, lt, d_model)} if pull else {})
 
     return inputs

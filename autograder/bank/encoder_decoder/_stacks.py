@@ -11,8 +11,8 @@ def stack_mutants(arguments: str) -> list[Mutant]:
     return [
         Mutant(
             name="plain_list",
-            says="The layers lie in a plain Python list, so PyTorch does not know "
-            "them: they have no parameters to train, save or move.",
+            says="PyTorch does not know the layers of a new stack (they lie in a plain "
+            "Python list, say): it has no parameters to train, save or move.",
             asks="Which list does `nn.Module` look into?",
             ways=[
                 Way(edits=[

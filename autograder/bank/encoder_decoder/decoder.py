@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from autograder.bank.encoder_decoder._inputs import stack_inputs
+from autograder.bank.encoder_decoder._inputs import (
+    MASKS_OF_A_STACK,
+    every_mask,
+    stack_inputs,
+)
 from autograder.bank.encoder_decoder._stacks import stack_mutants
-from autograder.oracle.promise import OF_MODULES, Promise, special
+from autograder.oracle.promise import OF_MODULES, Promise, both, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Edit,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
+
+
+def _masked(shape: str, ls: int = 5) -> Maker:
+    masks = {"tgt_mask": shape, "memory_mask": shape}
+    return stack_inputs(2, 2, 4, 3, ls, masks=masks)
+
 
 EXERCISE = Specification(
     name="encoder_decoder/decoder",
@@ -25,16 +36,21 @@ EXERCISE = Specification(
         on=("three", "two_masks"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(
-            one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True),
-            one_sentence=stack_inputs(2, 1, 3, 4, 2),
-            equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={"tgt_mask": "both"}),
-            a_mask_for_the_memory_only=stack_inputs(
-                2, 3, 4, 5, 6, masks={"memory_mask": "padding"}
+        sizes=both(
+            special(
+                one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True),
+                no_layer=stack_inputs(0, 2, 3, 4, 5, norm=True),
+                one_sentence=stack_inputs(2, 1, 3, 4, 2),
+                equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={"tgt_mask": "both"}),
+                masks_of_one_shape=_masked("B Lq Lk", ls=4),
+                a_mask_for_the_memory_only=stack_inputs(
+                    2, 3, 4, 5, 6, masks={"memory_mask": "padding"}
+                ),
+                a_mask_for_the_target_only=stack_inputs(
+                    2, 3, 5, 4, 5, masks={"tgt_mask": "causal"}
+                ),
             ),
-            a_mask_for_the_target_only=stack_inputs(
-                2, 3, 5, 4, 3, masks={"tgt_mask": "causal"}
-            ),
+            every_mask(MASKS_OF_A_STACK, _masked),
         ),
     ),
     cases=[

@@ -6,14 +6,22 @@ from autograder.bank.encoder_decoder._decoder_layer.accepted import ACCEPTED
 from autograder.bank.encoder_decoder._decoder_layer.branches import BRANCHES
 from autograder.bank.encoder_decoder._decoder_layer.masks import MASKS
 from autograder.bank.encoder_decoder._decoder_layer.sublayers import SUBLAYERS
-from autograder.bank.encoder_decoder._inputs import DECODER, layer_inputs
-from autograder.oracle.promise import OF_MODULES, Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Specification,
+from autograder.bank.encoder_decoder._inputs import (
+    DECODER,
+    MASKS_OF_A_LAYER,
+    every_mask,
+    layer_inputs,
 )
+from autograder.oracle.promise import OF_MODULES, Promise, both, special
+from autograder.oracle.specification import CaseKind, Maker, Specification
 
 _BOTH = {"tgt_mask": "causal", "memory_mask": "padding"}
+
+
+def _masked(shape: str) -> Maker:
+    masks = {"tgt_mask": shape, "memory_mask": shape}
+    return layer_inputs(DECODER, 2, 3, 6, 3, 4, ls=5, masks=masks)
+
 
 EXERCISE = Specification(
     name="encoder_decoder/decoder_layer",
@@ -29,46 +37,39 @@ EXERCISE = Specification(
         ways=OF_MODULES,
         module=True,
         dropout=("pre_both", {"rate": 0.375}),
-        sizes=special(
-            one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2),
-            one_position=layer_inputs(DECODER, 2, 1, 6, 3, 5, ls=4),
-            one_memory_position=layer_inputs(DECODER, 2, 3, 6, 3, 5, ls=1),
-            equal_sizes=layer_inputs(
-                DECODER,
-                3,
-                3,
-                3,
-                3,
-                3,
-                ls=3,
-                masks={"tgt_mask": "both", "memory_mask": "padding"},
+        sizes=both(
+            special(
+                one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2),
+                one_position=layer_inputs(DECODER, 2, 1, 6, 3, 5, ls=4),
+                one_memory_position=layer_inputs(DECODER, 2, 3, 6, 3, 5, ls=1),
+                equal_sizes=layer_inputs(
+                    DECODER,
+                    3,
+                    3,
+                    3,
+                    3,
+                    3,
+                    ls=3,
+                    masks={"tgt_mask": "Lq Lk", "memory_mask": "Lq Lk"},
+                ),
+                masks_of_one_shape=layer_inputs(
+                    DECODER,
+                    2,
+                    4,
+                    6,
+                    3,
+                    5,
+                    ls=4,
+                    masks={"tgt_mask": "B Lq Lk", "memory_mask": "B Lq Lk"},
+                ),
+                a_mask_for_the_memory_only=layer_inputs(
+                    DECODER, 3, 4, 6, 2, 5, ls=5, masks={"memory_mask": "padding"}
+                ),
+                a_mask_for_the_target_only=layer_inputs(
+                    DECODER, 2, 5, 6, 3, 4, ls=5, masks={"tgt_mask": "causal"}
+                ),
             ),
-            masks_for_each_head=layer_inputs(
-                DECODER,
-                2,
-                3,
-                6,
-                2,
-                5,
-                ls=4,
-                masks={"tgt_mask": "heads", "memory_mask": "heads"},
-            ),
-            a_mask_for_the_memory_only=layer_inputs(
-                DECODER, 3, 4, 6, 2, 5, ls=5, masks={"memory_mask": "padding"}
-            ),
-            a_mask_for_the_target_only=layer_inputs(
-                DECODER, 2, 5, 6, 3, 4, ls=3, masks={"tgt_mask": "causal"}
-            ),
-            masks_of_two_dimensions=layer_inputs(
-                DECODER,
-                2,
-                3,
-                4,
-                2,
-                5,
-                ls=5,
-                masks={"tgt_mask": "causal", "memory_mask": "plain"},
-            ),
+            every_mask(MASKS_OF_A_LAYER, _masked),
         ),
     ),
     cases=[

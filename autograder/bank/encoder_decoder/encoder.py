@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from autograder.bank.encoder_decoder._inputs import stack_inputs
+from autograder.bank.encoder_decoder._inputs import (
+    MASKS_OF_A_STACK,
+    every_mask,
+    stack_inputs,
+)
 from autograder.bank.encoder_decoder._stacks import stack_mutants
-from autograder.oracle.promise import OF_MODULES, Promise, special
+from autograder.oracle.promise import OF_MODULES, Promise, both, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Edit,
+    Maker,
     Mutant,
     Specification,
     Way,
 )
+
+
+def _masked(shape: str) -> Maker:
+    return stack_inputs(2, 3, 5, 4, masks={"mask": shape})
+
 
 EXERCISE = Specification(
     name="encoder_decoder/encoder",
@@ -24,12 +34,15 @@ EXERCISE = Specification(
         on=("three", "two_padding"),
         ways=OF_MODULES,
         module=True,
-        sizes=special(
-            one_layer=stack_inputs(1, 2, 3, 4, norm=True),
-            one_sentence=stack_inputs(2, 1, 3, 4),
-            no_layer=stack_inputs(0, 2, 3, 4, norm=True),
-            equal_sizes=stack_inputs(3, 3, 3, 3, masks={"mask": "both"}),
-            seven_layers=stack_inputs(7, 2, 3, 4, masks={"mask": "padding"}),
+        sizes=both(
+            special(
+                one_layer=stack_inputs(1, 2, 3, 4, norm=True),
+                one_sentence=stack_inputs(2, 1, 3, 4),
+                no_layer=stack_inputs(0, 2, 3, 4, norm=True),
+                equal_sizes=stack_inputs(3, 3, 3, 3, masks={"mask": "both"}),
+                seven_layers=stack_inputs(7, 2, 3, 4, masks={"mask": "padding"}),
+            ),
+            every_mask(MASKS_OF_A_STACK, _masked),
         ),
     ),
     cases=[

@@ -5,12 +5,19 @@ from __future__ import annotations
 from autograder.bank.encoder_decoder._encoder_layer.accepted import ACCEPTED
 from autograder.bank.encoder_decoder._encoder_layer.branches import BRANCHES
 from autograder.bank.encoder_decoder._encoder_layer.sublayers import SUBLAYERS
-from autograder.bank.encoder_decoder._inputs import ENCODER, layer_inputs
-from autograder.oracle.promise import OF_MODULES, Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Specification,
+from autograder.bank.encoder_decoder._inputs import (
+    ENCODER,
+    MASKS_OF_A_LAYER,
+    every_mask,
+    layer_inputs,
 )
+from autograder.oracle.promise import OF_MODULES, Promise, both, special
+from autograder.oracle.specification import CaseKind, Maker, Specification
+
+
+def _masked(shape: str) -> Maker:
+    return layer_inputs(ENCODER, 2, 4, 6, 3, 5, masks={"mask": shape})
+
 
 EXERCISE = Specification(
     name="encoder_decoder/encoder_layer",
@@ -23,14 +30,16 @@ EXERCISE = Specification(
         ways=OF_MODULES,
         module=True,
         dropout=("pre_gelu", {"rate": 0.375}),
-        sizes=special(
-            one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5),
-            one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
-            one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={"mask": "both"}),
-            equal_sizes=layer_inputs(ENCODER, 3, 3, 3, 3, 3, masks={"mask": "both"}),
-            a_mask_for_each_head=layer_inputs(
-                ENCODER, 2, 3, 6, 2, 5, masks={"mask": "heads"}
+        sizes=both(
+            special(
+                one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5),
+                one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
+                one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={"mask": "both"}),
+                equal_sizes=layer_inputs(
+                    ENCODER, 3, 3, 3, 3, 3, masks={"mask": "Lq Lk"}
+                ),
             ),
+            every_mask(MASKS_OF_A_LAYER, _masked),
         ),
     ),
     cases=[

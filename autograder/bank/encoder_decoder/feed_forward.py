@@ -38,6 +38,11 @@ def _network(
     return inputs
 
 
+def _often(draw: Draw) -> Inputs:
+    made = _network(d_model=8, d_ff=6, rate=0.5, scale=1.0)(draw)
+    return made | {"often": torch.tensor(2**16)}
+
+
 EXERCISE = Specification(
     name="encoder_decoder/feed_forward",
     title="The position-wise feed-forward network",
@@ -45,7 +50,7 @@ EXERCISE = Specification(
     promise=Promise(
         arguments="x: B L d",
         results="output: B L d",
-        on=("relu",),
+        on=("relu", "gelu"),
         ways=OF_MODULES,
         module=True,
         dropout=("gelu", {"rate": 0.375}),
@@ -76,6 +81,14 @@ EXERCISE = Specification(
             inputs=_network(2, 5, d_model=4, d_ff=6, rate=1.0),
             hint="Where does dropout stand, and does it know whether the module "
             "trains?",
+        ),
+        CaseKind(
+            name="expectation",
+            title="the mean over many rows, half of the hidden numbers dropped",
+            inputs=_often,
+            hint="What is left is divided by something, so that the mean stays.",
+            atol=0.25,
+            aspect="mode",
         ),
         CaseKind(
             name="heads",
@@ -271,6 +284,18 @@ EXERCISE = Specification(
                          "hidden * self.dropout(torch.ones_like(hidden[..., :1]))"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="dropout_unscaled",
+            says="What dropout keeps is not divided by 1 - p: in training the hidden "
+            "numbers are smaller on average than in eval mode.",
+            asks="If half of ten numbers are dropped, what is the mean of their sum, and "
+            "what makes up for it?",
+            ways=[Way(edits=[
+                Edit("self.dropout(hidden)",
+                     "hidden * (torch.rand_like(hidden) >= self.dropout.p) "
+                     "if self.training else hidden"),
+            ])],
         ),
         Mutant(
             name="dropout_always",

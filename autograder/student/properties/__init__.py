@@ -13,6 +13,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import torch
@@ -41,15 +42,18 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """What an object does in the ways that ``inputs["property"]`` asks for."""
     asked = json.loads(str(inputs[KEY]))
     seen: dict[str, Any] = {}
+    parts = []
+    for part in asked["parts"]:
+        prefix = part["inputs"]
+        own = {
+            n.removeprefix(prefix): v for n, v in inputs.items() if n.startswith(prefix)
+        }
+        # All objects are made before the first one is called: what one keeps for
+        # itself, no other one may change.
+        parts.append((part, _begun(_observed(part, asked, probe, answer, own))))
     with contextlib.ExitStack() as afterwards:
-        for part in asked["parts"]:
-            prefix = part["inputs"]
-            own = {
-                n.removeprefix(prefix): v
-                for n, v in inputs.items()
-                if n.startswith(prefix)
-            }
-            for label, find_out in _observed(part, asked, probe, answer, own):
+        for part, tries in parts:
+            for label, find_out in tries:
                 endings = [text for text in (label, part["label"]) if text]
                 try:
                     found = find_out()
@@ -64,6 +68,15 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
                     # A function's results are the caller's, who may write into them.
                     afterwards.enter_context(written_over(found))
     return seen
+
+
+Tries = Iterator[tuple[str, Callable[[], Any]]]
+
+
+def _begun(tries: Tries) -> Tries:
+    """The same tries, once the first one can be made."""
+    first = list(islice(tries, 1))
+    return chain(first, tries)
 
 
 def what_was_seen(name: str) -> tuple[str, str]:
@@ -83,7 +96,7 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 
 def _observed(
     part: Named, asked: Named, probe: Report, answer: Any, inputs: Inputs
-) -> Iterator[tuple[str, Callable[[], Any]]]:
+) -> Tries:
     if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         yield "", partial(probe, answer, copies)
@@ -138,7 +151,6 @@ def _call(
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
         call.keywords, tuple(n[8:] for n in inputs if n.startswith("weights.")), make,
-        form["drops"],
     )  # fmt: skip
 
 

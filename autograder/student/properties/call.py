@@ -31,7 +31,6 @@ class Call:
     keywords: Named = field(default_factory=dict)
     weights: tuple[str, ...] = ()
     make: Callable[[], Any] | None = None
-    drops: bool = False  # whether dropout is promised: then it is held still
 
     def __call__(self, **changed: object) -> Results:
         """The results by name; every argument is a copy."""

@@ -10,11 +10,11 @@ import torch
 from torch import nn
 
 from autograder.student.properties.call import Call, Results, Tries
-from autograder.student.properties.stand_in import dropout_is, nothing, shrink
+from autograder.student.properties.stand_in import dropout_is, shrink
 
 
 def training(call: Call) -> Tries:
-    """Eval and training mode, with dropout that drops nothing, where there is one."""
+    """Eval and training mode, in which nothing is dropped that nobody asked for."""
     yield "in eval mode", call
     with _training_mode(call):
         yield "in training mode", call
@@ -22,11 +22,10 @@ def training(call: Call) -> Tries:
 
 @contextlib.contextmanager
 def _training_mode(call: Call) -> Iterator[None]:
-    """Training mode; dropout that nobody has promised does what it does."""
-    with dropout_is(nothing) if call.drops else contextlib.nullcontext():
-        call.target.train()
-        yield
-        call.target.eval()
+    """Training mode; dropout that nobody asked for does what it does."""
+    call.target.train()
+    yield
+    call.target.eval()
 
 
 def dropout(call: Call) -> Tries:
@@ -78,17 +77,14 @@ def gradient(call: Call) -> Tries:
     """Gradients of a weighted sum of the results, by arguments and parameters.
 
     Of a module's results only the first: its weights may be there to look at. They are
-    taken in training mode, where they are needed; only if it drops numbers by hand,
-    which cannot be held still, in eval mode.
+    taken in training mode, where they are needed.
     """
 
     def learning() -> Results:
         if not isinstance(call.target, nn.Module):
             return _gradients(call)
         with _training_mode(call):
-            if not (call.drops and _left_to_chance(call)):
-                return _gradients(call)
-        return _gradients(call)
+            return _gradients(call)
 
     yield "", learning
 

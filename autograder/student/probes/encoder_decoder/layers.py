@@ -23,12 +23,20 @@ from autograder.student.probes.encoder_decoder.observing import observe
 
 @probe("encoder_decoder/feed_forward")
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
+    """Parameters, output, who moves whom, x afterwards, a gradient; or dropout.
+
+    Of a row that is given often, the mean of what training makes of it.
+    """
     d_ff, d_model = inputs["weights.linear1.weight"].shape
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
     if "activation" in inputs:
         options["activation"] = inputs["activation"]
     made = module_class(d_model, d_ff, **options)
+    if "often" in inputs:
+        rows = inputs["x"].expand(int(inputs["often"]), -1)
+        with torch.no_grad():
+            found = load_weights(made, inputs).train()(rows)
+        return {"output in training, on average": tensor(found, "the output").mean(0)}
     seen = beginning(made)
     return seen | observe(load_weights(made, inputs), ["x"], [], inputs)
 
