@@ -7,6 +7,7 @@ import torch
 
 from autograder.bank import specification
 from autograder.oracle.cases import fresh_cases
+from autograder.student.probes import with_weights
 from autograder.student.probes.sequence_reversal import symptoms, trained
 
 TASK = specification("sequence_reversal/trained_model")
@@ -40,9 +41,7 @@ def test_the_judge_sees_what_the_notebook_sees(steps):
         inputs, source = case.inputs, case.inputs["source"].long()
         here = trained.Reverser(inputs, random.Random(0))
         there = TASK.side(inputs, random.Random(0))
-        model = trained._with_weights(
-            {n.removeprefix("weights."): w for n, w in weights.items()}
-        )
+        model = with_weights(trained._like_new_model(), weights, "another model")
         with torch.no_grad():
             assert torch.equal(here.decode(model, source), there.decode(model, source))
         assert here.conclude(weights) == there.conclude(weights)
