@@ -33,7 +33,7 @@ RULES = [
     ),
     Mutant(
         name="one_batch_size",
-        says="Your test tries a single batch size only.",
+        says="Your test never tries a batch of one sentence.",
         asks="What may go wrong for a batch of one that goes right for three?",
         ways=[Way(source=test(COUNT, FUTURE, PAST, MEMORY, OTHERS, """
             assert layer(x, memory).shape == x.shape
@@ -47,7 +47,7 @@ RULES = [
     ),
     Mutant(
         name="two_words_only",
-        says="Your test tries targets of two words only: there is no past beyond the "
+        says="Your test tries targets of two words at most: there is no past beyond the "
         "neighbour.",
         asks="How many positions back must an output see?",
         ways=[Way(source=test(*ALL).replace("5, d_model", "2, d_model").replace("range(5)", "range(2)").replace("range(1, 5)", "range(1, 2)").replace("b, 2)", "b, 1)"))],
