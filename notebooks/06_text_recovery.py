@@ -2010,23 +2010,23 @@ def positions():
 # | learned | 0 | 33.5 | 70.0 | 84.3 | 88.7 | 91.5 | 91.4 | 1,145,308 |
 # | learned | 1 | 34.7 | 72.6 | 85.5 | 89.9 | 90.9 | 91.9 | |
 #
-# Learned positions cost 200 × 128 = 25,600 parameters more (about 2%). On test they end
-# 0.9 and 0.0 below the sines of the same seed. Two seeds of one kind are 0.4 and 0.5
-# apart, and 1,000 sentences alone leave ±1: on test, these runs show no difference. On
-# dev the learned ones lie about 2 below from step 800 on; 200 sentences are few, so that
-# is a hint at most.
+# Learned positions cost 200 × 128 = 25,600 parameters more (about 2%). On test they
+# end 0.9 and 0.0 below the sines of the same seed. Two seeds of one kind are 0.4 and
+# 0.5 apart, and 1,000 sentences alone leave ±1: on test, these runs show no
+# difference. On dev the learned ones lie about 2 below from step 800 on; 200
+# sentences are few, so that is a hint at most.
 #
-# A trap: when learned positions started *small*, with a deviation of 0.1 where the sines
-# have a root mean square of 0.71, they ended at 89.3 and 89.7. That would have looked
-# like a victory of the sines, and was mostly a matter of size. Early in training more is
-# left of it. Short runs with one change at a time: 51.7 BLEU with sines; learned ones
-# 45.5 from 0.1, 46.9 from 0.7 (as in the cell above), and 48.5 when they start as the
-# sines themselves. Sines offer attention to neighbours from the beginning; random
-# vectors have to find it.
+# A trap: when learned positions started *small*, with a deviation of 0.1 where the
+# sines have a root mean square of 0.71, they ended at 89.3 and 89.7, the sines beside
+# them at 91.8 and 92.2 (with an earlier loop). That looked like a victory of the sines,
+# and was mostly a matter of size. Early in training more is left of it. Short runs with
+# one change at a time: 51.7 BLEU with sines; learned ones 45.5 from 0.1, 46.9 from 0.7
+# (as in the cell above), and 48.5 when they start as the sines themselves. Sines offer
+# attention to neighbours from the beginning; random vectors have to find it.
 #
-# On longer sentences the learned vectors of late positions were hardly or never trained:
-# they are noise. The sines exist there, but the model has never seen them either: both
-# get worse, learned ones more abruptly.
+# On longer sentences the learned vectors of late positions were hardly or never
+# trained: they are noise. The sines exist there, but the model has never seen them
+# either: both get worse, learned ones more abruptly.
 # ### END SOLUTION
 
 # %% [markdown]
