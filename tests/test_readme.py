@@ -5,6 +5,8 @@ import re
 from autograder.authoring.notebook import badge, read
 from autograder.bank import specifications
 from autograder.course import ROOT, units
+from tests.attacks.bank import BANK
+from tests.attacks.batches import EFFECTS
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -45,6 +47,19 @@ def test_its_first_lines_count_the_exercises():
 
 def test_it_counts_the_variants_as_they_are():
     assert "\n".join(variant_rows()) in TEXT
+
+
+def test_its_table_of_attacks_is_the_benchmark_s():
+    """Measured by hand; that no attack achieves anything, tests of the bank say."""
+    head = f"| | tried | {' | '.join(EFFECTS)} |"
+    assert head in TEXT and f"holds {len(BANK)} hostile submissions" in TEXT
+    found = {
+        who: [int(number) for number in re.findall(r"\d+", cells)]
+        for who, cells in re.findall(r"^\| ([a-z ]+) \|((?: \d+ \|){5})$", TEXT, re.M)
+    }
+    tried, *achieved = found["this autograder"]
+    assert tried <= len(BANK) and not any(achieved)
+    assert max(found["plain nbgrader"]) == found["plain nbgrader"][0]
 
 
 def test_its_links_and_folders_exist():
