@@ -29,6 +29,17 @@ def _gradients(max_norm: float, *shapes: tuple[int, ...], scale: float = 2.0, ea
     return inputs
 
 
+def _barely(share: float) -> Maker:
+    """Gradients whose length is a share of max_norm, a little more or less than one."""
+
+    def inputs(draw: Draw) -> Inputs:
+        made = _gradients(1.0, (4, 3), (6,))(draw)
+        length = torch.stack([made["first"].norm(), made["second"].norm()]).norm()
+        return made | {"max_norm": length / share}
+
+    return inputs
+
+
 _NORM = "norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()"
 _CLIPPED = "gradient.mul_(max_norm / norm)"
 
@@ -54,6 +65,12 @@ EXERCISE = Specification(
             title="each short enough, but not together",
             inputs=_gradients(4.0, (2, 5), (7,), (3, 3), scale=1.75, each_short=True),
             hint="The length of all of them together counts.",
+        ),
+        CaseKind(
+            name="barely",
+            title="too long by three hundredths",
+            inputs=_barely(1.03),
+            hint="A gradient that is a little too long is too long.",
         ),
         CaseKind(
             name="one",
@@ -197,6 +214,12 @@ EXERCISE = Specification(
             says="Only the first gradient is shortened.",
             asks="Which gradients does your loop see?",
             ways=[Way(edits=[Edit("for gradient in gradients:", "for gradient in gradients[:1]:")])],
+        ),
+        Mutant(
+            name="tolerant",
+            says="What is a little too long stays as it is.",
+            asks="From which length on is a gradient to be shortened?",
+            ways=[Way(edits=[Edit("if norm > max_norm:", "if norm > 1.1 * max_norm:")])],
         ),
     ],
     accepted=[
