@@ -15,6 +15,8 @@ from autograder.bank.text_recovery._inputs import BOS, EOS, PAD, fine_numbers
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
+_SIX = (3, 1, 0, 2, 5, 4)  # sentences, in another order than they are known in
+
 
 def _soft_script(
     draw: Draw,
@@ -47,7 +49,7 @@ def _soft_script(
 
 def _early_end(draw: Draw) -> Inputs:
     """EOS is nearly the best at once; whatever else follows gets worse and worse."""
-    made = _soft_script(draw, [1, 0], [2, 3], 1.0, 9, eos=-4.0)
+    made = _soft_script(draw, _SIX, [2, 3], 1.0, 9, eos=-4.0)
     made["places"] = made["places"] / 4
     made["places"][:, 0] -= 12.0
     made["places"][:, 0, 5] = 3.5
@@ -160,7 +162,7 @@ def _by_default(draw: Draw) -> Inputs:
 
 def _says_specials(draw: Draw) -> Inputs:
     """PAD and BOS are likely tokens: to the search, tokens like all others."""
-    made = _soft_script(draw, [1, 0, 2], [2, 3], 0.25, 6)
+    made = _soft_script(draw, _SIX, [2, 3], 0.25, 6)
     made["places"][:, ::2, PAD] = 2.0
     made["places"][:, 1::2, BOS] = 2.0
     return made
@@ -173,8 +175,8 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="small",
-            title="two sentences, k = 1 and 2",
-            inputs=lambda draw: _soft_script(draw, [1, 0], [1, 2], 1.0, 7),
+            title="six sentences, k = 1 and 2",
+            inputs=lambda draw: _soft_script(draw, _SIX, [1, 2], 1.0, 7),
             hint="The k best continuations of all prefixes together stay live.",
         ),
         CaseKind(
@@ -186,13 +188,13 @@ EXERCISE = Specification(
         CaseKind(
             name="no_norm",
             title="alpha = 0: raw scores",
-            inputs=lambda draw: _soft_script(draw, [0, 1, 0], [2, 4], 0.0, 7),
+            inputs=lambda draw: _soft_script(draw, _SIX, [2, 4], 0.0, 7),
             hint="With alpha 0 the lengths do not count.",
         ),
         CaseKind(
             name="half",
             title="alpha = 0.5, EOS unlikely, max_len = 5",
-            inputs=lambda draw: _soft_script(draw, [1, 0], [3], 0.5, 5, eos=-6.0),
+            inputs=lambda draw: _soft_script(draw, _SIX, [3], 0.5, 5, eos=-6.0),
             hint="After max_len steps, the best ended hypothesis is the answer.",
         ),
         CaseKind(
@@ -247,22 +249,22 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="other",
-            title="four sentences, k = 4",
-            inputs=lambda draw: _soft_script(draw, [1, 3, 0, 2], [4], 0.75, 9),
+            title="twelve sentences, k = 4",
+            inputs=lambda draw: _soft_script(draw, [*_SIX, *range(6, 12)], [4], 0.75, 9),
             hint="The same for other sentences.",
             hidden_only=True,
         ),
         CaseKind(
             name="long",
             title="a beam of 9, up to 70 tokens",
-            inputs=lambda draw: _soft_script(draw, [1, 0], [9], 1.0, 70, eos=-99.0),
+            inputs=lambda draw: _soft_script(draw, _SIX, [9], 1.0, 70, eos=-99.0),
             hint="Nothing stops a beam at some width, or a text at some length.",
             hidden_only=True,
         ),
         CaseKind(
             name="endless",
             title="EOS is very improbable",
-            inputs=lambda draw: _soft_script(draw, [1, 0, 2], [3], 1.0, 4, eos=-900.0),
+            inputs=lambda draw: _soft_script(draw, _SIX, [3], 1.0, 4, eos=-900.0),
             hint="EOS is a continuation in every step, however improbable.",
             hidden_only=True,
         ),
