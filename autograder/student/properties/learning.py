@@ -77,14 +77,17 @@ def gradient(call: Call) -> Tries:
     """Gradients of a weighted sum of the results, by arguments and parameters.
 
     Of a module's results only the first: its weights may be there to look at. They are
-    taken in training mode, where they are needed.
+    taken in training mode, where they are needed; of one that drops numbers there, as
+    it was asked to, in eval mode.
     """
 
     def learning() -> Results:
         if not isinstance(call.target, nn.Module):
             return _gradients(call)
         with _training_mode(call):
-            return _gradients(call)
+            if not _left_to_chance(call):
+                return _gradients(call)
+        return _gradients(call)
 
     yield "", learning
 
