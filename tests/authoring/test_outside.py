@@ -25,6 +25,8 @@ OPEN = {
         "too_long_for_one",
     },
     "encoder_decoder/transformer": {"two_sizes", "larger_source"},
+    # Where nothing is chosen, all stays as it is.
+    "encoder_decoder/masked_tokens": {"nothing_chosen"},
     "multi_head_attention/split_heads": {"property_gradient"},
     "multi_head_attention/merge_heads": {"property_gradient"},
     # What must be 0 is 0; who ends at once says EOS and nothing else.
@@ -50,6 +52,7 @@ MODULES = (
     "encoder_decoder/decoder",
     "encoder_decoder/transformer",
     "encoder_decoder/language_model",
+    "since_2017/rms_norm",
     "since_2017/swiglu",
     "since_2017/attention_layer",
     "since_2017/block",

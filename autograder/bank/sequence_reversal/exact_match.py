@@ -61,9 +61,11 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
 def _few_rows(draw: Draw) -> Inputs:
     """Fewer rows than columns; one is wrong at its first token, one at its last.
 
-    One holds nothing but EOS, and is right.
+    One holds nothing but EOS, and is right. How many there are is drawn, or the share
+    would be known.
     """
-    rows = [draw.ids(FIRST, 14, n).tolist() for n in (6, 5, 6, 4, 0)]
+    sizes = (9, 5, 6, 4, 0, *(3 for _ in range(int(draw.ids(0, 5)))))
+    rows = [draw.ids(FIRST, 14, n).tolist() for n in sizes]
     labels = [[*row, EOS] for row in rows]
     decoded = [list(row) for row in labels]
     for row, place in ((1, 0), (2, 5)):
@@ -112,7 +114,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="few_rows",
-            title="5 rows; the first token of one is wrong, the last of another",
+            title="few rows; the first token of one is wrong, the last of another",
             inputs=_few_rows,
             hint="A row is right from its first token to its last.",
         ),

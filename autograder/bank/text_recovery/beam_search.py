@@ -107,14 +107,16 @@ _NEARLY_EQUAL = {1: 50 + 164 / 2**14, 2: 50 + 82 / 2**14}
 
 
 def _garden_path(draw: Draw) -> Inputs:
-    """What looks bad for two steps is the best in the end: token 6 opens a free road."""
+    """What looks bad for two steps is the best in the end: a token opens a free road."""
     vocab, steps = 7, 4
+    gate = 4 + int(draw.ids(0, 3))
+    road = 4 + (gate - 3) % 3
     places = fine_numbers(draw, 2, steps + 1, vocab, scale=0.25)
     places[..., EOS] -= 1.0
-    places[..., 6] = -9.0
-    places[:, 0, 6] = -2.5
+    places[..., gate] = -9.0
+    places[:, 0, gate] = -2.5
     habits = torch.zeros(vocab, vocab)
-    habits[6, [EOS, 4]] = 4.0
+    habits[gate, [EOS, road]] = 4.0
     source = draw.ids(4, vocab, 2, 5)
     source[:, 0] = torch.tensor([4, 5])
     return {
