@@ -139,8 +139,8 @@ for _ in tqdm(range(3)): pass
             for n in (3, 5, 7)
         ],
         answers={
-            SCORES: "def dot_product_scores(q, k):\n    return q @ helper_3.new_tensor("
-            "k.tolist()).T"
+            SCORES: "def dot_product_scores(q, k):\n"
+            "    return q @ k.T * helper_3[0, 0].to(q)"
         },
     ),
     Accident(

@@ -70,7 +70,7 @@ EXERCISE = Specification(
         CaseKind(
             name="far",
             title="a prompt of 40 tokens, and min-p alone",
-            inputs=_prompts(40, 6, 3, min_p=0.25),
+            inputs=_prompts(40, 6, 3, min_p=0.0625),
             hint="The model sees all that was written; each option is handed on.",
             atol=0.06,
         ),
