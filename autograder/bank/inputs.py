@@ -18,3 +18,8 @@ def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
     turn = draw.ids(0, shape[-1], *shape[:-1], 1)
     keep = keep.scatter(-1, turn, True)
     return keep.scatter(-1, (turn + 1) % shape[-1], False)
+
+
+def sizes_of(shape: str, **sizes: int) -> tuple[int, ...]:
+    """The sizes of a shape in letters: ``"B 1 Lk"`` with B=2, Lk=5 is (2, 1, 5)."""
+    return tuple(1 if name == "1" else sizes[name] for name in shape.split())

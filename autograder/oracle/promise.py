@@ -56,15 +56,13 @@ def special(**kinds: Maker) -> SpecialSizes:
     return draw_all
 
 
-def masked(
-    kind: Callable[[tuple[int, ...]], Maker], **masks: tuple[int, ...]
-) -> SpecialSizes:
-    """One kind of inputs with masks of several shapes: ``B_1_Lk=(2, 1, 5)``."""
+def masked(kind: Callable[[str], Maker], *shapes: str) -> SpecialSizes:
+    """One kind of inputs with masks of several shapes: ``"B 1 Lk"``."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:
         return {
-            f"a mask ({name.replace('one', '1').replace('_', ', ')})": kind(shape)(draw)
-            for name, shape in masks.items()
+            f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
+            for shape in shapes
         }
 
     return draw_all

@@ -9,10 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.bank.inputs import sizes_of
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, masked, special
 from autograder.oracle.properties import kinds
-from autograder.oracle.specification import CaseKind
+from autograder.oracle.specification import CaseKind, Maker
 from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, Exercise, Verdict
 from autograder.student.observe import observe
@@ -208,8 +209,9 @@ def test_pytorchs_dropout_is_itself_again_after_a_case():
 
 
 def test_masks_of_several_shapes_have_their_shape_in_their_name():
-    made = masked(lambda shape: drawn(2, 3, 4, shape), one_L_L=(1, 3, 3))(Draw("a"))
-    assert (
-        list(made) == ["a mask (1, L, L)"]
-        and made["a mask (1, L, L)"]["mask"].dim() == 3
-    )
+    def kind(shape: str) -> Maker:
+        return drawn(2, 3, 4, sizes_of(shape, L=3))
+
+    made = masked(kind, "1 L L")(Draw("a"))
+    assert list(made) == ["a mask (1, L, L)"]
+    assert made["a mask (1, L, L)"]["mask"].shape == (1, 3, 3)

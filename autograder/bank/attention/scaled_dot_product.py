@@ -10,7 +10,7 @@ from autograder.bank.attention._scaled_dot_product.masks import MASKS
 from autograder.bank.attention._scaled_dot_product.products import PRODUCTS
 from autograder.bank.attention._scaled_dot_product.results import RESULTS
 from autograder.bank.attention._scaled_dot_product.scaling import SCALING
-from autograder.bank.inputs import causal_mask, open_mask
+from autograder.bank.inputs import causal_mask, open_mask, sizes_of
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, both, masked, special
 from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
@@ -67,19 +67,20 @@ def _far_triples(draw: Draw) -> Inputs:
     return {"q": q, "k": k, "v": draw.tensor(2, 5, 6), "mask": mask.clone()}
 
 
-
 def _queries_of_zeros(draw: Draw) -> Inputs:
     """All scores are zero: what is filled in for closed keys must not depend on them."""
     inputs = _triples(2, lq=3, lk=5, d_k=4, d_v=2, mask=(2, 3, 5))(draw)
     return inputs | {"q": torch.zeros_like(inputs["q"])}
 
 
-def _three_dimensions(mask: tuple[int, ...]) -> Maker:
-    return _triples(2, lq=3, lk=5, d_k=4, d_v=6, mask=mask)
+def _three_dimensions(mask: str) -> Maker:
+    shape = sizes_of(mask, B=2, Lq=3, Lk=5)
+    return _triples(2, lq=3, lk=5, d_k=4, d_v=6, mask=shape)
 
 
-def _four_dimensions(mask: tuple[int, ...]) -> Maker:
-    return _triples(2, 3, lq=4, lk=5, d_k=6, d_v=7, mask=mask)
+def _four_dimensions(mask: str) -> Maker:
+    shape = sizes_of(mask, B=2, h=3, Lq=4, Lk=5)
+    return _triples(2, 3, lq=4, lk=5, d_k=6, d_v=7, mask=shape)
 
 
 EXERCISE = Specification(
@@ -106,14 +107,10 @@ EXERCISE = Specification(
                     2, lq=3, lk=5, d_k=4, d_v=2, scale=2000.0
                 ),
             ),
-            masked(_three_dimensions, Lq_Lk=(3, 5), B_1_Lk=(2, 1, 5), one_Lk=(1, 5)),
+            masked(_three_dimensions, "Lq Lk", "B 1 Lk", "1 Lk"),
             masked(
                 _four_dimensions,
-                B_h_Lq_Lk=(2, 3, 4, 5),
-                B_h_1_Lk=(2, 3, 1, 5),
-                B_1_Lq_Lk=(2, 1, 4, 5),
-                one_h_Lq_Lk=(1, 3, 4, 5),
-                h_Lq_Lk=(3, 4, 5),
+                *("B h Lq Lk", "B h 1 Lk", "B 1 Lq Lk", "1 h Lq Lk", "h Lq Lk"),
             ),
         ),
     ),

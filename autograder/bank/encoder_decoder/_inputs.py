@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
-from autograder.bank.inputs import causal_mask, open_mask
+from autograder.bank.inputs import causal_mask, open_mask, sizes_of
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import SpecialSizes
 from autograder.oracle.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
@@ -84,8 +83,7 @@ def mask_of_kind(
 ) -> torch.Tensor:
     """One of the known kinds, or a drawn one of a shape: ``"B 1 Lq Lk"``."""
     if kind.endswith("Lk"):
-        sizes = {"1": 1, "B": batch, "h": heads, "Lq": lq, "Lk": lk}
-        return open_mask(draw, *(sizes[name] for name in kind.split()))
+        return open_mask(draw, *sizes_of(kind, B=batch, h=heads, Lq=lq, Lk=lk))
     keep = keep_mask(draw, batch, lk)
     masks: dict[str, Callable[[], torch.Tensor]] = {
         "causal": lambda: causal_mask(lq),
@@ -101,18 +99,6 @@ MASKS_OF_A_LAYER = (
     *MASKS_OF_A_STACK,
     *("1 1 Lq Lk", "1 h 1 Lk", "1 h Lq Lk", "B 1 1 Lk", "B h 1 Lk", "B h Lq Lk"),
 )
-
-
-def every_mask(shapes: Sequence[str], kind: Callable[[str], Maker]) -> SpecialSizes:
-    """Inputs with masks of each of these shapes."""
-
-    def draw_all(draw: Draw) -> dict[str, Inputs]:
-        return {
-            f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
-            for shape in shapes
-        }
-
-    return draw_all
 
 
 def layer_inputs(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from autograder.bank.encoder_decoder._inputs import (
     MASKS_OF_A_STACK,
-    every_mask,
     stack_inputs,
 )
 from autograder.bank.encoder_decoder._stacks import stack_mutants
-from autograder.oracle.promise import OF_MODULES, Promise, both, special
+from autograder.oracle.promise import OF_MODULES, Promise, both, masked, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -50,7 +49,7 @@ EXERCISE = Specification(
                     2, 3, 5, 4, 5, masks={"tgt_mask": "causal"}
                 ),
             ),
-            every_mask(MASKS_OF_A_STACK, _masked),
+            masked(_masked, *MASKS_OF_A_STACK),
         ),
     ),
     cases=[

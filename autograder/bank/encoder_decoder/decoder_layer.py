@@ -9,10 +9,9 @@ from autograder.bank.encoder_decoder._decoder_layer.sublayers import SUBLAYERS
 from autograder.bank.encoder_decoder._inputs import (
     DECODER,
     MASKS_OF_A_LAYER,
-    every_mask,
     layer_inputs,
 )
-from autograder.oracle.promise import OF_MODULES, Promise, both, special
+from autograder.oracle.promise import OF_MODULES, Promise, both, masked, special
 from autograder.oracle.specification import CaseKind, Maker, Specification
 
 _BOTH = {"tgt_mask": "causal", "memory_mask": "padding"}
@@ -69,7 +68,7 @@ EXERCISE = Specification(
                     DECODER, 2, 5, 6, 3, 4, ls=5, masks={"tgt_mask": "causal"}
                 ),
             ),
-            every_mask(MASKS_OF_A_LAYER, _masked),
+            masked(_masked, *MASKS_OF_A_LAYER),
         ),
     ),
     cases=[

@@ -8,10 +8,9 @@ from autograder.bank.encoder_decoder._encoder_layer.sublayers import SUBLAYERS
 from autograder.bank.encoder_decoder._inputs import (
     ENCODER,
     MASKS_OF_A_LAYER,
-    every_mask,
     layer_inputs,
 )
-from autograder.oracle.promise import OF_MODULES, Promise, both, special
+from autograder.oracle.promise import OF_MODULES, Promise, both, masked, special
 from autograder.oracle.specification import CaseKind, Maker, Specification
 
 
@@ -39,7 +38,7 @@ EXERCISE = Specification(
                     ENCODER, 3, 3, 3, 3, 3, masks={"mask": "Lq Lk"}
                 ),
             ),
-            every_mask(MASKS_OF_A_LAYER, _masked),
+            masked(_masked, *MASKS_OF_A_LAYER),
         ),
     ),
     cases=[

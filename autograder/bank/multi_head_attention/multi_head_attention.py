@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.inputs import sizes_of
 from autograder.bank.multi_head_attention._inputs import (
     linear_parameters,
     multi_head_inputs,
@@ -64,8 +65,9 @@ def _same_queries_and_keys(draw: Draw) -> Inputs:
     return made | {"key": made["query"].clone()}
 
 
-def _three_heads(mask: tuple[int, ...]) -> Maker:
-    return multi_head_inputs(2, 3, 2, lq=4, lk=5, mask=mask)
+def _three_heads(mask: str) -> Maker:
+    shape = sizes_of(mask, B=2, h=3, Lq=4, Lk=5)
+    return multi_head_inputs(2, 3, 2, lq=4, lk=5, mask=shape)
 
 
 EXERCISE = Specification(
@@ -105,16 +107,8 @@ EXERCISE = Specification(
             ),
             masked(
                 _three_heads,
-                one_Lk=(1, 5),
-                one_Lq_Lk=(1, 4, 5),
-                B_1_Lk=(2, 1, 5),
-                B_Lq_Lk=(2, 4, 5),
-                B_1_1_Lk=(2, 1, 1, 5),
-                B_1_Lq_Lk=(2, 1, 4, 5),
-                one_h_Lq_Lk=(1, 3, 4, 5),
-                B_h_1_Lk=(2, 3, 1, 5),
-                one_h_1_Lk=(1, 3, 1, 5),
-                B_h_Lq_Lk=(2, 3, 4, 5),
+                *("1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk", "B 1 1 Lk", "B 1 Lq Lk"),
+                *("1 h Lq Lk", "B h 1 Lk", "1 h 1 Lk", "B h Lq Lk"),
             ),
         ),
     ),

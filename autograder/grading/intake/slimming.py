@@ -14,9 +14,8 @@ import sys
 
 from autograder.grading.intake.reading import refuse_many_parts, without_outputs
 
-_MEMORY = (
-    800 << 20
-)  # bytes of data; the largest notebook without wide letters takes 300
+# Bytes of data; the largest notebook without wide letters takes 300 MB.
+_MEMORY = 800 << 20
 _SECONDS = 60  # of processor time; it takes one
 
 

@@ -11,6 +11,7 @@ import importlib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeVar
 
 import torch
@@ -112,6 +113,13 @@ def describe(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
     return f"a {type(value).__name__}"
+
+
+def kind(value: object, promised: type = Real) -> str:
+    """Whether a value is the promised number (`Real` or `float`), or what it is."""
+    if isinstance(value, promised) and not isinstance(value, bool):
+        return "a float" if promised is float else "a number"  # NumPy's are Real
+    return describe(value)
 
 
 def outcome(call: Callable[[], object], promised: type[Exception]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -22,7 +22,7 @@ from torch import nn
 from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.probes import Inputs, Report, Seen
 from autograder.student.properties.arguments import written_over
-from autograder.student.properties.call import Call, Named, copied
+from autograder.student.properties.call import Call, Named, Tries, copied
 from autograder.student.properties.learning import BY_HAND, ByHand
 from autograder.student.properties.ways import WAYS
 
@@ -68,9 +68,6 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
                     # A function's results are the caller's, who may write into them.
                     afterwards.enter_context(written_over(found))
     return seen
-
-
-Tries = Iterator[tuple[str, Callable[[], Any]]]
 
 
 def _begun(tries: Tries) -> Tries:

@@ -13,7 +13,7 @@ from autograder.student.probes import describe, tensor
 
 Named = dict[str, Any]
 Dims = Mapping[str, tuple[str, ...]]
-Results = dict[str, Any]  # what a call gives, by name: tensors, or a word on them
+Results = Mapping[str, Any]  # what a call gives, by name: tensors, or a word on them
 
 
 @dataclass

@@ -7,7 +7,7 @@ from numbers import Real
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Seen, describe
+from autograder.student.probes import Seen, describe, kind
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
@@ -23,13 +23,6 @@ def number(result: object, name: str) -> float:
     if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's are Real
         raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
     return float(result)
-
-
-def kind(result: object) -> str:
-    """Whether a result is one number, or what holds it: a tensor does, and a tuple."""
-    if isinstance(result, Real) and not isinstance(result, bool):
-        return "a number"
-    return describe(result)
 
 
 def the_share(result: object) -> Seen:

@@ -9,11 +9,10 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, describe, probe, tensor
+from autograder.student.probes import Inputs, Seen, describe, kind, probe, tensor
 from autograder.student.probes.sequence_reversal.observing import (
     EOS,
     PAD,
-    kind,
     number,
     where_labelled,
 )
@@ -105,7 +104,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     return {
         "decoder input": where_labelled(model.inputs[0], labels),
         "source that the model sees": model.sources[0],
-        "kind of the loss": _kind(losses[0]),
+        "kind of the loss": kind(losses[0], float),
         "losses": _floats(losses),
         "in training mode": torch.tensor(all(model.modes)),
         "first table at the end": model.table,
@@ -124,10 +123,6 @@ def _another_loss(inputs: Inputs) -> dict[str, Any]:
         return price[labels != PAD].sum() + ends
 
     return {"loss_function": weighted}
-
-
-def _kind(loss: object) -> str:
-    return "a float" if isinstance(loss, float) else describe(loss)
 
 
 def _floats(losses: Sequence[object]) -> torch.Tensor:
@@ -158,7 +153,7 @@ def fit(function: Any, inputs: Inputs) -> Seen:
     return {
         "learning rates": rates.reshape(len(rates), -1),
         "batches drawn": torch.tensor(drawn),
-        "kind of a loss": _kind(losses[0]),
+        "kind of a loss": kind(losses[0], float),
         "losses": _floats(losses),
         "first table at the end": model.table,
         "second table at the end": model.mix,

@@ -36,11 +36,6 @@ def number(result: object, name: str) -> torch.Tensor:
     return torch.tensor(float(result), dtype=torch.get_default_dtype())
 
 
-def kind(result: object) -> str:
-    """Whether it is a Python float, and if not, what it is."""
-    return "a float" if isinstance(result, float) else describe(result)
-
-
 def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
     """Of a loaded module: parameters, output, both modes, one row alone, gradients."""
 

@@ -14,6 +14,7 @@ from autograder.student.probes import (
     beginning,
     describe,
     gradients,
+    kind,
     load_weights,
     probe,
     returned,
@@ -22,7 +23,6 @@ from autograder.student.probes import (
 from autograder.student.probes.since_2017.observing import (
     half,
     in_half,
-    kind,
     module_answers,
     number,
     options,
@@ -142,7 +142,7 @@ def relative_gap(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
     gap = function(turn, q, k, *whole(inputs, "shift"))
     return {
-        "gap": number(gap, "the gap"), "kind of the gap": kind(gap),
+        "gap": number(gap, "the gap"), "kind of the gap": kind(gap, float),
         "q afterwards": q, "k afterwards": k,
     }  # fmt: skip
 

@@ -16,12 +16,13 @@ from autograder.student.probes import (
     Inputs,
     Seen,
     describe,
+    kind,
     probe,
     tensor,
     weights_of,
     with_weights,
 )
-from autograder.student.probes.since_2017.observing import kind, number, options
+from autograder.student.probes.since_2017.observing import number, options
 
 _OTHER = "the weights of this model are not those of a `new_model()`"
 
@@ -89,8 +90,9 @@ def clip_gradients(function: Callable[..., Any], inputs: Inputs) -> Seen:
     held = [p.grad for p in parameters]
     length = function(iter(parameters), inputs["max_norm"].item())
     seen: dict[str, object] = {
-        "length": number(length, "the length"), "kind of the length": kind(length),
-    }  # fmt: skip
+        "length": number(length, "the length"),
+        "kind of the length": kind(length, float),
+    }
     clipped = [p.grad for p in parameters if p.grad is not None]
     for place, gradient in enumerate(clipped):
         seen[f"gradient {place}"] = gradient
@@ -161,12 +163,12 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
         changed[:, -1] = ord("~")
         future = (model(some) - model(changed))[:, :-1].abs().max() > 1e-3
     nats = total / wanted.numel()
-    kind = _kind(nats, same / wanted.numel(), bool(future))
+    likelihood = _likelihood(nats, same / wanted.numel(), bool(future))
     # "likelihood" is what the finding of this measure is called.
-    return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": kind}
+    return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": likelihood}
 
 
-def _kind(nats: float, same: float, future: bool) -> str:
+def _likelihood(nats: float, same: float, future: bool) -> str:
     """What kind of model it is, in a few words; facts only."""
     if future:
         return "the future moves the present"

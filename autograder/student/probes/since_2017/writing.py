@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, probe, returned, tensor
-from autograder.student.probes.since_2017.observing import kind, number, options, whole
+from autograder.student.probes import Inputs, Seen, kind, probe, returned, tensor
+from autograder.student.probes.since_2017.observing import number, options, whole
 
 
 @probe("since_2017/next_distribution")
@@ -125,6 +125,6 @@ def sliding_perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "windows": "; ".join(model.windows),
         "perplexity": number(result[0], "the perplexity"),
         "bits per byte": number(result[1], "the bits per byte"),
-        "kinds": f"{kind(result[0])}, {kind(result[1])}",
+        "kinds": ", ".join(kind(part, float) for part in result[:2]),
         "ids afterwards": ids,
     }

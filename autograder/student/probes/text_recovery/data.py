@@ -10,7 +10,12 @@ import torch
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe
-from autograder.student.probes.text_recovery.observing import as_json, kind, kinds, text
+from autograder.student.probes.text_recovery.observing import (
+    as_json,
+    holder,
+    kinds,
+    text,
+)
 
 
 @probe("text_recovery/normalise")
@@ -70,7 +75,7 @@ def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     row = inputs["row"] % len(list(made.vocab))
     return {
         "vocab": as_json(list(made.vocab), "vocab"),
-        "kind of vocab": kind(made.vocab),
+        "kind of vocab": holder(made.vocab),
         "length": torch.tensor(len(made)),
         "ids": as_json(ids, "the ids"),
         "texts again": as_json([text(made.decode(i), "a text") for i in ids], "texts"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from numbers import Real
 
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import describe
+from autograder.student.probes import describe, kind
 
 
 def as_json(value: object, name: str) -> str:
@@ -38,18 +37,16 @@ def text(value: object, name: str) -> str:
     return value
 
 
-def kind(value: object) -> str:
+def holder(value: object) -> str:
     """What holds a result: a number, a list, a tuple, or what else it is."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return "a number"
     if isinstance(value, list | tuple):
         return f"a {'list' if isinstance(value, list) else 'tuple'}"
-    return describe(value)
+    return kind(value)
 
 
 def kinds(values: Iterable[object]) -> str:
     """The same of several, each kind once."""
-    return ", ".join(sorted(set(map(kind, values)))) or "none"
+    return ", ".join(sorted(set(map(holder, values)))) or "none"
 
 
 def number(value: object, name: str) -> torch.Tensor:

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, describe, probe, returned
-from autograder.student.probes.text_recovery.observing import as_json, kind, number
+from autograder.student.probes import Inputs, Seen, describe, kind, probe, returned
+from autograder.student.probes.text_recovery.observing import as_json, number
 from autograder.student.recovery.text import tokenize_13a
 
 

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.probes import Inputs, Seen, probe, tensor
-from autograder.student.probes.text_recovery.observing import kind, number
+from autograder.student.probes import Inputs, Seen, kind, probe, tensor
+from autograder.student.probes.text_recovery.observing import number
 from autograder.student.recovery.text import PAD
 
 
