@@ -23,6 +23,19 @@ STEPS = [
         ])],
     ),
     Mutant(
+        name="remembered_memory",
+        says="The memory of earlier sentences is used again, since the new ones are as "
+        "long and as many.",
+        asks="Whose sentences does the model encode in the second call?",
+        ways=[Way(edits=[
+            Edit("memory = model.encode(source)", """
+                known = beam_search.__dict__
+                source = known.setdefault(tuple(source.shape), source)
+                memory = model.encode(source)
+            """),
+        ])],
+    ),
+    Mutant(
         name="one_step_short",
         says="The search ends one step too early.",
         asks="How many tokens may an answer have, EOS included?",
