@@ -1,15 +1,19 @@
-"""One interface for texts of any origin."""
+"""The embedded corpus is the same everywhere, without a leak; others are read alike."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import pytest
 
 from autograder.student.recovery import corpora
+from autograder.student.recovery.abilities import left
 from autograder.student.recovery.corpora import CorpusError, load
 
+TRAIN_SUM = "a8bdc16c5753435165633d3cc914428c995da48dfa00eec73f3640da2ea746b2"
+TEST_SUM = "016866427bdb1a180551ef0d8480fb1205d8e19254b37f9eb32a0f477e5d59ab"
 TEXT = "\n".join(f"Sentence number {i} has the words it needs." for i in range(400))
 
 
@@ -121,3 +125,31 @@ def test_a_data_set_of_the_hub(monkeypatch):
     assert len(corpus.train) > 300
     with pytest.raises(CorpusError, match="no column"):
         load("hf:some/data", spoil, field="content")
+
+
+def test_the_corpus_is_the_same_everywhere(parts):
+    assert corpora.checksum(parts["train"]) == TRAIN_SUM
+    assert corpora.checksum(parts["test"]) == TEST_SUM
+
+
+def test_sizes_and_no_repetition(parts):
+    assert {name: len(part) for name, part in parts.items()} == corpora.SIZES
+    assert all(len(set(part)) == len(part) for part in parts.values())
+
+
+def test_it_has_between_1300_and_2000_words(parts):
+    words = {w.lower() for s in parts["train"] for w in re.findall(r"[A-Za-z'-]+", s)}
+    assert 1300 <= len(words) <= 2000
+
+
+def test_no_test_sentence_and_no_test_source_is_in_train(parts):
+    train = set(parts["train"])
+    sources = {left(sentence) for sentence in parts["train"]}
+    assert not train & set(parts["test"])
+    assert not any(left(sentence) in sources for sentence in parts["test"])
+
+
+def test_a_test_set_of_another_seed_is_new_as_well(parts):
+    sources = {left(sentence) for sentence in parts["train"]}
+    fresh = corpora.generate("another seed", 300, "test")
+    assert not any(left(sentence) in sources for sentence in fresh)

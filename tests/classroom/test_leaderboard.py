@@ -1,0 +1,77 @@
+"""The leaderboard shows who wants to be shown, and nothing that is forged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import leaderboard
+from autograder.classroom.leaderboard import Entry
+from autograder.cli import main
+from autograder.grading.record import Record
+
+
+def _notebook(name: str, bleu: float) -> dict:
+    scores = {"bleu": bleu, "case": 0.5}
+    record = Record("text_recovery/model", 1.0, 1.0, scores=scores).to_json()
+    source = f"LEADERBOARD_NAME = {name}"
+    return {
+        "cells": [{"cell_type": "code", "source": source}],
+        "metadata": {"autograder": {"checks": {"x": record}}},
+    }
+
+
+def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
+    unit = "06_text_recovery"
+    for student, name, bleu in (
+        ("ann", '"<b>Beam</b> team"', 90.0),
+        ("bob", '""', 99.0),
+        ("cid", '"=1+1"', 95.0),
+        ("dan", "input()", 97.0),
+    ):
+        folder = tmp_path / "autograded" / student / unit
+        folder.mkdir(parents=True)
+        path = folder / f"{unit}.ipynb"
+        path.write_text(json.dumps(_notebook(name, bleu)), encoding="utf-8")
+        forged = json.dumps(_notebook('"Forged"', 100.0))
+        (folder / "another.ipynb").write_text(forged, encoding="utf-8")
+    entries = leaderboard.read(unit, tmp_path)
+    assert entries == [
+        Entry("=1+1", 95.0, {"case": 0.5}),
+        Entry("<b>Beam</b> team", 90.0, {"case": 0.5}),
+    ]
+    page, table = (p.read_text() for p in leaderboard.write(unit, tmp_path))
+    assert "<b>Beam" not in page and "&lt;b&gt;Beam" in page and "95.0" in page
+    assert "1,'=1+1,95.00,0.5,,," in table
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("\\ud83d Ada", "Ada"),  # half a character, which no file can hold
+        ("\\u202eadA", "adA"),  # turns around what comes after it
+        ("  Ada\\n L ", "Ada L"),
+    ],
+)
+def test_a_name_on_the_leaderboard_is_plain_text(line, shown):
+    cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "{line}"'}
+    name = leaderboard.chosen_name({"cells": [cell]})
+    assert leaderboard.as_csv([Entry(name, 1.0)]).encode() and name.strip() == shown
+
+
+@pytest.mark.parametrize("deep", ["-" * 150_000 + "1", "x" + ".a" * 90_000, "(" * 999])
+def test_code_that_nobody_can_read_has_no_name(deep):
+    cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "x"\n{deep}'}
+    assert leaderboard.chosen_name({"cells": [cell]}) == ""
+
+
+def test_the_command_writes_the_leaderboard_of_a_course(tmp_path, capsys):
+    source = tmp_path / "source" / "06_text_recovery" / "06_text_recovery.ipynb"
+    source.parent.mkdir(parents=True)
+    source.touch()
+    assert main(["leaderboard", "06", "--course", str(tmp_path)]) == 0
+    page, table = map(Path, capsys.readouterr().out.split())
+    assert page.parent == table.parent == tmp_path / "reports"
+    assert "Nobody is on the board yet." in page.read_text(encoding="utf-8")
