@@ -628,8 +628,8 @@ check("sequence_reversal/training_step", training_step)
 # **What to do.** Take `steps` training steps. For each of them, draw a **fresh** batch
 # by calling `next_batch()`, and set the learning rate to `peak × rate_factor(step,
 # warmup, steps)`. The peak is the rate that the optimizer came with. Hand
-# `loss_function` on to each step. Return the losses, one float per step. Show progress
-# with `tqdm`; `watched(steps)` below says whether anybody looks.
+# `loss_function` on to each step. Return the losses, one float per step. You may show
+# progress with `tqdm`; `watched(steps)` below says whether anybody looks.
 #
 # A learning rate stands in `optimizer.param_groups`, a list of dictionaries, under the
 # key `"lr"`. You may also use `torch.optim.lr_scheduler.LambdaLR`.
@@ -733,7 +733,8 @@ check("sequence_reversal/fit", fit)
 # **Why it matters.** A loss says how good the model is at continuing *right* answers.
 # Decoding shows what it can do alone. The two can differ as much as 0.001 and 0 %.
 #
-# **What to do.** Decode all rows of a batch together, greedily.
+# **What to do.** Decode all rows of a batch greedily. One after the other is right,
+# too; together is faster.
 # - Start with BOS. In each step, call `model(source, tokens so far)`, and for each row
 #   take the most probable token of the **last** position.
 # - After its EOS, a row gets PAD. Stop as soon as all rows have said EOS, or after
@@ -898,11 +899,12 @@ check("sequence_reversal/exact_match", exact_match)
 # model has never seen, drawn anew when your work is graded.
 #
 # **What to do.** Return a model that reverses sequences of length 1 to 10 over the ten
-# digits. If there is a file `reversal.safetensors` beside the notebook, load the
-# weights from it (`load_model` is imported from `safetensors`). If not, train:
-# `new_model()`, an AdamW optimizer, your `fit` on fresh random batches. Make it
-# **reproducible**: the same `seed` gives the same model. Do not save anything here; the
-# cell below does.
+# digits. Train it: `new_model()`, an AdamW optimizer, your `fit` on fresh random
+# batches. Make it **reproducible**: the same `seed` gives the same model.
+#
+# The cell below saves the weights in `reversal.safetensors`. If that file lies beside
+# the notebook, load it instead of training (`load_model` is imported from
+# `safetensors`): this saves you time, and has no points.
 #
 # A recipe that works: batches of 64, 400 steps, 40 of them warm-up, peak rate 0.01,
 # `betas=(0.9, 0.98)`. AdamW with `fused=True` is faster on models this small.
@@ -1652,8 +1654,8 @@ def words_backwards():
 # **What to do.** Return the probabilities from which the next token is to be drawn.
 # First divide by the temperature. Then, if `top_k` is given, keep the `top_k` most
 # probable tokens (all, if there are fewer). Then, if `top_p` is given, keep the
-# smallest set of most probable ones that has at least `top_p` of what the step before
-# left, scaled to sum 1. At least one token always stays. Each row is treated by itself;
+# smallest set of most probable ones that has at least the share `top_p` of what the
+# step before left. At least one token always stays. Each row is treated by itself;
 # nothing is drawn here. No two logits of a row are equal, except `-inf`: such a token
 # is forbidden, and stays at zero.
 #

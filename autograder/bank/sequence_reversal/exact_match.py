@@ -25,6 +25,7 @@ _KINDS = (
     "too long",
     "unfinished",
     "no end",
+    "cut off",
     "padding inside",
 )
 
@@ -37,10 +38,11 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     width = 9 - narrow + wide
 
     def inputs(draw: Draw) -> Inputs:
-        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 10)]
+        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 11)]
         labels, decoded = [], []
         for kind in [*_KINDS, "right", "unfinished", *kinds]:
-            size = 8 if kind == "unfinished" else 3 + int(draw.ids(0, 3 - narrow))
+            size = 3 + int(draw.ids(0, 3 - narrow))
+            size = {"unfinished": 8, "cut off": min(8, width)}.get(kind, size)
             row = draw.ids(FIRST, 14, size).tolist()
             row[1] = FIRST + (row[0] - FIRST + 1) % 10  # so that swapping tells
             labels.append([*row, EOS])
@@ -59,16 +61,16 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
 
 
 def _few_rows(draw: Draw) -> Inputs:
-    """Fewer rows than columns; one is wrong at its first token, one at its last.
+    """Fewer rows than columns; one is wrong at its first token, two at their last.
 
     One holds nothing but EOS, and is right. How many there are is drawn, or the share
     would be known.
     """
-    sizes = (9, 5, 6, 4, 0, *(3 for _ in range(int(draw.ids(0, 5)))))
+    sizes = (14, 5, 6, 12, 4, 0, *(3 for _ in range(int(draw.ids(1, 6)))))
     rows = [draw.ids(FIRST, 14, n).tolist() for n in sizes]
     labels = [[*row, EOS] for row in rows]
     decoded = [list(row) for row in labels]
-    for row, place in ((1, 0), (2, 5)):
+    for row, place in ((1, 0), (2, 5), (3, 11)):
         decoded[row][place] = FIRST + (decoded[row][place] - FIRST + 1) % 10
     return {"decoded": padded(decoded), "labels": padded(labels)}
 
@@ -83,6 +85,7 @@ def _written(kind: str, row: list[int], width: int) -> list[int]:
         "too short": [*row[:-1], EOS],
         "too long": [*row, other, EOS],
         "no end": row,
+        "cut off": row,  # as many symbols as there is room for, and no EOS
         "padding inside": [row[0], PAD, *row[1:], EOS][:width],
         "unfinished": [*row, *[other] * width][:width],
     }[kind]
@@ -114,7 +117,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="few_rows",
-            title="few rows; the first token of one is wrong, the last of another",
+            title="few rows; the first token of one is wrong, the last of two others",
             inputs=_few_rows,
             hint="A row is right from its first token to its last.",
         ),
@@ -245,6 +248,29 @@ EXERCISE = Specification(
             says="The number is right, but it comes as a tensor; a float is asked for.",
             asks="Which method of a tensor with one number gives that number?",
             ways=[Way(edits=[Edit(".mean().item()", ".mean()")])],
+        ),
+
+        Mutant(
+            name="until_eos",
+            says="You compare what stands before EOS: a row that was cut off there, "
+            "and never said EOS, passes as right.",
+            asks="Which row has said that it is done?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    def before(row):
+                        row = row.tolist()
+                        return row[:row.index(EOS)] if EOS in row else row
+                    pairs = [before(a) == before(b) for a, b in zip(decoded, labels)]
+                    return sum(pairs) / len(pairs)
+                """)],
+        ),
+        Mutant(
+            name="first_ten",
+            says="You compare the first ten places; rows may be longer.",
+            asks="Where does EOS stand after a sequence of ten digits?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels).all", "(decoded == labels)[:, :10].all"),
+            ])],
         ),
     ],
     accepted=[

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.sequence_reversal._inputs import random_batches, random_tables
+from autograder.bank.sequence_reversal._inputs import (
+    BOS,
+    EOS,
+    FIRST,
+    padded,
+    random_batches,
+    random_tables,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -29,6 +36,18 @@ def _training(
         return made | {name: torch.tensor(number) for name, number in numbers.items()}
 
     return inputs
+
+
+def _known_batches(draw: Draw) -> Inputs:
+    """Sequences that the model can say by heart: the losses begin near zero."""
+    order = torch.argsort(draw.tensor(5, scale=500.0))
+    row = [BOS, *(FIRST + order[:4]).tolist(), EOS]
+    made = random_tables(draw, 9, 0.25)
+    made["table"][row[:-1], row[1:]] += 12.0
+    batch = padded([row, row])
+    made |= {"source": batch[:, 1:].repeat(9, 1, 1), "target": batch.repeat(9, 1, 1)}
+    numbers = {"steps": 7, "warmup": 2, "rate": 0.5}
+    return made | {name: torch.tensor(number) for name, number in numbers.items()}
 
 
 _TAKE = """
@@ -56,6 +75,14 @@ EXERCISE = Specification(
             title="7 steps, 2 of them warm-up",
             inputs=_training(7, 2, 0.25, (3, 1)),
             hint="The peak is the rate that the optimizer came with.",
+            picture="curves",
+        ),
+        CaseKind(
+            name="known",
+            title="7 steps of a model that makes no mistakes, another peak",
+            inputs=_known_batches,
+            hint="However small the loss is, all steps are taken. The peak is that of "
+            "this optimizer, not of the last one.",
             picture="curves",
         ),
         CaseKind(
@@ -271,6 +298,54 @@ EXERCISE = Specification(
                 ),
             ])],
         ),
+
+        Mutant(
+            name="drawn_before",
+            says="All batches are drawn before the first step: thousands of them would "
+            "lie in memory, and whoever looks at the model while a batch is drawn sees "
+            "an untrained one.",
+            asks="How many steps have been taken when the last batch is drawn?",
+            ways=[Way(edits=[
+                Edit(
+                    "losses = []",
+                    """
+                    losses = []
+                    batches = [next_batch() for _ in range(steps)]
+                    """,
+                ),
+                Edit("source, target = next_batch()", "source, target = batches[step]"),
+            ])],
+        ),
+        Mutant(
+            name="early_stop",
+            says="Your loop ends as soon as a loss is small. `steps` steps are asked "
+            "for, and as many losses.",
+            asks="What does the schedule do in the steps that you leave out?",
+            ways=[Way(edits=[
+                Edit(
+                    _TAKE,
+                    """
+                    losses.append(loss)
+                    if loss < 0.01:
+                        break
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="peak_of_the_last_one",
+            says="The peak is remembered from one training to the next.",
+            asks="Which optimizer came with the rate that you use?",
+            ways=[Way(edits=[
+                Edit(
+                    "losses = []",
+                    """
+                    losses = []
+                    peak = fit.__dict__.setdefault(f"peak of {steps}", peak)
+                    """,
+                ),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="scheduler", source="""
@@ -308,5 +383,10 @@ EXERCISE = Specification(
                     return training_step(model, optimizer, *next_batch(), loss_function=loss_function)
                 return [one(rate) for rate in rates]
             """),
+
+        Accepted(name="in_silence", edits=[
+            Edit("tqdm(range(steps), disable=not watched(steps), delay=1, leave=False)",
+                 "range(steps)"),
+        ]),
     ],
 )

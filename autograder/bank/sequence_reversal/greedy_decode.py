@@ -74,7 +74,7 @@ EXERCISE = Specification(
         CaseKind(
             name="bounded",
             title="rows that never end, in evaluation mode",
-            inputs=_lines((99, 99, 2), 5, 11, training=False),
+            inputs=_lines((99, 99, 2), 70, 11, training=False),
             hint="A row that never says EOS gets `max_len` tokens, not one more or "
             "fewer.",
         ),
@@ -343,6 +343,13 @@ EXERCISE = Specification(
                 Edit("tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)  # (B, T + 1)",
                      "tokens = torch.cat((chosen.unsqueeze(1), tokens), dim=1)"),
             ])],
+        ),
+
+        Mutant(
+            name="at_most_60",
+            says="No row becomes longer than 60 tokens, whatever `max_len` is.",
+            asks="Where in your code does the bound on the length come from?",
+            ways=[Way(edits=[Edit("range(max_len)", "range(min(max_len, 60))")])],
         ),
     ],
     accepted=[

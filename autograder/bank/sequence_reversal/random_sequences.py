@@ -356,6 +356,13 @@ EXERCISE = Specification(
                      "tuple(rng.choices(ids, k=rng.randint(1, longest)))"),
             ])],
         ),
+
+        Mutant(
+            name="always_64",
+            says="You always return 64 sequences, whatever `count` says.",
+            asks="Which argument says how many sequences there are?",
+            ways=[Way(edits=[Edit("range(count)", "range(64)")])],
+        ),
     ],
     accepted=[
         Accepted(name="loops", source="""

@@ -335,6 +335,43 @@ EXERCISE = Specification(
                     return new_model(), [0.1]
                 """)],
         ),
+
+        Mutant(
+            name="not_reproducible",
+            says="The same seed gives another model each time: the first weights, or "
+            "the data, come from a source that nobody has seeded.",
+            asks="Which two sources of chance does a training have?",
+            ways=[
+                Way(source="""
+                    def trained_model(seed=0):
+                        from autograder.bank.sequence_reversal.trained_model import Oracle
+                        model, rng = new_model(), random.Random(seed)
+                        fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
+                        return Oracle()
+                    """),
+                Way(name="other_data", source="""
+                    def trained_model(seed=0):
+                        from autograder.bank.sequence_reversal.trained_model import Oracle
+                        torch.manual_seed(seed)
+                        model, rng = new_model(), random.Random()
+                        fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
+                        return Oracle()
+                    """),
+            ],
+        ),
+        Mutant(
+            name="seed_unused",
+            says="All seeds give the same model: the argument `seed` is not used.",
+            asks="Where does the number in your `manual_seed` come from?",
+            ways=[Way(source="""
+                def trained_model(seed=0):
+                    from autograder.bank.sequence_reversal.trained_model import Oracle
+                    torch.manual_seed(0)
+                    model, rng = new_model(), random.Random(0)
+                    fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
+                    return Oracle()
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="another_seed", edits=[Edit("seed: int = 0", "seed: int = 7")]),

@@ -17,7 +17,9 @@ from autograder.oracle.specification import (
 _WORDS = ("the", "The", "cat", "dog,", "dog", "sees", "a", "tree.", "and", "über", "it")
 
 
-def _sentences(*sizes: int, gaps: tuple[str, ...] = (" ",)) -> Maker:
+def _sentences(
+    *sizes: int, gaps: tuple[str, ...] = (" ",), around: str = ""
+) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         lines = []
         for size in sizes:
@@ -28,7 +30,7 @@ def _sentences(*sizes: int, gaps: tuple[str, ...] = (" ",)) -> Maker:
             lines.append(line)
         lines[0] += " the cat The the"  # a word again, as it was and capitalised
         lines[-1] += " owl"  # a word that the first sentence does not have
-        return {"sentences": "\n".join(lines)}
+        return {"sentences": "\n".join(around + line + around for line in lines)}
 
     return inputs
 
@@ -49,8 +51,10 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="gaps",
-            title="odd spaces between the words",
-            inputs=_sentences(5, 4, gaps=(" ", "   ", "\t", " \r ", "\f", "\u2003")),
+            title="odd spaces between the words, and around them",
+            inputs=_sentences(
+                5, 4, gaps=(" ", "   ", "\t", " \r ", "\f", "\u2003"), around=" "
+            ),
             hint="White space is more than a single blank.",
         ),
         CaseKind(
@@ -171,6 +175,22 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("    return ids", "    return {i: w for w, i in ids.items()}"),
             ])],
+        ),
+
+        Mutant(
+            name="empty_word",
+            says="An empty word has an id: where a sentence begins or ends with white "
+            "space, nothing stands before or behind it.",
+            asks='What does `re.split(r"\\s+", " a b")` give?',
+            ways=[Way(source="""
+                def word_ids(sentences):
+                    import re
+                    ids = {}
+                    for sentence in sentences:
+                        for word in re.split(r"\\s+", sentence):
+                            ids.setdefault(word, FIRST + len(ids))
+                    return ids
+                """)],
         ),
     ],
     accepted=[

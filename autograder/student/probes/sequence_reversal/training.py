@@ -65,12 +65,13 @@ class _Scripted(nn.Module):
         self.mix = nn.Parameter(inputs["mix"])  # (V, V)
         self.sources: list[torch.Tensor] = []
         self.inputs: list[torch.Tensor] = []
-        self.modes: list[bool] = []
+        self.part = nn.Identity()  # with a mode of its own, as a dropout inside has
+        self.modes: list[tuple[bool, bool]] = []
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         self.sources.append(source.clone())
         self.inputs.append(tokens.clone())
-        self.modes.append(self.training)
+        self.modes.append((self.training, self.part.training))
         return self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
 
 
@@ -89,15 +90,18 @@ class _LoggingSGD(torch.optim.SGD):
 @probe("sequence_reversal/training_step")
 def training_step(function: Any, inputs: Inputs) -> Seen:
     """Losses, what the model was shown, its mode, and its tables after some steps."""
-    model = _Scripted(inputs).eval()
-    optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
+    model = _Scripted(inputs)
+    groups = [{"params": [model.table]}, {"params": [model.mix]}]
+    optimizer = torch.optim.SGD(groups, lr=float(inputs["rate"]))
     for parameter in model.parameters():  # of somebody who came before
         parameter.grad = torch.ones_like(parameter)
     bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
-    losses = [
-        function(model, optimizer, source, target, *bound, **_another_loss(inputs))
-        for source, target in zip(inputs["source"], inputs["target"], strict=True)
-    ]
+    losses: list[object] = []
+    for source, target in zip(inputs["source"], inputs["target"], strict=True):
+        model.train(len(losses) % 2 == 1)  # somebody has measured the model, or a part
+        model.part.eval()
+        another = _another_loss(inputs)
+        losses.append(function(model, optimizer, source, target, *bound, **another))
     if not model.inputs:
         raise WrongAnswer("the model was never called")
     labels = inputs["target"][0][:, 1:]
@@ -106,7 +110,8 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         "source that the model sees": model.sources[0],
         "kind of the loss": kind(losses[0], float),
         "losses": _floats(losses),
-        "in training mode": torch.tensor(all(model.modes)),
+        "in training mode": torch.tensor(all(own for own, _ in model.modes)),
+        "its parts in training mode": torch.tensor(all(of for _, of in model.modes)),
         "first table at the end": model.table,
         "second table at the end": model.mix,
     }
@@ -137,12 +142,11 @@ def fit(function: Any, inputs: Inputs) -> Seen:
     groups = [{"params": [model.table]}, {"params": [model.mix]}]
     optimizer = _LoggingSGD(groups, lr=float(inputs["rate"]))
     batches = list(zip(inputs["source"], inputs["target"], strict=True))
-    drawn = 0
+    taken: list[int] = []  # steps, when each batch was drawn
 
     def next_batch() -> tuple[torch.Tensor, torch.Tensor]:
-        nonlocal drawn
-        drawn += 1
-        return batches[(drawn - 1) % len(batches)]
+        taken.append(len(optimizer.rates))
+        return batches[(len(taken) - 1) % len(batches)]
 
     steps, warmup = int(inputs["steps"]), int(inputs["warmup"])
     another = _another_loss(inputs)
@@ -152,7 +156,8 @@ def fit(function: Any, inputs: Inputs) -> Seen:
     rates = torch.tensor(optimizer.rates, dtype=torch.get_default_dtype())
     return {
         "learning rates": rates.reshape(len(rates), -1),
-        "batches drawn": torch.tensor(drawn),
+        "batches drawn": torch.tensor(len(taken)),
+        "steps taken when a batch is drawn": torch.tensor(taken),
         "kind of a loss": kind(losses[0], float),
         "losses": _floats(losses),
         "first table at the end": model.table,

@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of the training step, by what they are about."""
