@@ -14,7 +14,6 @@ from pathlib import Path
 
 import torch
 
-from autograder.authoring.notebook import read
 from autograder.bank import specifications
 from autograder.course import ROOT, units
 from autograder.course.files import write
@@ -22,16 +21,11 @@ from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.exercise import (
-    RAISED,
     Answers,
     Case,
-    CaseResult,
-    Exercise,
-    Finding,
     Value,
 )
 from autograder.student.otherside import OtherSide
-from autograder.student.points import earned
 
 DOCUMENT = ROOT / "docs" / "outside.md"
 
@@ -46,7 +40,7 @@ class Exposure:
         answers: the answers that are compared, by case and name.
         fixed: those that are the same in all drawings, so that they can be known.
         revealed: those that are equal to something that lies in the box.
-        points: of the exercise; ``stake``: those that its open cases alone are worth.
+        declared: the cases that are said to be open, which earn nothing alone.
     """
 
     name: str
@@ -56,8 +50,7 @@ class Exposure:
     answers: set[tuple[str, str]] = field(default_factory=set)
     fixed: set[tuple[str, str]] = field(default_factory=set)
     revealed: set[tuple[str, str]] = field(default_factory=set)
-    points: float = 0.0
-    stake: float = 0.0
+    declared: set[str] = field(default_factory=set)
 
     @property
     def open(self) -> set[str]:
@@ -71,27 +64,8 @@ class Exposure:
 def rows() -> Iterator[Exposure]:
     """A row for each exercise, in the course's order."""
     for unit in units():
-        worth = {c.name: c.points for c in read(unit) if c.role == "check"}
         for specification in specifications(unit.name):
-            cases = list(_drawn(unit.name, specification))
-            found = row(specification, cases)
-            found.points = worth[found.name]
-            found.stake = _stake(found, specification, cases)
-            yield found
-
-
-def _stake(row: Exposure, specification: Specification, cases: Iterable[Case]) -> float:
-    """The points of an exercise's open cases alone."""
-    exercise = Exercise(
-        row.name, "", row.points, tuple(cases), aspects=specification.aspects
-    )
-    raised = (Finding("", RAISED),)
-    results = [
-        CaseResult(case, case.expected, (), 1.0) if case.name in row.open
-        else CaseResult(case, {}, raised, 0.0)
-        for case in exercise.cases
-    ]  # fmt: skip
-    return sum(points for points, _ in earned(exercise, results).values())
+            yield row(specification, _drawn(unit.name, specification))
 
 
 def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
@@ -112,6 +86,7 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
     seen: dict[tuple[str, str], list[Value]] = {}
     drawings: Counter[str] = Counter()
     for case in cases:
+        found.declared |= {case.name} if case.open else set()
         shown = played(case.inputs, random.Random(1)).shown()
         found.given |= {_kind(n) for n in shown}
         found.kept |= {_kind(n) for n in case.inputs if n not in shown}
@@ -178,23 +153,18 @@ def document(found: Iterable[Exposure]) -> str:
 
 
 def _why(found: Sequence[Exposure]) -> Iterator[str]:
-    """What is open, why it is, and what it is worth."""
+    """What is open, and why it is."""
     yield "\n## What is open, and why\n"
     yield (
-        "An open case has no answer that must be found out: code that says the same "
-        "whatever it is asked has its points. If the judge played the other side, it "
-        "would still be told what everybody knows.\n"
+        "An open case has no answer that must be found out. If the judge played the "
+        "other side, it would still be told what everybody knows. So such a case earns "
+        "nothing alone: not before an answer of the same exercise is right that had to "
+        "be found out, in every drawing.\n"
     )
     names = {name for row in found for name in row.open}
     for cases, why in REASONS.items():
         if here := [f"`{name}`" for name in cases if name in names]:
             yield f"- {', '.join(here)}: {why}"
-    stakes = dict.fromkeys((row.name.partition("/")[0] for row in found), 0.0)
-    for row in found:
-        stakes[row.name.partition("/")[0]] += row.stake
-    yield "\nAll open cases of a unit together, of its 100 points:\n"
-    yield "| unit | points |\n|---|---:|"
-    yield from (f"| {unit} | {points:.1f} |" for unit, points in stakes.items())
 
 
 # The open cases of the same kind, and why they are.
@@ -216,8 +186,7 @@ REASONS = {
 
 def _decided(row: Exposure) -> str:
     if row.open:
-        stake = f"{row.stake:.1f} of {row.points:g} points"
-        return f"**open: {', '.join(sorted(row.open))}** ({stake})"
+        return f"outside, and beside it what is **open**: {_listed(row.open)}"
     return "outside; the judge plays along" if row.played else "outside"
 
 
@@ -239,9 +208,10 @@ the box. This table says what does enter it.
 - *To be found out*: of the answers that are compared in all cases, how many neither
   are the same in every drawing nor lie in the box as they should come out of it (a mask
   that passes through, for one). That an input was left as it was does not count.
-- *Decided*: outside, if each case has such an answer; a case counts only if all of its
-  answers are right. Where the judge plays along, it makes the answers of what the box
-  reports, and what is known before is of no use.
+- *Decided*: outside. A case counts only if all of its answers are right; one that has
+  none to be found out is open, and counts only beside one that has. Where the judge
+  plays along, it makes the answers of what the box reports, and what is known before is
+  of no use.
 
 One thing is the box's own word: that a module makes its dropout by hand, which no
 stand-in can replace. The case that looks for dropout's place passes then, and the

@@ -16,4 +16,4 @@ def title(assignment: str, grade_id: str) -> str:
         return grade_id
     named = {name.replace("/", "-"): text for name, text in known.items()}
     words = grade_id.removeprefix(f"{unit}-").replace("_", " ")
-    return named.get(grade_id, f"{words} (in words)")
+    return named.get(grade_id, f"{words.capitalize()} (in words)")

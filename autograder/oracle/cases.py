@@ -154,5 +154,8 @@ def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
 
 
 def _like(kind: CaseKind) -> dict[str, Any]:
-    names = ("atol", "rtol", "picture", "measure", "scale", "aspect", "says", "asks")
+    names = (
+        *("atol", "rtol", "picture", "measure", "scale", "aspect", "says", "asks"),
+        "open",
+    )
     return {name: getattr(kind, name) for name in names}

@@ -34,6 +34,8 @@ _ASPECTS = {
     "loaded": "learning",
     "start": "learning",
 }
+# A good start is called one; what hands numbers on has for a gradient what pulls.
+_OPEN = ("start", "gradient")
 _KINDS = {
     "steady": _Kind(
         "the same twice, and other calls in between",
@@ -236,4 +238,5 @@ def _made(way: str, inputs: Maker, sources: Sequence[CaseKind]) -> CaseKind:
         aspect=_ASPECTS.get(way, "calls"),
         says=kind.says,
         asks=kind.asks,
+        open=way in _OPEN,
     )

@@ -32,6 +32,8 @@ class CaseKind:
             ``{label}`` for the first answer that is wrong.
         known: from an equal Draw to the expected answers, where the inputs were made
             from them, so that no solution has to find them.
+        open: the right answer is the same in every drawing, or lies in the box: it
+            counts beside the right answer of a case that is not open.
     """
 
     name: str
@@ -48,6 +50,7 @@ class CaseKind:
     aspect: str = "values"
     says: str = ""
     asks: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ class Case:
     ``mistakes`` maps the name of a mistake to the answers its code gives here.
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
     earns a share of its points by ``scale`` (see measures/) instead of all or none.
-    ``says`` and ``asks`` tell what was seen if all cases without them are right.
+    ``says`` and ``asks`` tell what was seen if all cases without them are right. What
+    everybody could answer is ``open``: it counts beside a right answer that is not.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Case:
     aspect: str = "values"
     says: str = ""
     asks: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Each case belongs to an aspect, and so do some of its answers: what an input holds
 afterwards, a gradient, what kind of thing came back. An answer counts for its own
-aspect if the values beside it are right: nothing trivial scores.
+aspect if the values beside it are right, and what everybody could answer if something
+else is: nothing trivial scores.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def earned(
 
     An exercise's points are divided over the aspects that its cases have, by weight;
     within an aspect, cases count equally. Drawings of one case count once, and only
-    together.
+    together. As long as open cases alone are right, nothing is earned.
     """
     credits: dict[str, dict[str, float]] = {}
     for result in results:
@@ -39,9 +40,11 @@ def earned(
             own = credits.setdefault(aspect, {})
             name = result.case.name
             own[name] = min(share, own.get(name, math.inf))
+    closed = {result.case.name for result in results if not result.case.open}
+    solved = any(own.get(name) for own in credits.values() for name in closed)
     most = possible(exercise, credits)
     return {
-        aspect: (most[aspect] * sum(own.values()) / len(own), most[aspect])
+        aspect: (solved * most[aspect] * sum(own.values()) / len(own), most[aspect])
         for aspect, own in credits.items()
     }
 

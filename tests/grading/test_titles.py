@@ -7,5 +7,5 @@ from autograder.student.references import load
 def test_exercises_of_the_course_are_called_by_their_titles():
     known = load("attention")["attention/softmax"].title
     assert title("02_attention", "attention-softmax") == known
-    assert title("02_attention", "attention-empty_row") == "empty row (in words)"
+    assert title("02_attention", "attention-empty_row") == "Empty row (in words)"
     assert title("01_numbers", "numbers-double") == "numbers-double"

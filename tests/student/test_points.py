@@ -37,6 +37,17 @@ def test_drawings_of_a_case_count_once_and_together():
     assert found["learning"] == (0.0, 1.5) and found["values"] == (6.0, 6.0)
 
 
+def test_what_everybody_could_answer_counts_beside_something_else():
+    known = Case(
+        "known", "k", "", {}, {RAISED: "ValueError"}, aspect="errors", open=True
+    )
+    guess, drawn_anew = compare(known, known.expected), compare(CASE, {"y": 0 * X})
+    seen = compare(CASE, EXPECTED)  # the drawing that everybody knows
+    for results in ([guess], [guess, seen, drawn_anew]):
+        assert {points for points, _ in earned(EXERCISE, results).values()} == {0.0}
+    assert earned(EXERCISE, [guess, seen])["errors"] == (0.9, 0.9)
+
+
 def test_an_exercise_may_weigh_its_aspects():
     exercise = Exercise("u/e", "E", 10.0, (), aspects={"learning": 4.0})
     assert possible(exercise, ["values", "learning"]) == {

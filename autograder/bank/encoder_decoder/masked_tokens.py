@@ -89,6 +89,7 @@ EXERCISE = Specification(
             inputs=_hidden(2, 4, 7, 3, nothing=True),
             hint="Somebody has drawn, and nothing was hit: then nothing is hidden.",
             hidden_only=True,
+            open=True,
         ),
         CaseKind(
             name="huge",

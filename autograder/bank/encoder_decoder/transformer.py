@@ -148,6 +148,7 @@ EXERCISE = Specification(
             inputs=_model_inputs(8, 9, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
             hint="The docstring promises an error by its name.",
             aspect="errors",
+            open=True,
         ),
         CaseKind(
             name="larger_source",
@@ -156,6 +157,7 @@ EXERCISE = Specification(
             hint="The docstring promises an error by its name.",
             aspect="errors",
             hidden_only=True,
+            open=True,
         ),
         CaseKind(
             name="positions",

@@ -68,6 +68,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _learned(draw, 2, 7, 6, 4),
             hint="The docstring promises an error by its name.",
             aspect="errors",
+            open=True,
         ),
         CaseKind(
             name="too_long_for_one",
@@ -75,6 +76,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _learned(draw, 2, 2, 1, 4),
             hint="Broadcasting makes a row fit any length: nothing stops by itself.",
             aspect="errors",
+            open=True,
         ),
         CaseKind(
             name="start",
@@ -82,6 +84,7 @@ EXERCISE = Specification(
             inputs=lambda draw: {"start": "a table of 100 positions and 64 features"},
             hint="The first numbers are small, and drawn at random.",
             aspect="start",
+            open=True,
         ),
         CaseKind(
             name="one_word",

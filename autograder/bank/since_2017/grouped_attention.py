@@ -135,6 +135,7 @@ EXERCISE = Specification(
             inputs=_impossible(5, 2),
             hint="Raise a ValueError that says why.",
             aspect="errors",
+            open=True,
         ),
         CaseKind(
             name="large",
@@ -150,6 +151,7 @@ EXERCISE = Specification(
             hint="Raise a ValueError that says why.",
             aspect="errors",
             hidden_only=True,
+            open=True,
         ),
     ],
     mutants=[

@@ -68,6 +68,7 @@ EXERCISE = Specification(
             inputs=_placed("turns", 3, 5, 4, 8, 7),
             hint="Scores of turned vectors do not change, turned vectors do.",
             atol=1e-4,
+            open=True,
         ),
         CaseKind(
             name="multiplied",
