@@ -186,16 +186,7 @@ ELSEWHERE = {
     "oracle/trees": "oracle/test_operators.py",
     "oracle/promise": "oracle/test_properties.py",
     "publishing/sphinx_math": "publishing/test_website.py",
-    "student/agent": "grading/test_judging.py",
-    "student/aspects": "student/test_check.py",
-    "student/demo": "student/test_check.py",
-    "student/exercise": "student/test_compare.py",
-    "student/otherside": "grading/test_other_side.py",
-    "student/observe": "student/test_check.py",
-    "student/panel": "student/test_check.py",
     "student/probes/*": "oracle/test_verify.py",
-    "student/references": "authoring/test_references.py",
-    "student/signs": "student/test_symptoms.py",
     "student/words": "student/test_check.py",
 }
 

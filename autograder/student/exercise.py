@@ -32,9 +32,9 @@ def plain(value: object) -> Value:
         return value
     if not isinstance(value, torch.Tensor):
         return Other(type(value).__name__)
-    value = value.detach().as_subclass(torch.Tensor)
     if value.layout != torch.strided or value.is_quantized:
         return Other(f"{value.layout} tensor")
+    value = value.detach().as_subclass(torch.Tensor)  # fails for a sparse one
     return value.to("cpu").contiguous().resolve_conj().resolve_neg().clone()
 
 

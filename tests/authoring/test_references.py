@@ -7,7 +7,6 @@ import pytest
 from autograder.authoring import notebook, references
 from autograder.course.errors import CourseError
 from autograder.oracle import cases
-from autograder.student import references as store
 from tests.tiny_course import as_text
 
 
@@ -28,12 +27,3 @@ def test_a_build_that_differs_in_last_digits_keeps_the_committed_file(tiny_exerc
     changed = replace(case, expected={"twice": case.expected["twice"] + 1})
     assert not references.equivalent(kept, [replace(exercise, cases=(changed,))])
     assert not references.equivalent({}, [exercise])
-
-
-def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_path):
-    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
-    path = tmp_path / "tiny.safetensors"
-    path.write_bytes(store.pack([exercise]))
-    assert references.equivalent(store.read(path), [exercise])
-    assert store.pack(store.read(path).values()) == path.read_bytes()
-    assert store.read(path, "tiny/other") == {}

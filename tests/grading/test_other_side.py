@@ -19,8 +19,8 @@ from autograder.grading.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.oracle.variants import build_object
 from autograder.student import agent, references
-from autograder.student.exercise import RAISED, WrongAnswer
-from autograder.student.otherside import OtherSide, asking, concluded, given, reply
+from autograder.student.exercise import RAISED
+from autograder.student.otherside import concluded, reply
 from autograder.student.probes import find
 
 TICKET = "t1"
@@ -300,24 +300,3 @@ def test_a_trained_model_is_worth_all_points(monkeypatch):
     from autograder.solutions.sequence_reversal import trained_model
 
     assert judged(MODEL, trained_model, monkeypatch).passed
-
-
-# --- the pieces -----------------------------------------------------------------------
-
-
-def test_an_other_side_that_is_not_asked_for_anything_says_so():
-    side = OtherSide({}, random.Random(0))
-    with pytest.raises(WrongAnswer, match="nobody to ask"):
-        asking(lambda question: reply(side, question))({"x": torch.zeros(1)})
-
-
-def test_given_takes_what_can_be_worked_with_only():
-    fits = {"x": torch.zeros(2, 3)}
-    assert given(fits, "x", 2, [torch.float32], 6) is fits["x"]
-    for dim, dtype, most in (
-        (1, torch.float32, 6),
-        (2, torch.int64, 6),
-        (2, torch.float32, 5),
-    ):
-        with pytest.raises(WrongAnswer):
-            given(fits, "x", dim, [dtype], most)

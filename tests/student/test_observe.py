@@ -1,0 +1,61 @@
+"""A probe looks at whatever a student's cell made, and never raises."""
+
+import sys
+import warnings
+
+import torch
+
+from autograder.student.exercise import RAISED, Other, WrongAnswer
+from autograder.student.observe import UNSOLVED, observe, quiet
+
+
+def test_inputs_are_copies():
+    x = torch.ones(3)
+    observe(lambda answer, inputs: {"x": inputs["x"].mul_(9)}, None, {"x": x})
+    assert x.sum() == 3
+
+
+def raising(error):
+    def answer():
+        raise error
+
+    return answer
+
+
+def reported(answer):
+    """What is reported of a function that takes nothing."""
+    return observe(lambda own, inputs: {"x": own()}, answer, {})
+
+
+def test_what_a_probe_reports_is_plain():
+    assert reported(lambda: 7) == {"x": Other("int")}
+    assert reported(lambda: "a text") == {"x": "a text"}
+
+
+def test_a_stub_is_told_from_a_library_that_lacks_something():
+    assert reported(raising(NotImplementedError())) == {RAISED: UNSOLVED}
+    module = torch.nn.Module()
+    found = reported(lambda: module(torch.ones(1)))  # torch's own NotImplementedError
+    assert found[RAISED].startswith("NotImplementedError: Module [Module] is missing")
+
+
+def test_an_error_is_told_in_its_first_line_with_its_notes_and_ones_own_line():
+    error = ValueError("no\nsecond line")
+    error.add_note("after a call with a mask")
+    said, where = reported(raising(error))[RAISED].splitlines()
+    assert said == "ValueError: no (after a call with a mask)"
+    assert where.startswith("in your line ") and where.endswith("raise error")
+
+
+def test_an_end_of_the_program_and_a_wrong_answer_are_reports_too():
+    assert reported(raising(SystemExit(3)))[RAISED].startswith("SystemExit: 3")
+    assert reported(raising(WrongAnswer("expected a tensor"))) == {
+        RAISED: "expected a tensor"
+    }
+
+
+def test_stderr_goes_to_stdout_and_warnings_nowhere(capsys):
+    with quiet():
+        warnings.warn("deprecated", stacklevel=1)
+        print("50%", file=sys.stderr)
+    assert capsys.readouterr() == ("50%\n", "")

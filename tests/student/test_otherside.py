@@ -1,0 +1,29 @@
+"""The other side of a probe answers, or says why not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+from autograder.student.exercise import WrongAnswer
+from autograder.student.otherside import OtherSide, asking, given, reply
+
+
+def test_an_other_side_that_is_not_asked_for_anything_says_so():
+    side = OtherSide({}, random.Random(0))
+    with pytest.raises(WrongAnswer, match="nobody to ask"):
+        asking(lambda question: reply(side, question))({"x": torch.zeros(1)})
+
+
+def test_given_takes_what_can_be_worked_with_only():
+    fits = {"x": torch.zeros(2, 3)}
+    assert given(fits, "x", 2, [torch.float32], 6) is fits["x"]
+    for dim, dtype, most in (
+        (1, torch.float32, 6),
+        (2, torch.int64, 6),
+        (2, torch.float32, 5),
+    ):
+        with pytest.raises(WrongAnswer):
+            given(fits, "x", dim, [dtype], most)
