@@ -589,13 +589,14 @@ check("text_recovery/merge_pair", merge_pair)
 #
 # **What to do.** From counts of words, learn `num_merges` merges. In each round, the
 # pair of neighbouring symbols with the highest count is merged everywhere; a pair
-# inside a word that occurs 6 times counts 6 times. Of several pairs with the same count
-# the alphabetically first one wins. Stop early when no pair occurs at least twice.
-# Count every place: in `a a a` the pair `(a, a)` counts twice.
+# inside a word that occurs 6 times counts 6 times. Count every place: in `a a a` the
+# pair `(a, a)` counts twice. Of several pairs with the same count the alphabetically
+# first one wins, as Python compares tuples. Stop early when no pair occurs at least
+# twice.
 #
 # The plain way (count all pairs anew in every round) is fine; it takes some seconds on
-# the corpus. Show progress with `tqdm`; `reversal.watched(num_merges)` says whether
-# anybody looks.
+# the corpus. You may show progress with `tqdm`; `reversal.watched(num_merges)` says
+# whether anybody looks.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -808,9 +809,9 @@ def a_batch_of_sentences():
 # **Why it matters.** It keeps the model from being too sure. Its probabilities become
 # more honest, and beam search lives on honest probabilities.
 #
-# **What to do.** The mean of the loss above over all **real** target tokens of the
-# batch (those that are not `PAD`). The share $\varepsilon/V$ goes to every token of the
-# vocabulary, as in PyTorch's own `label_smoothing`; you may use it, or write the
+# **What to do.** Return the mean of the loss above over all **real** target tokens of
+# the batch (those that are not `PAD`). The share $\varepsilon/V$ goes to every token of
+# the vocabulary, as in PyTorch's own `label_smoothing`; you may use it, or write the
 # formula.
 #
 # <details><summary>Hint 1: a question</summary>
@@ -875,12 +876,12 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 # **Why it matters.** The dev loss tells you when to stop and which setting is better.
 # It must not depend on how the sentences happen to be cut into batches.
 #
-# **What to do.** The mean loss **per real target token** over all batches `(source,
-# target_in, target_out)`, the target shifted already: in evaluation mode, without
-# gradients, and nothing is learnt. `loss_function` gives the mean over the real tokens
-# of one batch. Afterwards the model is as it came: in the mode (training or
-# evaluation), with the gradients that it had. `batches` may be an iterator: go through
-# it once.
+# **What to do.** Return the mean loss **per real target token** over all batches
+# `(source, target_in, target_out)`, the target shifted already. `loss_function` gives
+# the mean over the real tokens of one batch. Work in evaluation mode and without
+# gradients; nothing is learnt. Afterwards the model is as it came: its mode (training
+# or evaluation), its gradients, and what of it is frozen. `batches` may be an iterator:
+# go through it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1050,8 +1051,8 @@ check("text_recovery/clipped_matches", clipped_matches)
 # **Why it matters.** It is your grade. And published scores have differed by several
 # points because of a detail of what you write now (Post 2018, sections 2 and 3).
 #
-# **What to do.** BLEU of hypotheses (texts), each with a list of references (texts),
-# between 0 and 100. `tokenize` cuts a text into tokens; case and signs count.
+# **What to do.** Return the BLEU of hypotheses (texts), each with a list of references
+# (texts), between 0 and 100. `tokenize` cuts a text into tokens; case and signs count.
 #
 # <details><summary>Hint 1: a question</summary>
 #

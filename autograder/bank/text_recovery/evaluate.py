@@ -196,6 +196,42 @@ EXERCISE = Specification(
             asks="Which method of a tensor with one number gives that number?",
             ways=[Way(edits=[Edit("loss.item()", "loss")])],
         ),
+
+        Mutant(
+            name="all_unfrozen",
+            says="Afterwards all parameters learn, those as well that were frozen.",
+            asks="Which parameters learnt before your function was called?",
+            ways=[Way(edits=[
+                Edit(
+                    "model.train(before)",
+                    """
+                    model.train(before)
+                    model.requires_grad_(True)
+                    """,
+                ),
+            ])],
+        ),
+
+        Mutant(
+            name="own_loss",
+            says="You call `smoothed_loss`, whatever `loss_function` is given.",
+            asks="What does your function do with its third argument?",
+            ways=[Way(edits=[Edit("loss_function(model(", "smoothed_loss(model(")])],
+        ),
+        Mutant(
+            name="read_twice",
+            says="The batches are gone through twice: an iterator is empty the second "
+            "time.",
+            asks="What is left of an iterator after a `for` loop?",
+            ways=[Way(edits=[
+                Edit(
+                    "total, count = 0.0, 0",
+                    "total, count = 0.0, sum(int((b[2] != PAD).sum()) for b in batches)",
+                ),
+                Edit("total + loss.item() * tokens, count + tokens",
+                     "total + loss.item() * tokens, count"),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="decorated", source="""

@@ -24,28 +24,42 @@ from autograder.oracle.specification import (
 )
 
 
-def _counts(draw: Draw, count: int, top: int, merges: int, low: int = 1) -> Inputs:
+def _counts(
+    draw: Draw, count: int, top: int, merges: int, low: int = 1, tie: bool = False
+) -> Inputs:
+    """Words with their counts; one pair in them occurs exactly twice."""
     words = some_of(draw, WORDS, count)
     numbers = draw.ids(low, top, count).tolist()
-    return {
-        "counts": json.dumps(dict(zip(words, numbers, strict=True))),
-        "num_merges": torch.tensor(merges),
-    }
+    counts = dict(zip(words, numbers, strict=True)) | {"YZ": 2}
+    counts |= _tie(draw, 700) if tie else {}
+    return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
+
+
+def _tie(draw: Draw, count: int) -> dict[str, int]:
+    """After a merge, two pairs with one count, of letters that no other word has.
+
+    The second one is the smaller one, and is not once its letters are put together.
+    """
+    first, second, third = sorted(some_of(draw, "fghjquvxyz", 3))
+    made = first + second  # after which (made, first) and (first, third) are a tie
+    return {made: 3 * count, made + first: count, first + third: count}
 
 
 def _real_counts(draw: Draw, merges: int) -> Inputs:
     counts: dict[str, int] = {}
     for word in words_of(natural_sentences(draw, 60)):
         counts["▁" + word] = counts.get("▁" + word, 0) + 1
+    counts |= {"▁banana": 500, "QX": 700}  # a pair that occurs twice in a word wins
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
 
 def _ties(draw: Draw) -> Inputs:
     """Many pairs with the same count, and few merges among them."""
-    letters = some_of(draw, "abcdefghij", 8)
+    letters = some_of(draw, "abcdeiklmn", 8)
     words = ["".join(letters[i : i + 2]) for i in range(0, 8, 2)]
     counts = dict.fromkeys(words, 5) | {words[0] + words[1]: 3, letters[6] * 3: 4}
-    return {"counts": json.dumps(counts), "num_merges": torch.tensor(6)}
+    counts |= _tie(draw, 7)
+    return {"counts": json.dumps(counts), "num_merges": torch.tensor(8)}
 
 
 EXERCISE = Specification(
@@ -56,8 +70,8 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="few",
-            title="twelve words",
-            inputs=lambda draw: _counts(draw, 12, 9, 10),
+            title="sixteen words",
+            inputs=lambda draw: _counts(draw, 12, 9, 10, tie=True),
             hint="Count pairs within words, weighted with the words' counts.",
         ),
         CaseKind(
@@ -80,7 +94,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="real",
-            title="the words of 60 sentences",
+            title="the words of 60 sentences, and two frequent ones",
             inputs=lambda draw: _real_counts(draw, 60),
             hint="After each merge the pairs are counted anew.",
         ),
@@ -239,6 +253,16 @@ EXERCISE = Specification(
             "those can be keys of a dict.",
             asks="What does the line that begins with `def` promise?",
             ways=[Way(edits=[Edit("merges.append(best)", "merges.append(list(best))")])],
+        ),
+
+        Mutant(
+            name="ties_by_letters",
+            says="Of several pairs with the same count the one is merged whose letters, "
+            "put together, come first.",
+            asks='Which is the smaller one in Python, `("a", "c")` or `("ab", "a")`?',
+            ways=[Way(edits=[
+                Edit("(-pairs[pair], pair)", "(-pairs[pair], pair[0] + pair[1])"),
+            ])],
         ),
     ],
     accepted=[

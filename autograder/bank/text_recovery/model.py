@@ -126,6 +126,16 @@ EXERCISE = Specification(
                     return [[1, 2] for _ in sources]
                 """)],
         ),
+
+        Mutant(
+            name="another_order",
+            says="The texts come back in another order than the sources.",
+            asks="Which source does the first of your texts belong to?",
+            ways=[Way(source="""
+                def restore(sources):
+                    return [f'{s[:1].upper()}{s[1:]}.' for s in sorted(sources)]
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="beam", source="""

@@ -23,9 +23,13 @@ def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
     words = some_of(draw, WORDS, count)
     counts = dict(zip(words, draw.ids(1, 9, count).tolist(), strict=True))
     unseen = [w for w in WORDS if w not in words][:6]
+    learnt = learn_merges(counts, merges)
+    a, b, c = some_of(draw, "fghjquvxy", 3)  # not in any of the words
+    learnt += [(b, c), (a, b)]  # neither the leftmost pair first nor the longest symbol
+    own = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST", ""]
     return {
-        "merges": json.dumps(learn_merges(counts, merges)),
-        "words": json.dumps([*words, *unseen, "zxq", "a", "aaaaa", "Lower", "NEWEST", ""]),
+        "merges": json.dumps(learnt),
+        "words": json.dumps([*words, *unseen, *own]),
     }
 
 
@@ -39,6 +43,7 @@ def _order_matters(draw: Draw) -> Inputs:
         a + b + d + a + b + c,
         c + d + a,
         d + d,
+        d + a,
     ]
     words += ["".join(some_of(draw, [a, b, c, d, a, b, c], 7)) for _ in range(5)]
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
@@ -234,6 +239,16 @@ EXERCISE = Specification(
                 for first, second in merges:
                     parts = merge_pair(parts, (first, second))
                 return parts
+            """),
+
+        Accepted(name="until_nothing_fits", source="""
+            def segment(word, merges):
+                symbols, before = list(word), None
+                while symbols != before:
+                    before = symbols
+                    for pair in merges:
+                        symbols = merge_pair(symbols, pair)
+                return symbols
             """),
     ],
 )

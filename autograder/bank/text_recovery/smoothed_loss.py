@@ -25,12 +25,18 @@ def _logits(
     smoothing: float | None,
     scale: float = 3.0,
     real: bool = False,
+    gaps: bool = False,
 ) -> Inputs:
-    """Logits, a target with padding (or, if ``real``, without), the smoothing."""
+    """Logits, a target with padding (or, if ``real``, without), the smoothing.
+
+    With ``gaps`` there is padding before and between the tokens, too.
+    """
     target = draw.ids(1, vocab, b, length)
     if not real:
         target[0, -2:] = PAD
         target[-1, 1:] = PAD
+    if gaps:
+        target[1, ::2] = PAD
     inputs: Inputs = {"logits": draw.tensor(b, length, vocab, scale=scale), "target": target}
     if smoothing is not None:
         inputs["smoothing"] = torch.tensor(smoothing)
@@ -65,6 +71,12 @@ EXERCISE = Specification(
             title="large logits",
             inputs=lambda draw: _logits(draw, 3, 4, 8, 0.125, scale=150.0),
             hint="Use log_softmax, not the logarithm of a softmax.",
+        ),
+        CaseKind(
+            name="gaps",
+            title="PAD before, between and after the tokens",
+            inputs=lambda draw: _logits(draw, 3, 6, 7, 0.125, gaps=True),
+            hint="A place counts if it is not PAD, wherever it stands.",
         ),
         CaseKind(
             name="one_token",
@@ -244,6 +256,16 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("return loss[target != PAD].mean()",
                      "return loss[target != PAD].mean().detach()"),
+            ])],
+        ),
+
+        Mutant(
+            name="until_the_first_pad",
+            says="A sentence counts until its first PAD only.",
+            asks="Which places does the text leave out: those behind a PAD, or those "
+            "that are PAD?",
+            ways=[Way(edits=[
+                Edit("loss[target != PAD]", "loss[(target != PAD).cumprod(dim=1) > 0]"),
             ])],
         ),
     ],

@@ -263,6 +263,21 @@ EXERCISE = Specification(
                 Edit("self.vocab = [*SPECIALS, *ordered]", "self.vocab = (*SPECIALS, *ordered)"),
             ])],
         ),
+
+        Mutant(
+            name="texts_read_twice",
+            says="`texts` is gone through twice: a generator is empty the second time.",
+            asks="How often can one walk through an `Iterable`?",
+            ways=[Way(edits=[
+                Edit(
+                    "counts = Counter(piece for text in texts for piece in pieces(text))",
+                    """
+                    number = sum(1 for _ in texts)
+                    counts = Counter(piece for text in texts for piece in pieces(text))
+                    """,
+                ),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="loops", source="""

@@ -12,6 +12,12 @@ STEPS = [
         ways=[Way(edits=[Edit("model.eval()", "")])],
     ),
     Mutant(
+        name="gradients",
+        says="Gradients are recorded: every step keeps its whole graph, for nothing.",
+        asks="Which line of `greedy_decode` saves this memory?",
+        ways=[Way(edits=[Edit("@torch.no_grad()", "")])],
+    ),
+    Mutant(
         name="memory_of_others",
         says="The prefixes look at the memory of other sentences: it was repeated "
         "in the wrong order.",

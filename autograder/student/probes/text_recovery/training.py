@@ -80,7 +80,8 @@ def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mean loss, what the model noted, its mode and its weights afterwards."""
     events: list[str] = []
     model = Table(inputs["table"], events).train(bool(inputs["training"]))
-    model.bias.grad = torch.ones_like(model.bias)  # of somebody who trains
+    model.bias.grad = torch.ones_like(model.bias)  # of somebody who trained it, and
+    model.bias.requires_grad_(False)  # has frozen it since
     try:
         by = _smoothed if "smoothed" in inputs else _loss
         loss = function(model, iter(_batches(inputs)), by)
@@ -96,6 +97,7 @@ def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "in training mode afterwards": str(model.training),
         "parts in training mode afterwards": str(model.part.training),
         "learns afterwards": str(recorded and model.table.requires_grad),
+        "frozen afterwards": str(not model.bias.requires_grad),
         "gradient afterwards": torch.zeros_like(model.bias)
         if model.bias.grad is None
         else model.bias.grad,
