@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autograder.oracle.cases import fresh_cases
-from autograder.oracle.specification import Specification
+from autograder.oracle.specification import Mutant, Specification, Way
 from autograder.oracle.variants import build_object
 from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, Exercise, Verdict
@@ -49,7 +49,7 @@ def _measure(specification: Specification, drawn: list[Exercise]) -> Validity:
     for mutant in specification.mutants:
         for way in mutant.ways:
             row.mutants += 1
-            found = verdict(specification, build_object(specification, way), drawn)
+            found = _verdict_on(specification, mutant, way, drawn)
             name = found.mistake.name if found.mistake else None
             row.caught += not found.passed
             row.named += name == mutant.name
@@ -67,6 +67,24 @@ def _measure(specification: Specification, drawn: list[Exercise]) -> Validity:
                 f"solution {accepted.name} is refused: {as_text(found)}"
             )
     return row
+
+
+def _verdict_on(
+    specification: Specification, mutant: Mutant, way: Way, drawn: list[Exercise]
+) -> Verdict:
+    """The verdict on a way of a mutant over all drawings.
+
+    Cases that hold mistakes' answers come first: who fails there, and is surely this
+    mutant, is so whatever the others say (see `diagnose`), and they are not run.
+    """
+    telling = [
+        replace(exercise, cases=tuple(c for c in exercise.cases if c.mistakes))
+        for exercise in drawn
+    ]
+    found = verdict(specification, build_object(specification, way), telling)
+    if found.sure and found.mistake and found.mistake.name == mutant.name:
+        return found
+    return verdict(specification, build_object(specification, way), drawn)
 
 
 def total(rows: Iterable[Validity]) -> Validity:
