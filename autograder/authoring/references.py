@@ -28,31 +28,42 @@ def path(unit: Unit, visibility: str) -> Path:
     return references.FOLDER / visibility / f"{unit.name}.safetensors"
 
 
-def build(unit: Unit, cells: list[Cell], seed: str = "") -> dict[str, list[Exercise]]:
-    """The public and the hidden drawing of every exercise of a unit.
-
-    ``seed`` draws the hidden ones; by default, it is this term's.
+def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
+    """The public drawing of every exercise of a unit, and this term's hidden one.
 
     Raises:
         CourseError: notebook and bank disagree on the exercises.
     """
+    seed = seeds().get(unit.name, "hidden")
+    return {"public": public(unit, cells), "hidden": hidden(unit, cells, seed)}
+
+
+def public(unit: Unit, cells: list[Cell]) -> list[Exercise]:
+    """The drawing that ships, of every exercise of a unit.
+
+    Raises:
+        CourseError: as `build`.
+    """
+    return _drawn(unit, cells, "public", False)
+
+
+def hidden(unit: Unit, cells: list[Cell], seed: str) -> list[Exercise]:
+    """What a seed draws of every exercise of a unit, hidden kinds of cases, too.
+
+    Raises:
+        CourseError: as `build`.
+    """
+    return _drawn(unit, cells, seed, True)
+
+
+def _drawn(unit: Unit, cells: list[Cell], seed: str, hidden: bool) -> list[Exercise]:
     exercises = specifications(unit.name)
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     _agree(unit, exercises, checks)
-    drawings = {"public": "public", "hidden": seed or seeds().get(unit.name, "hidden")}
-    return {
-        visibility: [
-            cases.exercise(
-                exercise,
-                checks[exercise.name].points,
-                seed,
-                visibility == "hidden",
-                exercises,
-            )
-            for exercise in exercises
-        ]
-        for visibility, seed in drawings.items()
-    }
+    return [
+        cases.exercise(one, checks[one.name].points, seed, hidden, exercises)
+        for one in exercises
+    ]
 
 
 def seeds() -> dict[str, str]:
