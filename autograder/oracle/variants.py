@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import linecache
@@ -18,7 +19,13 @@ from autograder.oracle.specification import Accepted, Edit, Specification, Way
 def solution_source(specification: Specification) -> str:
     """The source text of an exercise's reference solution."""
     module = importlib.import_module(f"autograder.solutions.{specification.unit}")
-    return inspect.getsource(getattr(module, specification.target))
+    return _source_of(getattr(module, specification.target))
+
+
+@functools.cache
+def _source_of(solution: Any) -> str:
+    """The text of a function or class; a build that reloads a unit makes others."""
+    return inspect.getsource(solution)
 
 
 def build_object(

@@ -58,15 +58,16 @@ class _Patients(Mixture):
         number = int(given(question, "layer", 0, [torch.int64], 1))
         layer = self._layers[number]
         leaves = [
-            given(question, name, 3, floats, self.MOST).requires_grad_()
-            for name in ("x", "memory")
+            given(question, name, 3, floats, self.MOST) for name in ("x", "memory")
         ]
         if leaves[0].dtype == torch.float64:  # of a test that has called `double`
             layer = copy.deepcopy(layer).double()
         if "pull" not in question:
-            return {"output": layer(*leaves)}
+            with torch.no_grad():
+                return {"output": layer.forward(*leaves)}
         pull = given(question, "pull", 3, floats, self.MOST)
         weights = list(layer.parameters())
+        leaves = [leaf.requires_grad_() for leaf in leaves]
         with torch.enable_grad():  # the caller's mode is not ours
             pulled = (layer(*leaves) * pull).sum()
         grads = torch.autograd.grad(pulled, [*leaves, *weights], allow_unused=True)
@@ -87,7 +88,12 @@ class _Patient(nn.Module):
         self._number, self._ask = torch.tensor(number), ask
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        output: torch.Tensor = _Call.apply(self._call, x, memory, *self.weights)  # type: ignore[no-untyped-call]
+        output: torch.Tensor
+        if torch.is_grad_enabled():
+            weights = self.weights.parameters()
+            output = _Call.apply(self._call, x, memory, *weights)  # type: ignore[no-untyped-call]
+        else:
+            output = self._call(x=x, memory=memory)["output"]
         return output
 
     def _call(self, **values: torch.Tensor) -> Inputs:
