@@ -46,6 +46,20 @@ def _drawn(table: torch.Tensor, dimensions: list[int], length: int) -> Axes:
 _VALUES = "values = table[:length, number - 1].tolist()"
 _LINE = 'sns.lineplot(x=list(range(length)), y=values, label=name, marker="o", ax=ax)'
 _NAMES = 'ax.set(xlabel="position", ylabel="value")'
+_IN_MATPLOTLIB = (
+    Edit("import seaborn as sns\n    ", ""),
+    Edit(_LINE, "ax.plot(list(range(length)), values, label=name)"),
+    Edit("return ax", """
+        ax.legend()
+        return ax
+        """),
+)
+
+
+def _way(*edits: Edit) -> Way:
+    """The solution with edits, drawn without seaborn, too: nobody looks at it."""
+    return Way(edits=[*_IN_MATPLOTLIB, *edits])
+
 
 EXERCISE = Specification(
     name="positional_encoding/draw_dimensions",
@@ -88,61 +102,61 @@ EXERCISE = Specification(
             name="counted_from_zero",
             says="Dimension 7 shows column 7: you counted from 0, people count from 1.",
             asks="Which column is dimension 1?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit(_VALUES, "values = table[:length, number % table.size(1)].tolist()"),
-            ])],
+            )],
         ),
         Mutant(
             name="named_from_zero",
             says="The curves are right and their names are one too small.",
             asks="By which number do people call column 0?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit('f"dimension {number}"', 'f"dimension {number - 1}"'),
-            ])],
+            )],
         ),
         Mutant(
             name="rows_drawn",
             says="Rows of the table are drawn: the encoding of one position, not one "
             "dimension over the positions.",
             asks="What runs along the x axis, and along which index of the table?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit(_VALUES, "values = table[number % len(table)].tolist()"),
                 Edit("list(range(length))", "list(range(table.size(1)))"),
-            ])],
+            )],
         ),
         Mutant(
             name="all_positions",
             says="All rows of the table are drawn, not the first `length`.",
             asks="Where does `length` stand in your code?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit(_VALUES, "values = table[:, number - 1].tolist()"),
                 Edit("list(range(length))", "list(range(len(table)))"),
-            ])],
+            )],
         ),
         Mutant(
             name="one_position_short",
             says="The last position is missing.",
             asks="How many numbers does `range(length - 1)` have?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit(_VALUES, "values = table[: length - 1, number - 1].tolist()"),
                 Edit("list(range(length))", "list(range(length - 1))"),
-            ])],
+            )],
         ),
         Mutant(
             name="positions_from_one",
             says="The x axis begins at 1; the first position is 0.",
             asks="Which position has the first row of the table?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit("list(range(length))", "list(range(1, length + 1))"),
-            ])],
+            )],
         ),
         Mutant(
             name="last_positions",
             says="The *last* rows are drawn.",
             asks="What does `table[-length:]` begin with?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit("table[:length, number - 1]", "table.flip(0)[:length, number - 1]"),
-            ])],
+            )],
         ),
         Mutant(
             name="axes_swapped",
@@ -176,30 +190,30 @@ EXERCISE = Specification(
             says="The curves are named 1, 2, 3, ... in the order of drawing, not by their "
             "dimension.",
             asks="What is the name of the curve that shows dimension 7?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit('f"dimension {number}"', 'f"dimension {list(dimensions).index(number) + 1}"'),
-            ])],
+            )],
         ),
         Mutant(
             name="names_mixed_up",
             says="The names belong to other curves.",
             asks="In which order do you draw, and in which order do you name?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit('f"dimension {number}"',
                      'f"dimension {list(dimensions)[::-1][list(dimensions).index(number)]}"'),
-            ])],
+            )],
         ),
         Mutant(
             name="x_axis_unnamed",
             says="The x axis has no name.",
             asks="What runs along it?",
-            ways=[Way(edits=[Edit(_NAMES, 'ax.set(xlabel="", ylabel="value")')])],
+            ways=[_way(Edit(_NAMES, 'ax.set(xlabel="", ylabel="value")'))],
         ),
         Mutant(
             name="y_axis_unnamed",
             says="The y axis has no name.",
             asks="What do the heights of the curves mean?",
-            ways=[Way(edits=[Edit(_NAMES, 'ax.set(xlabel="position", ylabel="")')])],
+            ways=[_way(Edit(_NAMES, 'ax.set(xlabel="position", ylabel="")'))],
         ),
         Mutant(
             name="names_exchanged",
@@ -217,7 +231,7 @@ EXERCISE = Specification(
             says="Neither axis has a name.",
             asks="What would somebody else read off your picture?",
             ways=[
-                Way(edits=[Edit(_NAMES, 'ax.set(title="dimensions")')]),
+                _way(Edit(_NAMES, 'ax.set(title="dimensions")')),
                 Way(name="title_only", edits=[Edit(_NAMES, 'ax.set_title("position, value")')]),
             ],
         ),
@@ -226,9 +240,9 @@ EXERCISE = Specification(
             says="Only the first dimension is drawn.",
             asks="How often does your loop run?",
             ways=[
-                Way(edits=[
+                _way(
                     Edit("for number in dimensions:", "for number in list(dimensions)[:1]:"),
-                ]),
+                ),
             ],
         ),
         Mutant(
@@ -236,37 +250,37 @@ EXERCISE = Specification(
             says="Each curve has a picture of its own; the axes that came back show the "
             "last one only.",
             asks="How many times do you make an empty picture?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit('name = f"dimension {number}"', """
                     name = f"dimension {number}"
                     _, ax = plt.subplots()
                     """),
-            ])],
+            )],
         ),
         Mutant(
             name="from_the_formula",
             says="The curves are those of the sinusoid formula, not of the table that was "
             "given.",
             asks="Where in your code does `table` stand?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit("table[:length, number - 1]",
                      "sinusoid(torch.arange(length), table.size(1))[:, number - 1]"),
-            ])],
+            )],
         ),
         Mutant(
             name="absolute_values",
             says="The curves never go below zero: their signs are lost.",
             asks="Which values lie between -1 and 0 in the table?",
-            ways=[Way(edits=[
+            ways=[_way(
                 Edit("table[:length, number - 1]", "table[:length, number - 1].abs()"),
-            ])],
+            )],
         ),
         Mutant(
             name="figure_returned",
             says="The figure comes back, or nothing; the `Axes` was asked for.",
             asks="What are the two things that `plt.subplots()` returns?",
             ways=[
-                Way(edits=[Edit("return ax", "return ax.figure")]),
+                _way(Edit("return ax", "return ax.figure")),
             ],
         ),
     ],
