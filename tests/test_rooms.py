@@ -136,14 +136,6 @@ def test_a_class_has_a_name_of_its_own():
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
     "bank/*": "bank/test_bank.py",
-    "classroom/classbook": "classroom/test_report.py",
-    "classroom/hosted": "classroom/test_results.py",
-    "classroom/ledger": "collect/test_sources.py",
-    "classroom/noted": "classroom/test_gradebook.py",
-    "classroom/page": "classroom/test_report.py",
-    "classroom/sample": "classroom/test_demo.py",
-    "classroom/sheet": "classroom/test_exports.py",
-    "classroom/table": "classroom/test_demo.py",
     "cli/course": "oracle/test_verify.py",
     "cli/grades": "classroom/test_report.py",
     "cli/handing_in": "collect/test_command.py",

@@ -31,7 +31,7 @@ def render(template: str, unit: str, **values: Any) -> str:
         number=lambda value: sheet.number(round(float(value), 2)),
         percent=lambda share: f"{share:.0%}",
         time=_time,
-        code=_code,
+        code=code,
         short=lambda name: title(unit, name).removeprefix(prefix),
         person=lambda student: _person(student, values.get("names", {})),
     )
@@ -49,7 +49,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.3g} s"
 
 
-def _code(text: str) -> Markup:
+def code(text: str) -> Markup:
     """Plain text; what stands between backticks is code, between asterisks emphasis."""
     parts = re.split(r"(`[^`]+`)", str(escape(text)))  # no emphasis within code
     return Markup("".join(

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from autograder import cli
-from autograder.classroom import hosted, results
+from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.course.errors import CourseError
 from autograder.grading.record import CaseRecord, Record
 
 RECORD = Record(
@@ -87,10 +86,3 @@ def test_what_cannot_be_is_said_in_a_line(graded, capsys, tmp_path):
     assert cli.main(["hosted", "01", *where, "--format", "moodle"]) == 1
     assert cli.main(["hosted", "01", *where, "--tell", "all"]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 2
-
-
-def test_a_course_that_cannot_grade_says_why_and_is_no_zero(graded, tmp_path):
-    """Here, a course without its nbgrader_config.py."""
-    (tmp_path / "a.ipynb").write_text("{}")
-    with pytest.raises(CourseError, match=r"nbgrader_config\.py"):
-        hosted.grade("01_numbers", tmp_path, graded)

@@ -1,0 +1,32 @@
+"""Pages believe no text, and say so where a value is missing."""
+
+from __future__ import annotations
+
+import pytest
+from jinja2 import UndefinedError
+
+from autograder.classroom import page
+from autograder.classroom.leaderboard import Entry
+
+
+def test_what_checks_say_keeps_its_code_and_its_emphasis():
+    text = page.code("Use `a*b*c` and the *future* <b>, 2 * 3 * 4")
+    assert text == (
+        "Use <code>a*b*c</code> and the <em>future</em> &lt;b&gt;, 2 * 3 * 4"
+    )
+
+
+def test_what_is_put_into_a_template_stays_text():
+    made = page.render(
+        "leaderboard.html.j2",
+        "06_<unit>",
+        entries=[Entry("<script>x</script>", 12.5, {"case": 0.25})],
+        abilities=["case"],
+    )
+    assert "<script" not in made and "&lt;script&gt;x" in made
+    assert "06_&lt;unit&gt;" in made and "12.5" in made and "25%" in made
+
+
+def test_a_value_that_is_missing_is_no_empty_page():
+    with pytest.raises(UndefinedError, match="entries"):
+        page.render("leaderboard.html.j2", "06_text_recovery")
