@@ -742,6 +742,7 @@ def against_pytorch():
 #   `g * d_k`), `w_o` (back to `d_model`), where `d_k = d_model / h`. Head `i` owns the
 #   `i`-th block of numbers.
 # - Queries and keys are turned, **values are not**. The first position has place 0.
+#   (Any other would do: why?)
 # - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them. Nothing
 #   but the four weights stands in the `state_dict()`, here; nor, in what follows,
 #   anything but the weights that are named.
@@ -1708,14 +1709,15 @@ def the_text():
 # **Why it matters.** Everything above runs in it: your model, your optimizer, your
 # clipping.
 #
-# **What to do.** Write the training. `new_model()` gives an untrained model; its sizes
-# are the same for everybody. Each step: a batch of 32 windows that start at random
-# places of the text; the loss of every next byte; your `AdamW` and `clip_gradients`;
-# the rate from `rate_factor`. Make it **reproducible**: the same `seed` gives the same
-# model. `text_ids` below gives the text.
+# **What to do.** Train a `new_model()`, whose sizes are the same for everybody, on the
+# text that `text_ids` gives. Only the weights are measured; how you came to them is up
+# to you.
 #
-# A recipe that works: `lr` 0.01 at its peak, 5 % of the steps for warm-up,
+# A way that works: in each step a batch of 32 windows that start at random places of
+# the text; the loss of every next byte; your `AdamW` and `clip_gradients`; the rate from
+# `rate_factor`; `lr` 0.01 at its peak, 5 % of the steps for warm-up,
 # `betas=(0.9, 0.95)`, `weight_decay=0.1`, gradients no longer than 1, 60,000 sentences.
+# If all chance comes from `seed`, you can do it again.
 #
 # **How it is graded.** You hand in the file `modern.safetensors`. Grading loads it into
 # a model of these sizes and measures it on text that nobody has seen. It never trains.

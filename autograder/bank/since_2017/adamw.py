@@ -309,6 +309,19 @@ EXERCISE = Specification(
                 Edit("self.steps += 1", "self.steps += 1; nn.utils.clip_grad_norm_(self.parameters, 1e6)"),
             ])],
         ),
+
+        Mutant(
+            name="gradients_kept",
+            says="`zero_grad()` leaves gradients where they are, all of them or some.",
+            asks="What does `backward()` do with a gradient that is already there?",
+            ways=[
+                Way(edits=[Edit("parameter.grad = None", "pass")]),
+                Way(name="first_cleared", edits=[
+                    Edit("for parameter in self.parameters:",
+                         "for parameter in self.parameters[:1]:"),
+                ]),
+            ],
+        ),
     ],
     accepted=[
         Accepted(name="by_dictionary", source="""

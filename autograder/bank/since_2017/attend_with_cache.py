@@ -302,6 +302,31 @@ EXERCISE = Specification(
             asks="What does the docstring return first?",
             ways=[Way(edits=[Edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")])],
         ),
+
+        Mutant(
+            name="copied_heads",
+            says="Keys and values are kept once for each head of the queries: the cache "
+            "is as large as without groups.",
+            asks="How many heads do keys and values have of their own?",
+            ways=[Way(edits=[
+                Edit(
+                    "past = 0 if cache is None",
+                    """
+                    copies = layer.num_heads // layer.num_kv_heads
+                    k, v = (t.repeat_interleave(copies, dim=1) for t in (k, v))
+                    past = 0 if cache is None""",
+                ),
+            ])],
+        ),
+        Mutant(
+            name="projected_twice",
+            says="A position goes through a projection twice.",
+            asks="How often is `w_k` called for one chunk?",
+            ways=[Way(edits=[
+                Edit("v = mha.split_heads(layer.w_v(x)",
+                     "layer.w_k(x); v = mha.split_heads(layer.w_v(x)"),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="list_of_chunks", source=_LISTED.format(

@@ -246,6 +246,22 @@ EXERCISE = Specification(
             asks="What does the layer return if all its weights are zero?",
             ways=[Way(edits=[Edit("return self.w_o(", "return x + self.w_o(")])],
         ),
+
+        Mutant(
+            name="table_in_the_state",
+            says="Something else than the four weights stands in the `state_dict()`: a "
+            "table of angles, for example.",
+            asks="What does `persistent=False` do in `register_buffer`?",
+            ways=[Way(edits=[
+                Edit(
+                    "self.num_heads, self.num_kv_heads = num_heads, num_kv_heads",
+                    """
+                    self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+                    self.register_buffer("angles", rotary_angles(64, d_k))
+                    """,
+                ),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="by_hand", source="""
@@ -284,5 +300,10 @@ EXERCISE = Specification(
                 self.register_buffer("angles", rotary_angles(64, d_k), persistent=False)
                 """),
             Edit(_ANGLES, "angles = self.angles[: x.size(1)]")]),
+
+        Accepted(name="from_place_one", edits=[
+            Edit("rotary_angles(x.size(1), q.size(-1))",
+                 "rotary_angles(x.size(1), q.size(-1), 1)"),
+        ]),
     ],
 )

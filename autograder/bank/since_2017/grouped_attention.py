@@ -53,7 +53,7 @@ def _far(draw: Draw) -> Inputs:
     q, k = draw.tensor(2, 4, 3, 8), draw.tensor(2, 2, 5, 8)
     mask = torch.arange(5) % 2 == 0
     k[0, :, mask] = 0.0
-    q[0, ..., 0], k[0, ..., 0] = 64.0, torch.where(mask, -64.0, 64.0)
+    q[0, ..., 0], k[0, ..., 0] = 256.0, torch.where(mask, -256.0, 256.0)
     return {
         "q": q, "k": k, "v": draw.tensor(2, 2, 5, 6), "mask": mask.expand(3, 5).clone(),
     }  # fmt: skip
@@ -329,6 +329,26 @@ EXERCISE = Specification(
             says="All texts see the keys of the first one.",
             asks="Which text's keys does a query of text 1 meet?",
             ways=[Way(edits=[Edit(_SCORES, "by_group @ k[:1].unsqueeze(2).transpose(-2, -1)")])],
+        ),
+
+        Mutant(
+            name="finite_infinity",
+            says="A number like -100 or -10,000 stands for minus infinity: scores that "
+            "are lower still lose against it.",
+            asks="Which number is below every score?",
+            ways=[
+                Way(edits=[Edit("-math.inf", "-100.0")]),
+                Way(name="minus_ten_thousand", edits=[Edit("-math.inf", "-1e4")]),
+            ],
+        ),
+        Mutant(
+            name="says_nothing",
+            says="The error is a ValueError, but it says nothing.",
+            asks="What would you like to read if your numbers of heads did not fit?",
+            ways=[Way(edits=[
+                Edit('ValueError(f"{heads} query heads do not divide into {groups} groups")',
+                     "ValueError"),
+            ])],
         ),
     ],
     accepted=[

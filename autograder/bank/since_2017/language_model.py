@@ -258,6 +258,25 @@ EXERCISE = Specification(
                         return self.final(x) @ self.embed.weight.T
                 """)],
         ),
+
+        Mutant(
+            name="tied_output_layer",
+            says="There is an output layer that shares the embedding's weight: the "
+            "weight stands in the `state_dict()` under two names.",
+            asks="Under which names does a published Llama keep this weight?",
+            ways=[Way(edits=[
+                Edit(
+                    "self.norm = RMSNorm(d_model)",
+                    """
+                    self.norm = RMSNorm(d_model)
+                    self.output = nn.Linear(d_model, vocab_size, bias=False)
+                    self.output.weight = self.embedding.weight
+                    """,
+                ),
+                Edit("F.linear(self.norm(x), self.embedding.weight)",
+                     "self.output(self.norm(x))"),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="matmul", edits=[Edit(_LOGITS, "self.norm(x) @ self.embedding.weight.T")]),

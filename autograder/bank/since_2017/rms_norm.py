@@ -196,8 +196,14 @@ EXERCISE = Specification(
             name="pytorchs_own",
             says="You call PyTorch's own RMSNorm; it is what you are to write.",
             asks="Which two names does the text rule out?",
-            ways=[Way(edits=[
-                Edit(_NORMED, "normed = F.rms_norm(wide, wide.shape[-1:], eps=self.eps)")])],
+            ways=[
+                Way(edits=[
+                    Edit(_NORMED, "normed = F.rms_norm(wide, wide.shape[-1:], eps=self.eps)"),
+                ]),
+                Way(name="pytorchs_function", edits=[
+                    Edit(_NORMED, "normed = torch.rms_norm(wide, wide.shape[-1:], eps=self.eps)"),
+                ]),
+            ],
         ),
         Mutant(
             name="no_weight",

@@ -218,6 +218,17 @@ EXERCISE = Specification(
             asks="Did you use `detach`, `no_grad` or `.data`?",
             ways=[Way(edits=[Edit(_HALVES, "a, b = x.detach().chunk(2, dim=-1)")])],
         ),
+
+        Mutant(
+            name="angles_in_half_precision",
+            says="The angles are brought to the precision of `x` before cosine and sine "
+            "are taken: in half precision, large angles fall together.",
+            asks="Which whole numbers above 2048 does `float16` know?",
+            ways=[Way(edits=[
+                Edit("cos, sin = angles.cos(), angles.sin()",
+                     "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()"),
+            ])],
+        ),
     ],
     accepted=[
         Accepted(name="rotate_half", source="""

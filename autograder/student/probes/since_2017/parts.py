@@ -69,20 +69,23 @@ def _off(module_class: Callable[..., Any]) -> torch.Tensor:
 
 @contextlib.contextmanager
 def _counted() -> Iterator[list[str]]:
-    """Notes each call of PyTorch's own norm, which is not to be used."""
+    """Notes each call of PyTorch's own norm, which is not to be used.
+
+    The module calls the functional form, and that one calls this function.
+    """
     calls: list[str] = []
-    functional: Any = torch.nn.functional
-    own = functional.rms_norm
+    everywhere: Any = torch
+    own = everywhere.rms_norm
 
     def noted(*args: Any, **keywords: Any) -> Any:
         calls.append("rms_norm")
         return own(*args, **keywords)
 
-    functional.rms_norm = noted
+    everywhere.rms_norm = noted
     try:
         yield calls
     finally:
-        functional.rms_norm = own
+        everywhere.rms_norm = own
 
 
 def _is_module(made: object) -> bool:
