@@ -1710,12 +1710,11 @@ def the_text():
 # clipping.
 #
 # **What to do.** Train a `new_model()`, whose sizes are the same for everybody, on the
-# text that `text_ids` gives. Only the weights are measured; how you came to them is up
-# to you.
+# text that `text_ids` gives. How you do it is up to you.
 #
-# A way that works: in each step a batch of 32 windows that start at random places of
-# the text; the loss of every next byte; your `AdamW` and `clip_gradients`; the rate from
-# `rate_factor`; `lr` 0.01 at its peak, 5 % of the steps for warm-up,
+# A recipe that works: batches of 32 windows that start at random places of the text;
+# the loss of every next byte; your `AdamW` and `clip_gradients`; the rate from
+# `rate_factor`, `lr` 0.01 at its peak, 5 % of the steps for warm-up,
 # `betas=(0.9, 0.95)`, `weight_decay=0.1`, gradients no longer than 1, 60,000 sentences.
 # If all chance comes from `seed`, you can do it again.
 #
