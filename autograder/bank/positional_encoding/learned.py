@@ -144,7 +144,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="buffer",
-            says="The table is a buffer, so no optimizer will train it.",
+            says="No optimizer will find a table to train: it is no parameter of the "
+            "module.",
             asks="Which class makes a tensor of a module trainable?",
             ways=[
                 Way(edits=[

@@ -137,8 +137,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="exponent_floored",
-            says="The exponent was rounded down to 0, so all hands turn equally fast.",
-            asks="What is `2 * i // d_model` for `i = 1`?",
+            says="All hands turn at full speed: the exponent is 0, whatever the pair.",
+            asks="Which exponents do you get for `i = 1, 2, 3`: are they rounded?",
             ways=[Way(edits=[Edit("(2 * i / d_model)", "(2 * i // d_model)")])],
         ),
         Mutant(
@@ -172,7 +172,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="exponent_times_d",
-            says="The exponent is multiplied by `d_model` where it should be divided.",
+            says="The exponent is far too large: it is not divided by `d_model`, so only "
+            "the first pair turns.",
             asks="Which exponent does the last pair have?",
             ways=[Way(edits=[Edit("(2 * i / d_model)", "(2 * i * d_model)")])],
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeVar
@@ -205,7 +205,8 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         if name.startswith(WEIGHTS)
     }
     own = dict(module.named_parameters())
-    _refuse_others(own, weights)
+    every = dict(module.named_parameters(remove_duplicate=False))
+    _refuse_others(own, weights, every.keys() - own.keys())
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
@@ -215,12 +216,19 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     return module.eval()
 
 
-def _refuse_others(own: Mapping[str, torch.Tensor], weights: Inputs) -> None:
-    """Say all that does not fit: two mistakes may begin with the same parameter."""
+def _refuse_others(
+    own: Mapping[str, torch.Tensor], weights: Inputs, shared: Collection[str]
+) -> None:
+    """Say all that does not fit: two mistakes may begin with the same parameter.
+
+    ``shared`` are further names of parameters that have another one.
+    """
     missing = [f"`{name}`" for name in weights if name not in own]
     if missing:
         wanted = "a parameter" if len(missing) == 1 else "parameters"
         found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
+        twice = [f"`{name}`" for name in weights if name in shared]
+        found += f"; {', '.join(twice)}: shared with another name" if twice else ""
         raise WrongAnswer(f"expected {wanted} {', '.join(missing)}, found {found}")
     others = [
         f"`{name}` of shape {tuple(value.shape)}, found {tuple(own[name].shape)}"

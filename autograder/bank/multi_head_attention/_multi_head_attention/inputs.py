@@ -169,11 +169,16 @@ INPUTS = [
     ),
     Mutant(
         name="keys_from_query",
-        says="The keys are made from `query`.",
-        asks="Which argument does `w_k` read?",
-        ways=[Way(edits=[
-            Edit(K, "k = split_heads(self.w_k(query), self.num_heads)"),
-        ])],
+        says="Queries and keys are mixed up: the keys are made from `query`, or the two "
+        "change places in the attention.",
+        asks="Which argument does `w_k` read, and which comes first in the attention?",
+        ways=[
+            Way(edits=[Edit(K, "k = split_heads(self.w_k(query), self.num_heads)")]),
+            Way(name="queries_and_keys_exchanged", edits=[
+                Edit("attention.scaled_dot_product_attention(q, k, v, mask)",
+                     "attention.scaled_dot_product_attention(k, q, v, mask)"),
+            ]),
+        ],
     ),
     Mutant(
         name="residual_added",

@@ -18,8 +18,8 @@ CONTRACT = [
     ),
     Mutant(
         name="odd_crashes",
-        says="The numbers are right. But an odd `d_model` fails somewhere inside, "
-        "with another error than the docstring says.",
+        says="The numbers are right. But an odd `d_model` ends in another error than "
+        "the docstring says.",
         asks="Could your function look at `d_model` before it does anything else?",
         ways=[Way(source="""
             def sinusoid(positions, d_model):
@@ -89,7 +89,7 @@ CONTRACT = [
     ),
     Mutant(
         name="even_refused",
-        says="You refuse even sizes and accept odd ones.",
+        says="You refuse even sizes.",
         asks="What is `8 % 2`, and is it true or false?",
         ways=[Way(edits=[Edit("if d_model % 2:", "if not d_model % 2:")])],
     ),
