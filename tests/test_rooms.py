@@ -164,11 +164,11 @@ ELSEWHERE = {
     "grading/task": "grading/test_parallel.py",
     "grading/underway": "grading/test_converter.py",
     "grading/worker": "grading/test_parallel.py",
-    "kernel/client": "kernel/test_life.py",
+    # Walls and kernels are tried as a whole: by attacks, and from start to end.
+    "kernel/confine/*": "kernel/test_walls.py",
     "kernel/provisioner": "kernel/test_life.py",
-    "kernel/supervisor": "kernel/test_life.py",
+    "kernel/watch": "kernel/test_life.py",
     "kernel/zygote": "kernel/test_life.py",
-    "kernel/*": "kernel/test_walls.py",
     "publishing/sphinx_math": "publishing/test_website.py",
     "student/probes/*": "oracle/test_verify.py",
 }

@@ -67,3 +67,4 @@ def test_plain_text_stays_as_it_is(cell):
 def test_points_have_no_noise_of_floats_and_none_is_empty():
     assert sheet.number(0.1 + 0.2) == "0.3" == sheet.harmless(0.1 + 0.2)
     assert sheet.number(4.0) == "4" and sheet.number(None) == ""
+    assert sheet.number(2 / 3) == "0.6667"

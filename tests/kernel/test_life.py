@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import fcntl
 import os
 import resource
 from collections.abc import Awaitable, Callable
@@ -327,18 +326,6 @@ def test_slots_are_gone_when_their_kernels_are(tmp_path: Path) -> None:
 
     with_kernel(tmp_path, body)
     assert slots() == []
-
-
-def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
-    names = [f"ag-{os.getuid()}-{kind}" for kind in ("running", "dead", "new")]
-    running, dead, new = (tmp_path / name for name in names)
-    for folder in (running, dead, new):
-        folder.mkdir()
-    (dead / "lock").touch()
-    with open(running / "lock", "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        client._sweep(tmp_path)
-    assert [folder.exists() for folder in (running, dead, new)] == [True, False, True]
 
 
 def test_the_server_imports_what_is_asked_for_and_nothing_else(

@@ -1,0 +1,30 @@
+"""The client's side: which server it takes, and which limits it asks for."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from autograder.kernel import client
+from autograder.kernel.confine import Policy
+
+
+def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
+    names = [f"ag-{os.getuid()}-{kind}" for kind in ("running", "dead", "new")]
+    running, dead, new = (tmp_path / name for name in names)
+    for folder in (running, dead, new):
+        folder.mkdir()
+    (dead / "lock").touch()
+    with open(running / "lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        client.sweep(tmp_path)
+    assert [folder.exists() for folder in (running, dead, new)] == [True, False, True]
+
+
+def test_limits_come_from_the_environment_or_are_the_usual_ones(monkeypatch):
+    monkeypatch.delenv("AUTOGRADER_BOX", raising=False)
+    assert client.policy_from_environment() == Policy()
+    own = Policy(memory_mb=321, level="landlock")
+    monkeypatch.setenv("AUTOGRADER_BOX", own.to_json())
+    assert client.policy_from_environment() == own

@@ -1,0 +1,54 @@
+"""A box's folder is measured and removed whatever its student has done to it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from autograder.kernel.slot import remove_tree, tree_size
+from tests.kernel.conftest import linux
+
+pytestmark = linux
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "slot"
+    (made / "deep").mkdir(parents=True)
+    (made / "deep" / "a.bin").write_bytes(b"x" * 10_000)
+    (made / "link").symlink_to("/usr")
+    return made
+
+
+def test_its_size_is_what_it_takes_of_the_disk_and_links_lead_nowhere(folder):
+    size, count = tree_size(folder)
+    assert count == 3 and 10_000 <= size < 100_000
+
+
+def test_a_file_of_holes_takes_no_room(folder):
+    before, _ = tree_size(folder)
+    with open(folder / "holes", "wb") as file:
+        file.truncate(1 << 30)
+    assert tree_size(folder)[0] - before < 1 << 20
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="nothing is closed to root")
+def test_a_closed_folder_hides_no_size(folder):
+    (folder / "deep").chmod(0)
+    with pytest.raises(PermissionError):
+        tree_size(folder)
+    (folder / "deep").chmod(0o700)
+
+
+def test_it_is_removed_whatever_modes_it_was_given_and_what_it_links_to_is_not(
+    folder, tmp_path
+):
+    (tmp_path / "kept").mkdir(mode=0o755)
+    (folder / "deep" / "out").symlink_to(tmp_path / "kept")
+    (folder / "deep").chmod(0)
+    folder.chmod(0o500)
+    remove_tree(folder)
+    assert not folder.exists()
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o755
