@@ -76,6 +76,20 @@ def mistaken_objects(
     }
 
 
+def ways_named(
+    specification: Specification, names: Collection[str]
+) -> dict[str, object]:
+    """What the ways with these names make.
+
+    Raises:
+        CourseError: there is no such way.
+    """
+    ways = {way.name: way for m in specification.mutants for way in m.ways}
+    if unknown := set(names) - set(ways):
+        raise CourseError(f"{specification.name} has no mutant {sorted(unknown)[0]}")
+    return {name: build_object(specification, ways[name]) for name in names}
+
+
 def mistaken_answers(
     specification: Specification, objects: Mapping[str, object], inputs: Answers
 ) -> dict[str, Answers]:

@@ -7,19 +7,23 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from autograder.course.errors import CourseError
 from autograder.oracle import properties
 from autograder.oracle.answers import (
     expected_answers,
     mistaken_answers,
     mistaken_objects,
+    ways_named,
 )
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import CaseKind, Specification
+from autograder.oracle.specification import CaseKind, Inputs, Specification
 from autograder.oracle.variants import build_object, solution_source
 from autograder.student.compare import compare
 from autograder.student.exercise import Answers, Case, Exercise, Mistake
 from autograder.student.naming import pattern
 from autograder.student.otherside import OtherSide
+
+_DRAWINGS = 200  # of one case, until it tells what it has to
 
 
 def drawings(
@@ -33,12 +37,35 @@ def drawings(
 
 def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     """An exercise's own kinds of cases and those of its general properties."""
-    own, promise = specification.cases, specification.promise
+    own = [_telling(specification, kind) for kind in specification.cases]
+    promise = specification.promise
     if specification.side is not OtherSide:  # we would have to play several of them
         return tuple(own)
     if promise is None:
         return (*own, *properties.sequence(own))
     return (*own, *properties.kinds(promise, own))
+
+
+def _telling(specification: Specification, kind: CaseKind) -> CaseKind:
+    """The kind, drawn again until it tells all that it has to."""
+    if not kind.tells:
+        return kind
+
+    def inputs(draw: Draw) -> Inputs:
+        reference = build_object(specification)
+        wrong = ways_named(specification, kind.tells)
+        for _ in range(_DRAWINGS):
+            made = kind.inputs(draw)
+            case = _case(specification, kind, "", reference, made, {}, True)
+            given = mistaken_answers(specification, wrong, made).values()
+            if not any(compare(case, answers).passed for answers in given):
+                return made
+        raise CourseError(
+            f"{specification.name}, case {kind.name}: none of {_DRAWINGS} drawings "
+            f"tells all of these from the right: {', '.join(kind.tells)}"
+        )
+
+    return replace(kind, inputs=inputs)
 
 
 def exercise(

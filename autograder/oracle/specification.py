@@ -34,6 +34,9 @@ class CaseKind:
             from them, so that no solution has to find them.
         open: the right answer is the same in every drawing, or lies in the box: it
             counts beside the right answer of a case that is not open.
+        tells: mistakes, by a way's name, that every drawing tells from the right; it is
+            drawn again until it does, so that they cost the same whatever is drawn. Not
+            where the answers are known.
     """
 
     name: str
@@ -51,6 +54,7 @@ class CaseKind:
     says: str = ""
     asks: str = ""
     open: bool = False
+    tells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

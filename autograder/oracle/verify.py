@@ -9,10 +9,11 @@ from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Mutant, Specification, Way
 from autograder.oracle.variants import build_object
 from autograder.student.compare import compare, judge
-from autograder.student.exercise import Case, Exercise, Verdict
+from autograder.student.exercise import Case, CaseResult, Exercise, Verdict
 from autograder.student.observe import observe
 from autograder.student.panel import as_text
-from autograder.student.probes import Probe, find
+from autograder.student.points import Credits, credits
+from autograder.student.probes import find
 
 
 @dataclass
@@ -98,23 +99,55 @@ def total(rows: Iterable[Validity]) -> Validity:
 def uneven(
     specification: Specification, visible: Exercise, draws: int
 ) -> Iterable[str]:
-    """Mutants that some fresh drawings let pass and others do not, by case.
+    """Mutants that lose other points in some fresh drawings than in others, by case.
 
-    Two students with the same mistake should lose the same points. A case that the
-    visible drawing catches is lost anyway; shares of measured cases always differ.
+    Two students with the same mistake should lose the same points. What the visible
+    drawing takes is lost anyway; shares of measured cases always differ.
     """
-    probe = find(specification.name)
     drawn = [fresh_cases(specification, f"draw {n}") for n in range(draws)]
-    cases = [[c for c in fresh if not c.measure] for fresh in drawn]
-    shown = {case.name: case for case in visible.cases}
     for mutant in specification.mutants:
         for way in mutant.ways:
             made = build_object(specification, way)
-            for same in zip(*cases, strict=True):
-                passed = {_passes(probe, made, case) for case in same}
-                seen = shown.get(same[0].name)
-                if len(passed) > 1 and (seen is None or _passes(probe, made, seen)):
-                    yield f"{specification.name}, {way.name}: {same[0].name}"
+            shown = _results(specification, made, visible.cases)
+            lost = _lost(shown)
+            rest = [[c for c in fresh if c.name not in lost] for fresh in drawn]
+            found = [
+                credits([*shown, *_results(specification, made, cases)])
+                for cases in rest
+            ]
+            for name in _differing(found):
+                yield f"{specification.name}, {way.name}: {name}"
+
+
+def _results(
+    specification: Specification, made: object, cases: Iterable[Case]
+) -> list[CaseResult]:
+    probe = find(specification.name)
+    return [
+        compare(case, observe(probe, made, dict(case.inputs)))
+        for case in cases
+        if not case.measure
+    ]
+
+
+def _lost(results: Iterable[CaseResult]) -> set[str]:
+    """The cases that earn nothing at all."""
+    shares = list(credits(results).values())
+    names = {name for own in shares for name in own}
+    return {name for name in names if not any(own.get(name) for own in shares)}
+
+
+def _differing(found: Sequence[Credits]) -> list[str]:
+    """The cases of which not all drawings earn the same."""
+    first = found[0]
+    return sorted(
+        {
+            name
+            for aspect, own in first.items()
+            for name, share in own.items()
+            if any(other[aspect][name] != share for other in found)
+        }
+    )
 
 
 def verdict(
@@ -125,7 +158,3 @@ def verdict(
     cases = [case for exercise in exercises for case in exercise.cases]
     probe = find(specification.name)
     return judge(exercises[0], cases, lambda case: observe(probe, answer, case.inputs))
-
-
-def _passes(probe: Probe, made: object, case: Case) -> bool:
-    return compare(case, observe(probe, made, dict(case.inputs))).passed

@@ -22,6 +22,7 @@ WEIGHTS = {
     "mode": 1.5,
     "errors": 1.0,
 }
+Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 _RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
 
 
@@ -34,19 +35,25 @@ def earned(
     within an aspect, cases count equally. Drawings of one case count once, and only
     together. As long as open cases alone are right, nothing is earned.
     """
-    credits: dict[str, dict[str, float]] = {}
-    for result in results:
-        for aspect, share in _shares(result).items():
-            own = credits.setdefault(aspect, {})
-            name = result.case.name
-            own[name] = min(share, own.get(name, math.inf))
+    found = credits(results)
     closed = {result.case.name for result in results if not result.case.open}
-    solved = any(own.get(name) for own in credits.values() for name in closed)
-    most = possible(exercise, credits)
+    solved = any(own.get(name) for own in found.values() for name in closed)
+    most = possible(exercise, found)
     return {
         aspect: (solved * most[aspect] * sum(own.values()) / len(own), most[aspect])
-        for aspect, own in credits.items()
+        for aspect, own in found.items()
     }
+
+
+def credits(results: Iterable[CaseResult]) -> Credits:
+    """The share that each case earns in each of its aspects."""
+    found: Credits = {}
+    for result in results:
+        for aspect, share in _shares(result).items():
+            own = found.setdefault(aspect, {})
+            name = result.case.name
+            own[name] = min(share, own.get(name, math.inf))
+    return found
 
 
 def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:

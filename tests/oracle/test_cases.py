@@ -1,5 +1,10 @@
 """Cases hold right and wrong answers; hidden ones know what no visible one can."""
 
+from dataclasses import replace
+
+import pytest
+
+from autograder.course.errors import CourseError
 from autograder.oracle import cases
 
 
@@ -20,6 +25,35 @@ def test_fresh_cases_differ_by_seed(tiny_exercise):
     first, again, other = (cases.fresh_cases(tiny_exercise, seed) for seed in "aab")
     assert first[0].inputs["x"].equal(again[0].inputs["x"])
     assert not first[0].inputs["x"].equal(other[0].inputs["x"])
+
+
+def _telling(exercise, *names):
+    """The tiny exercise; its case draws 0 or 1, of which only 1 tells anything."""
+    (kind,) = exercise.cases
+    coin = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 2, 1)}, tells=names)
+    return replace(exercise, cases=[coin])
+
+
+def test_a_case_is_drawn_again_until_it_tells_the_mistakes_that_it_has_to(
+    tiny_exercise,
+):
+    def drawn(exercise):
+        seeds = map(str, range(20))
+        return {int(cases.fresh_cases(exercise, s)[0].inputs["x"]) for s in seeds}
+
+    assert drawn(_telling(tiny_exercise)) == {0, 1}
+    assert drawn(_telling(tiny_exercise, "tripled")) == {1}
+
+
+def test_a_mistake_that_no_drawing_tells_or_nobody_makes_is_a_plain_error(
+    tiny_exercise,
+):
+    (kind,) = _telling(tiny_exercise, "tripled").cases
+    blind = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 1, 1)})
+    with pytest.raises(CourseError, match="none of 200 drawings"):
+        cases.fresh_cases(replace(tiny_exercise, cases=[blind]), "a")
+    with pytest.raises(CourseError, match="tiny/double has no mutant halved"):
+        cases.fresh_cases(_telling(tiny_exercise, "halved"), "a")
 
 
 def test_an_exercise_builds_on_those_whose_objects_its_solution_uses(tiny_exercise):

@@ -30,12 +30,14 @@ def _dials(
 
     ``share`` is how many tokens top-p should keep in row 0. It lies in the middle of
     the last one's probability, so that rounding decides nothing there; other rows get
-    another number of tokens, and are as far from a border.
+    another number of tokens, and are as far from a border. No row is like another: each
+    has a height of its own, so that the border of one is none for another, and a
+    sharpness.
     """
 
     def inputs(draw: Draw) -> Inputs:
-        logits = _without_ties(draw, shape, scale)
-        logits += shift
+        logits = _without_ties(draw, shape, scale) * _sharpness(draw, shape)
+        logits += shift - 2 * scale * _ranks(draw, shape)
         if forbidden:
             logits[..., :forbidden] = -math.inf
             logits = logits.roll(3, dims=-1)
@@ -59,6 +61,16 @@ def _without_ties(draw: Draw, shape: tuple[int, ...], scale: float) -> torch.Ten
     step = 2 * scale / size
     noise = draw.tensor(rows, size, scale=step / 4)
     return (grid * step - scale + noise).view(shape)
+
+
+def _sharpness(draw: Draw, shape: tuple[int, ...]) -> torch.Tensor:
+    """(..., 1): from row to row, in any order, evenly from 1 down to almost 0.4."""
+    return 1 - 0.6 * _ranks(draw, shape) / math.prod(shape[:-1])
+
+
+def _ranks(draw: Draw, shape: tuple[int, ...]) -> torch.Tensor:
+    """(..., 1): 0, 1, 2 and so on, in any order, one for each row."""
+    return draw.ids(0, 10**6, math.prod(shape[:-1])).argsort().view(*shape[:-1], 1)
 
 
 def _safe_share(
@@ -118,6 +130,7 @@ EXERCISE = Specification(
             name="all_together",
             title="temperature 2, top_k = 6 and top_p, three dimensions",
             inputs=_dials(2, 3, 10, temperature=2.0, top_k=6, share=4),
+            tells=("one_too_few", "one_too_many"),
             hint="First the temperature, then top_k, then top_p of what top_k left.",
         ),
         CaseKind(
@@ -148,13 +161,20 @@ EXERCISE = Specification(
         CaseKind(
             name="ends_of_the_dials",
             title="temperature 0.01, and a top_p just below 1",
-            inputs=_dials(2, 7, temperature=0.01, share=6, scale=0.03),
+            inputs=_dials(2, 7, temperature=0.01, share=6, scale=0.04),
+            tells=(
+                "nearly_all_is_all",
+                "one_minus_p",
+                "not_brought_back",
+                "gathered_by_places",
+            ),
             hint="A dial that is nearly at its end is not at its end.",
         ),
         CaseKind(
             name="one_row",
             title="a single row without a batch, huge logits, top_k = 11 of 16",
             inputs=_dials(16, temperature=0.7, top_k=11, scale=400.0),
+            tells=("sorted_result",),
             hint="Count dimensions from the end, and leave the softmax to PyTorch.",
             hidden_only=True,
         ),

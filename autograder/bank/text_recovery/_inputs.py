@@ -31,6 +31,12 @@ def natural_sentences(draw: Draw, count: int) -> list[str]:
     return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
 
 
+def plain_sentences(draw: Draw, count: int) -> list[str]:
+    """Natural sentences of letters, with one sign, at the end."""
+    found = natural_sentences(draw, 6 * count)
+    return [text for text in found if re.fullmatch(r"[A-Za-z ]+[.?!]", text)][:count]
+
+
 def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
     """A drawing without repetition."""
     left = list(options)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
-from autograder.bank.text_recovery._inputs import natural_sentences
+from autograder.bank.text_recovery._inputs import (
+    WORDS,
+    natural_sentences,
+    some_of,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -31,7 +35,18 @@ def _changed(draw: Draw, rows: int, changes: int) -> Inputs:
             else:
                 output.insert(place, ["the", "a", "was"][int(draw.ids(0, 3, 1))])
         found.append([output, original])
-    return {"rows": json.dumps(found)}
+    return {"rows": json.dumps([*found, *_tempting(draw)])}
+
+
+def _tempting(draw: Draw) -> list[list[list[str]]]:
+    """Changes that are paired otherwise as soon as not each of them costs 1."""
+    first, second = (text.split() for text in natural_sentences(draw, 2))
+    a, b, same = some_of(draw, WORDS, 3)
+    moved = [
+        [*first[:2], a, b, same, *first[2:]],
+        [*first[:2], same, a.upper(), b.upper(), *first[2:]],
+    ]
+    return [moved, moved[::-1], [["so", *second], second]]
 
 
 def _few_words(draw: Draw, *lengths: tuple[int, int], same: int = 2) -> Inputs:
@@ -55,6 +70,14 @@ def _shifted(draw: Draw) -> Inputs:
     return {"rows": json.dumps(rows)}
 
 
+_TEMPTED = (
+    "case_is_ignored",
+    "taking_out_is_free",
+    "putting_in_is_free",
+    "difflib",
+    "start_left_out",
+    "border_of_zeros",
+)
 _SAME = "cost[i - 1][j - 1] + (own != right),"
 _TAKE = "cost[i - 1][j] + 1,"
 _PUT = "cost[i][j - 1] + 1,"
@@ -96,11 +119,12 @@ EXERCISE = Specification(
             title="sentences with one or two changes",
             inputs=lambda draw: {
                 "rows": json.dumps(
-                    json.loads(_changed(draw, 15, 1)["rows"])
-                    + json.loads(_changed(draw, 15, 2)["rows"])
+                    json.loads(_changed(draw, 14, 1)["rows"])
+                    + json.loads(_changed(draw, 14, 2)["rows"])
                 )
             },
             hint="Equal words should find each other; each change costs 1.",
+            tells=_TEMPTED,
         ),
         CaseKind(
             name="shifted",
@@ -128,6 +152,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _changed(draw, 40, 6),
             hint="The same for more changes.",
             hidden_only=True,
+            tells=_TEMPTED,
         ),
     ],
     mutants=[

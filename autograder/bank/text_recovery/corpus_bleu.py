@@ -9,7 +9,11 @@ from autograder.bank.text_recovery._corpus_bleu.formula import FORMULA
 from autograder.bank.text_recovery._corpus_bleu.references import REFERENCES
 from autograder.bank.text_recovery._corpus_bleu.smoothing import SMOOTHING
 from autograder.bank.text_recovery._corpus_bleu.tokens import TOKENS
-from autograder.bank.text_recovery._inputs import natural_sentences, some_of
+from autograder.bank.text_recovery._inputs import (
+    natural_sentences,
+    plain_sentences,
+    some_of,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Inputs, Specification
 
@@ -37,17 +41,36 @@ _ALL = [
 ]
 
 
-def _corpus(draw: Draw, count: int, references: int, share: float) -> Inputs:
-    originals = natural_sentences(draw, count)
-    hypotheses = [_blurred(draw, text, share) for text in originals]
-    for i in range(0, count, 2):
-        hypotheses[i] = " ".join(hypotheses[i].split()[:-2])
+def _shortened(draw: Draw, text: str, share: float) -> str:
+    """Blurred, and by up to a third shorter than the text."""
+    size = len(text.split())
+    while True:
+        words = _blurred(draw, text, share).split()[: size - 2]
+        if 3 * len(words) >= 2 * size:
+            return " ".join(words)
+
+
+def _corpus(
+    draw: Draw, count: int, references: int, share: float, brief: int = 2
+) -> Inputs:
+    """Long sentences; one in ``brief`` outputs is shorter, one has no capitals."""
+    sentences = natural_sentences(draw, 3 * count)
+    originals = [text for text in sentences if len(text.split()) > 6][:count]
+    hypotheses = [
+        (_blurred if i % brief else _shortened)(draw, text, share)
+        for i, text in enumerate(originals)
+    ]
+    hypotheses[1] = hypotheses[1].lower()
     others = [
         [text, *(_blurred(draw, text, 0.3) for _ in range(references - 1))]
         for text in originals
     ]
+    words = originals[0].split()
+    missing = len(words) - len(hypotheses[0].split())
+    if references > 1:  # one as much too short as the other is too long
+        others[0][1] = " ".join(words[: -2 * missing])
     for row in others:  # a very short reference that is never the closest
-        row[2:] = [" ".join(text.split()[:2]) for text in row[2:]]
+        row[2:] = [text.split()[0] for text in row[2:]]
     return {
         "hypotheses": json.dumps(hypotheses),
         "references": json.dumps(others),
@@ -59,6 +82,7 @@ def _wordy(draw: Draw) -> Inputs:
     """Hypotheses that are longer than their references: no brevity penalty."""
     originals = natural_sentences(draw, 9)
     longer = [f"{_blurred(draw, text, 0.1)} And so on and on." for text in originals]
+    longer[0] = longer[0].lower()
     return {
         "hypotheses": json.dumps(longer),
         "references": json.dumps([[text] for text in originals]),
@@ -68,7 +92,7 @@ def _wordy(draw: Draw) -> Inputs:
 
 def _brief(draw: Draw) -> Inputs:
     """Hypotheses of up to three words, so that orders are missing; one is empty."""
-    originals = natural_sentences(draw, 6)
+    originals = plain_sentences(draw, 6)
     starts = [" ".join(text.split()[: 1 + i % 3]) for i, text in enumerate(originals)]
     starts[1], starts[2] = starts[1].replace(" ", " so "), ""
     return {
@@ -83,7 +107,8 @@ def _one_four_gram(draw: Draw) -> Inputs:
 
     It is shorter than its reference by one word.
     """
-    original = " ".join(natural_sentences(draw, 1)[0].split()[:5])
+    longest = max(plain_sentences(draw, 5), key=lambda text: len(text.split()))
+    original = " ".join(longest.split()[:5])
     return {
         "hypotheses": json.dumps([" ".join([*original.split()[:3], "qu"])]),
         "references": json.dumps([[original]]),
@@ -95,6 +120,7 @@ def _no_match(draw: Draw) -> Inputs:
     """Some orders without a match: no common four-gram, or no common word at all."""
     originals = natural_sentences(draw, 4)
     jumbled = [" ".join(_shuffled(draw, text.split())) for text in originals]
+    jumbled[0] = jumbled[0].lower()
     return {
         "hypotheses": json.dumps(jumbled),
         "references": json.dumps([[text] for text in originals]),
@@ -127,7 +153,7 @@ def _lengths(draw: Draw) -> Inputs:
 
     The longest row has another word within, so that the score is not always 100.
     """
-    rows = [text.rstrip(".?!\"'") for text in natural_sentences(draw, 5)]
+    rows = [text[:-1] for text in plain_sentences(draw, 5)]
     others = [
         [" ".join([*t.split(), "so", "it", "is"]), " ".join(t.split()[:-3])]
         for t in rows
@@ -154,12 +180,14 @@ EXERCISE = Specification(
             title="good outputs, one reference",
             inputs=lambda draw: _corpus(draw, 12, 1, 0.1),
             hint="Counts are added up over all sentences; then, once, everything else.",
+            tells=("arithmetic_mean",),
         ),
         CaseKind(
             name="references",
             title="poorer outputs, three references",
-            inputs=lambda draw: _corpus(draw, 10, 3, 0.35),
+            inputs=lambda draw: _corpus(draw, 10, 3, 0.35, brief=1),
             hint="With several references the length closest to the hypothesis counts.",
+            tells=("lower_cased", "tie_to_longer"),
         ),
         CaseKind(
             name="nothing",
@@ -180,6 +208,7 @@ EXERCISE = Specification(
             title="outputs that are too long",
             inputs=_wordy,
             hint="The brevity penalty is never larger than 1.",
+            tells=("lower_cased",),
         ),
         CaseKind(
             name="one_four_gram",
@@ -198,6 +227,7 @@ EXERCISE = Specification(
             title="shuffled outputs",
             inputs=_no_match,
             hint="Orders without a match: `smooth` decides.",
+            tells=("lower_cased", "smoothing_missing", "smoothing_constant"),
         ),
         CaseKind(
             name="lengths",
@@ -210,6 +240,7 @@ EXERCISE = Specification(
             title="other outputs, two references",
             inputs=lambda draw: _corpus(draw, 25, 2, 0.2),
             hint="The same for other texts.",
+            tells=("tie_to_longer", "signs_stripped", "split_always"),
             hidden_only=True,
         ),
     ],

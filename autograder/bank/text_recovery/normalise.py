@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 
-from autograder.bank.text_recovery._inputs import natural_sentences, some_of, words_of
+from autograder.bank.text_recovery._inputs import (
+    natural_sentences,
+    plain_sentences,
+    some_of,
+    words_of,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -28,7 +33,9 @@ TAILS = (
 
 
 def _plain(draw: Draw) -> Inputs:
-    return {"sentences": json.dumps(natural_sentences(draw, 4))}
+    count = int(draw.ids(2, 99, 1))
+    sentences = [*plain_sentences(draw, 4), f"There are {count} of them!"]
+    return {"sentences": json.dumps(sentences)}
 
 
 def _inside_words(draw: Draw) -> Inputs:
@@ -50,7 +57,7 @@ def _crowded(draw: Draw) -> Inputs:
     a, b, c, d = (words[int(i)] for i in draw.ids(0, len(words), 4))
     n = int(draw.ids(10, 99, 1))
     rows = [
-        f"{a}{n % 9}.{n} {b}, covid-{n} {c}’s {d}-{n}{a}",
+        f"{a}{n % 9}.{n} {b}, Covid-{n} {c}’s {d}-{n}{a}",
         f"{a},{b};{c}/{d}",
         f"  {a}   {b} \n{c}...{d}!",
         f"{a}:{n}%{b}&{c}",
