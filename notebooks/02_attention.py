@@ -36,6 +36,7 @@
 # | `(..., Lq, d_k)` | any number of leading dimensions, also none |
 # | mask | boolean, **`True` = may attend**, broadcastable to the scores |
 # | attention | returns the pair `(output, weights)`, in this order |
+# | type | results have the type of the inputs, also `float64`; masks are boolean |
 
 # %%
 import math
@@ -1363,7 +1364,7 @@ def equivariance_gap(
             order[i].
 
     Returns:
-        The largest absolute difference, a tensor of shape `()`.
+        The largest absolute difference, as a tensor of shape `()` or a plain number.
     """
     ### BEGIN SOLUTION
     return (layer(x[order]) - layer(x)[order]).abs().max()

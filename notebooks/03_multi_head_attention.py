@@ -43,6 +43,7 @@
 # | `(B, h, L, d_k)` | the shape of heads: batch, head, position, feature |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | attention | returns the pair `(output, weights)`, in this order |
+# | type | results have the type of the inputs, also `float64`; masks are boolean |
 
 # %%
 import copy
@@ -1077,7 +1078,7 @@ def parameter_count(d_model: int, num_heads: int, bias: bool = True) -> int:
         bias: whether the four linear layers have a bias.
 
     Returns:
-        The number of parameters.
+        The number of parameters, an int.
     """
     ### BEGIN SOLUTION
     one_layer = d_model * d_model + (d_model if bias else 0)

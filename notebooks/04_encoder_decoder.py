@@ -36,6 +36,7 @@
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | `norm_first` | `False`: post-norm, as in the paper; `True`: pre-norm |
 # | ids | `PAD=0, BOS=1, EOS=2, UNK=3`; no real token is one of them |
+# | type | results have the type of inputs and weights, also `float64` |
 
 # %%
 import math
@@ -461,7 +462,9 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 #
 # **What to do.** The stack is not told what a layer looks like. It is given a function
 # `make_layer` that returns a new one. Call it `num_layers` times. Keep the layers in
-# `layers`, and the final norm, if there is one, in `norm`.
+# `layers`, and the final norm, if there is one, in `norm`. Each layer gets `x` and the
+# mask. Call the layer itself, as `layer(x, mask)`: its `forward` would leave out hooks,
+# with which exercise 4.13 listens.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -471,7 +474,7 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
 #
-# `(B, L, d_model)` all the way. Each layer is called as `layer(x, mask)`.
+# `(B, L, d_model)` all the way.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -556,10 +559,14 @@ class Mirror(nn.Module):
 
 
 def initialise(model: nn.Module) -> nn.Module:
-    """Xavier's uniform numbers for every matrix, as in the paper's own code."""
+    """Xavier's uniform numbers for every matrix; padding's vector stays zero."""
     for parameter in model.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
+    for table in model.modules():
+        if isinstance(table, nn.Embedding):
+            with torch.no_grad():
+                table.weight[table.padding_idx] = 0
     return model
 
 
@@ -861,8 +868,8 @@ def who_moves_whom():
 # *last* layer of the encoder returned. (In many drawings the arrows go from layer to
 # layer. Those drawings are wrong.)
 #
-# **What to do.** As in 4.4. Call each layer as `layer(x, memory, tgt_mask,
-# memory_mask)`.
+# **What to do.** As in 4.4. Each layer gets four things, as in `layer(x, memory,
+# tgt_mask, memory_mask)`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1038,7 +1045,8 @@ check("encoder_decoder/make_masks", make_masks)
 #
 # - `source`, `target`: `positional_encoding.InputLayer(vocab, d_model, positions,
 #   dropout, padding_idx)`. It keeps its table as `embedding`, and `padding_idx` is the
-#   token whose vector is zero and stays zero: your `pad_id`;
+#   token whose vector is zero and stays zero: your `pad_id` (if you fill the weights
+#   with numbers of your own, padding's vector must be set to zero again);
 # - `encoder`, `decoder`: your stacks, whose layers get `dropout`, `norm_first` and
 #   `activation`; both get a final `nn.LayerNorm(d_model)` of their own if `norm_first`,
 #   otherwise none;
@@ -1050,8 +1058,8 @@ check("encoder_decoder/make_masks", make_masks)
 # `positional_encoding.sinusoid(torch.arange(max_len), d_model)`.
 #
 # If `shared_embedding`: `target` is the very module `source`, and `output.weight` is
-# the parameter `source.embedding.weight`. Different vocabulary sizes are then a
-# `ValueError`.
+# the parameter `source.embedding.weight`, with its zero vector for padding. Different
+# vocabulary sizes are then a `ValueError`.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1226,7 +1234,9 @@ def how_large():
 #
 # **What to do.** Turn a `state_dict` of yours (of a layer, a stack, or an encoder and a
 # decoder together) into one for PyTorch's module. The names may have any prefix, such
-# as `encoder.layers.3.`. Return a new dictionary; leave the given one as it was.
+# as `encoder.layers.10.`, and stand in any order. A prefix stays as it is, even if a
+# word of the table stands in it, as in `attention.layers.0.`. Return a new dictionary;
+# leave the given one as it was, and its tensors, too.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1245,7 +1255,8 @@ def how_large():
 # layers.0.feed_forward.linear1.bias          layers.0.linear1.bias
 # ```
 #
-# Mind the little word `attention`: it is a part of `self_attention`, too.
+# Mind the little word `attention`: it is a part of `self_attention`, too, and may stand
+# in a prefix. What comes after it tells them apart: only yours is followed by `w_`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1273,10 +1284,10 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """
     ### BEGIN SOLUTION
     new_names = {
-        "cross_attention.": "multihead_attn.",
-        "self_attention.": "self_attn.",
-        "attention.": "self_attn.",
-        "feed_forward.": "",
+        "cross_attention.w_": "multihead_attn.w_",
+        "self_attention.w_": "self_attn.w_",
+        "attention.w_": "self_attn.w_",
+        "feed_forward.linear": "linear",
         "w_o.": "out_proj.",
         "w_q.": "in_proj_",
     }
@@ -1356,9 +1367,9 @@ def same_as_pytorch():
 #
 # **What to do.** Build it from `InputLayer`, `Encoder` and a linear layer, with the
 # names `input`, `encoder` and `output`. Positions are the sinusoids, as in 4.8, and
-# `pad_id` is again the `padding_idx` of the input layer. Dropout goes into the input
-# layer and into all layers of the encoder, which ends with a norm if `norm_first`.
-# Padding is never attended to. If `causal`, neither is the future.
+# `pad_id` is again the `padding_idx` of the input layer, whose vector is zero. Dropout
+# goes into the input layer and into all layers of the encoder, which ends with a norm
+# if `norm_first`. Padding is never attended to. If `causal`, neither is the future.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -40,7 +40,7 @@ _KINDS = {
     "steady": _Kind(
         "the same twice, and other calls in between",
         "Nothing of one call may be left in the next one.",
-        "Right at first, wrong later: {label}.",
+        "The first call is right, a later one is not: {label}.",
         "Does anything of one call stay for the next, and does your code mind another "
         "size or mask?",
     ),
@@ -52,17 +52,17 @@ _KINDS = {
         "its size be 1?",
     ),
     "spread": _Kind(
-        "inputs that are views of others",
+        "inputs that are views of others, or float64",
         "A transposed or expanded tensor holds the same numbers in another order of "
-        "memory.",
+        "memory, and one of float64 holds more digits.",
         "Right for inputs as usual, wrong {label}.",
-        "Which of your steps relies on how the numbers lie in memory, and which "
-        "operation asks for them by position instead?",
+        "Which of your steps relies on how the numbers lie in memory, and which one "
+        "names a type?",
     ),
     "training": _Kind(
         "training mode, with nothing to drop",
         "Where nothing is dropped, training mode changes nothing.",
-        "Right in eval mode, wrong in training mode, though nothing is dropped.",
+        "Right in eval mode, wrong in training mode, though nobody asked for dropout.",
         "What, except dropout, may depend on `self.training`?",
     ),
     "dropout": _Kind(
@@ -112,7 +112,7 @@ _KINDS = {
     "sequence": _Kind(
         "several inputs in turn, then the first again",
         "Nothing of one call may be left in the next one.",
-        "Right at first, wrong later: {label}.",
+        "The first call is right, a later one is not: {label}.",
         "Does anything of one call stay for the next, and does your code mind another "
         "size or mask?",
     ),

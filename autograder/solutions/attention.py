@@ -208,6 +208,6 @@ def equivariance_gap(
             order[i].
 
     Returns:
-        The largest absolute difference, a tensor of shape `()`.
+        The largest absolute difference, as a tensor of shape `()` or a plain number.
     """
     return (layer(x[order]) - layer(x)[order]).abs().max()

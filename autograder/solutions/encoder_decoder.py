@@ -348,10 +348,10 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
         A state dict for the module of `torch.nn`; other names are kept as they are.
     """
     new_names = {
-        "cross_attention.": "multihead_attn.",
-        "self_attention.": "self_attn.",
-        "attention.": "self_attn.",
-        "feed_forward.": "",
+        "cross_attention.w_": "multihead_attn.w_",
+        "self_attention.w_": "self_attn.w_",
+        "attention.w_": "self_attn.w_",
+        "feed_forward.linear": "linear",
         "w_o.": "out_proj.",
         "w_q.": "in_proj_",
     }

@@ -162,7 +162,7 @@ def parameter_count(d_model: int, num_heads: int, bias: bool = True) -> int:
         bias: whether the four linear layers have a bias.
 
     Returns:
-        The number of parameters.
+        The number of parameters, an int.
     """
     one_layer = d_model * d_model + (d_model if bias else 0)
     return 4 * one_layer

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from autograder.student.exercise import RAISED, CaseResult, Mistake
+from autograder.student.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.student.properties import SEPARATOR, what_was_seen
 from autograder.student.signs import SIGNS
 
@@ -20,20 +20,32 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
     wrong = [result for result in results if not result.passed]
     if not wrong or any(not result.case.says for result in wrong):
         return None
-    case, findings = wrong[0].case, wrong[0].findings
+    case, findings = wrong[0].case, [f for f in wrong[0].findings if f.problem]
     if findings[0].problem == RAISED:
         where = _note(findings[0].message) or case.title
         says = f"All else is right, but here your code stops: {where}."
         return Mistake("symptom", says, case.asks)
-    first = next(finding for finding in findings if finding.problem)
-    reported, label = what_was_seen(first.name)
-    if label in _USUAL:
+    if what_was_seen(findings[0].name)[1] in _USUAL:
         return None  # not even right where nothing is special
-    if reported.startswith("gradient of"):
-        label = f"the {reported}"
-    elif reported.startswith("start of"):
-        label = f"`{reported.removeprefix('start of ')}` is {first.actual}"
+    label = _listed(list(dict.fromkeys(map(_label, findings))))
     return Mistake("symptom", case.says.format(label=label), case.asks)
+
+
+def _label(finding: Finding) -> str:
+    """What is special about what is wrong."""
+    reported, label = what_was_seen(finding.name)
+    if reported.startswith("gradient of"):
+        return f"the {reported}"
+    if reported.startswith("start of"):
+        return f"`{reported.removeprefix('start of ')}` is {finding.actual}"
+    return label
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Up to three of them, and how many more there are."""
+    if len(labels) > 3:
+        labels = [*labels[:2], f"{len(labels) - 2} more"]
+    return " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
 
 
 _USUAL = (

@@ -34,7 +34,7 @@ class Mixer(nn.Module):
         x = self.dropout(F.relu(self.map(x)))
         if mask is None:
             mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool)
-        weights = mask.float() / mask.sum(-1, keepdim=True)
+        weights = mask.to(x.dtype) / mask.sum(-1, keepdim=True)
         return weights @ x
 
 
@@ -152,12 +152,12 @@ class Squeezing(Mixer):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (Remembers, "Right at first, wrong later: with one sentence"),
+        (Remembers, "The first call is right, a later one is not: with one sentence"),
         (Noisy, "Right in eval mode, wrong in training mode"),
         (DropsInputs, "in training dropout acts on other numbers"),
         (Detached, "gradient of x"),
         (Viewing, "All else is right, but here your code stops"),
-        (Squeezing, "Right at first, wrong later: with one sentence"),
+        (Squeezing, "The first call is right, a later one is not: with one sentence"),
     ],
 )
 def test_what_was_seen_is_said(wrong, says):

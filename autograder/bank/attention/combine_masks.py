@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -29,6 +31,14 @@ def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str) -> Mak
         return {"first": masks[0], "second": masks[1], "ask": ask}
 
     return inputs
+
+
+def _two_padding_masks(draw: Draw) -> Inputs:
+    """Each closes what the other one opens, besides what is drawn."""
+    made = _two_masks((2, 1, 5), (2, 1, 5), "both")(draw)
+    made["first"][..., :2] = torch.tensor([True, False])
+    made["second"][..., :2] = torch.tensor([False, True])
+    return made
 
 
 _ALL = "both, None and the second, the first and None, None and None"
@@ -74,6 +84,12 @@ EXERCISE = Specification(
             title="a mask that closes nothing",
             inputs=_nothing_closed,
             hint="A mask that is open everywhere still has its shape.",
+        ),
+        CaseKind(
+            name="sizes_of_one",
+            title="two padding masks (B, 1, L) of the same batch",
+            inputs=_two_padding_masks,
+            hint="A dimension of size 1 is a dimension.",
         ),
         CaseKind(
             name="heads",

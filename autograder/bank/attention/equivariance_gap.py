@@ -23,6 +23,7 @@ def _shuffled(layer: str, length: int, d: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         tables = {
             "a mixture of positions": (d, length, length),
+            "a faint mixture": (d, length, length),
             "attention with positions": (length, d),
         }
         shift = 1 + int(draw.ids(0, 2))
@@ -55,6 +56,13 @@ EXERCISE = Specification(
             title="a layer that treats positions differently",
             inputs=_shuffled("a mixture of positions", 6, 3),
             hint="Compare the two ways: shuffle first, or shuffle last.",
+        ),
+        CaseKind(
+            name="faint",
+            title="a layer with a small gap",
+            inputs=_shuffled("a faint mixture", 5, 4),
+            hint="A small gap is a gap: only rounding is none, and that shows by itself.",
+            atol=1e-6,
         ),
         CaseKind(
             name="long",

@@ -73,6 +73,12 @@ def _queries_of_zeros(draw: Draw) -> Inputs:
     return inputs | {"q": torch.zeros_like(inputs["q"])}
 
 
+def _open_for_each_query(draw: Draw) -> Inputs:
+    """A mask (Lq, 1): one word for all keys of a query, which must leave some open."""
+    made = _triples(2, lq=3, lk=5, d_k=4, d_v=6)(draw)
+    return made | {"mask": torch.ones(3, 1, dtype=torch.bool)}
+
+
 def _three_dimensions(mask: str) -> Maker:
     shape = sizes_of(mask, B=2, Lq=3, Lk=5)
     return _triples(2, lq=3, lk=5, d_k=4, d_v=6, mask=shape)
@@ -112,6 +118,7 @@ EXERCISE = Specification(
                 _four_dimensions,
                 *("B h Lq Lk", "B h 1 Lk", "B 1 Lq Lk", "1 h Lq Lk", "h Lq Lk"),
             ),
+            special(all_open_for_each_query=_open_for_each_query),
         ),
     ),
     cases=[

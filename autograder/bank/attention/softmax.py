@@ -48,7 +48,6 @@ def _holes(x: torch.Tensor, keep: torch.Tensor) -> torch.Tensor:
     return x.masked_fill(~keep, float("-inf"))
 
 
-
 EXERCISE = Specification(
     name="attention/softmax",
     title="Softmax that survives",
@@ -58,7 +57,10 @@ EXERCISE = Specification(
         results="weights: B h M L",
         on=("heads",),
         sizes=special(
-            one_number=_rows(2, 3, 1), one_row=_rows(1, 5), equal_sizes=_rows(3, 3, 3)
+            one_number=_rows(2, 3, 1),
+            one_row=_rows(1, 5),
+            one_row_without_a_batch=_rows(5, offsets=(0.0, 300.0, 150.0, 299.0, 50.0)),
+            equal_sizes=_rows(3, 3, 3),
         ),
     ),
     cases=[

@@ -65,6 +65,20 @@ def _below_the_limit(length: int, d: int) -> Maker:
     return inputs
 
 
+def _far_from_zero(length: int, d: int) -> Maker:
+    """A layer with more features than its input, whose outputs are near 1000.
+
+    The influences are powers of two, which no rounding of such outputs takes away.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5
+        table = signs * draw.flags(length, length, chance=0.5)
+        return {"x": draw.tensor(length, d), "layer": "a wider mixture", "table": table}
+
+    return inputs
+
+
 def _masked_layer(length: int, d: int) -> Maker:
     """Attention with a mask.
 
@@ -121,6 +135,13 @@ EXERCISE = Specification(
             hint="Up to 1e-6 a movement counts as none: it may be rounding.",
         ),
         CaseKind(
+            name="far",
+            title="a layer with outputs near 1000, and one feature more",
+            inputs=_far_from_zero(4, 3),
+            hint="Outputs may have another size than inputs, and how far they move is "
+            "not to be measured by how large they are.",
+        ),
+        CaseKind(
             name="wide",
             title="another attention layer",
             inputs=_masked_layer(7, 3),
@@ -135,6 +156,15 @@ EXERCISE = Specification(
             "that were changed.",
             asks="One run changes one input `j`. Is its finding a row or a column?",
             ways=[Way(edits=[Edit("dim=1)", "dim=0)")])],
+        ),
+        Mutant(
+            name="relative_limit",
+            says="Your limit grows with the outputs: `allclose` and `isclose` allow more "
+            "where numbers are large.",
+            asks="What are `rtol` and `atol`, and which of them does the text give?",
+            ways=[Way(edits=[
+                Edit(_MOVED, "(~torch.isclose(layer(changed), before, rtol=1e-3, atol=1e-6)).any(-1)"),
+            ])],
         ),
         Mutant(
             name="accumulated",
@@ -161,14 +191,17 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="compared_with_input",
+            says="You compared with the *input*, not with the output from before.",
+            asks="Which two runs of the layer must be compared?",
+            ways=[Way(edits=[Edit("- before)", "- x)")])],
+        ),
+        Mutant(
+            name="not_compared",
             says="According to your matrix, everybody sees everybody. Perhaps you "
-            "compared with the *input*, or with nothing, not with the output from before.",
+            "compared with nothing, not with the output from before.",
             asks="Which two runs of the layer must be compared?",
             ways=[
-                Way(edits=[Edit("- before)", "- x)")]),
-                Way(name="not_compared", edits=[
-                    Edit("layer(changed) - before", "layer(changed)"),
-                ]),
+                Way(edits=[Edit("layer(changed) - before", "layer(changed)")]),
                 Way(name="added_for_compared", edits=[
                     Edit("layer(changed) - before", "layer(changed) + before"),
                 ]),

@@ -26,6 +26,21 @@ def stack_mutants(arguments: str) -> list[Mutant]:
             ],
         ),
         Mutant(
+            name="by_forward",
+            says="You call `forward` of each layer: its values are right, but its hooks "
+            "do not run.",
+            asks="What does `layer(...)` do, besides calling `forward`?",
+            ways=[Way(edits=[Edit(call, f"layer.forward({arguments})")])],
+        ),
+        Mutant(
+            name="norm_copied",
+            says="`norm` is a copy of the norm that was given, not that one.",
+            asks="If whoever made the norm trains it, what does your stack know of it?",
+            ways=[Way(edits=[
+                Edit("is None else norm", "is None else __import__('copy').deepcopy(norm)"),
+            ])],
+        ),
+        Mutant(
             name="same_layer",
             says="All entries are one and the same layer: the stack has the weights of "
             "a single one.",

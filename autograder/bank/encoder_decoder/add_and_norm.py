@@ -258,8 +258,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="in_place",
-            says="`x` is not what it was before: your code writes into it, or into what "
-            "the sublayer returned, which may be `x` itself.",
+            says="`x` is not what it was before: your code writes into it.",
             asks="What is the difference between `x = x + y` and `x += y`?",
             ways=[
                 Way(edits=[
@@ -278,23 +277,74 @@ EXERCISE = Specification(
                         """,
                     ),
                 ]),
-                Way(name="branch_in_place", edits=[
+            ],
+        ),
+        Mutant(
+            name="branch_in_place",
+            says="Your code writes into what it got from the sublayer and from dropout, "
+            "which may be `x` itself.",
+            asks="To whom does the tensor belong that `+=` or `add_` changes?",
+            ways=[
+                Way(edits=[
                     Edit("x + dropout(sublayer(norm(x)))",
                          "dropout(sublayer(norm(x))).add_(x)"),
                     Edit("norm(x + dropout(sublayer(x)))",
                          "norm(dropout(sublayer(x)).add_(x))"),
                 ]),
-                Way(name="branch_in_place_post", edits=[
+                Way(name="branch_plus_equals", edits=[
+                    Edit("return x + dropout(sublayer(norm(x)))",
+                         "branch = dropout(sublayer(norm(x)))"),
                     Edit(
                         "return norm(x + dropout(sublayer(x)))",
                         """
-                        branch = dropout(sublayer(x))
+                        else:
+                            branch = dropout(sublayer(x))
                         branch += x
-                        return norm(branch)
+                        return branch if norm_first else norm(branch)
                         """,
                     ),
                 ]),
             ],
+        ),
+        Mutant(
+            name="branch_in_place_post",
+            says="In post-norm your code writes into what it got from the sublayer, which "
+            "may be `x` itself.",
+            asks="To whom does the tensor belong that `+=` or `add_` changes?",
+            ways=[Way(edits=[
+                Edit(
+                    "return norm(x + dropout(sublayer(x)))",
+                    """
+                    branch = dropout(sublayer(x))
+                    branch += x
+                    return norm(branch)
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="no_dropout_in_eval",
+            says="Dropout is not called where it would drop nothing.",
+            asks="How often is each of the three parts to be called, and who knows what "
+            "a module does in eval mode?",
+            ways=[
+                Way(edits=[
+                    Edit("return x + dropout(sublayer(norm(x)))",
+                         "return x + (dropout(sublayer(norm(x))) if dropout.training else sublayer(norm(x)))"),
+                    Edit("return norm(x + dropout(sublayer(x)))",
+                         "return norm(x + (dropout(sublayer(x)) if dropout.training else sublayer(x)))"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="in_place_without_gradient",
+            says="Where no gradient is recorded, your code writes into what it got from "
+            "the sublayer, which may be `x` itself.",
+            asks="Is `x` the caller's only while a gradient is recorded?",
+            ways=[Way(edits=[
+                Edit("return norm(x + dropout(sublayer(x)))",
+                     "return norm(x + dropout(sublayer(x)) if torch.is_grad_enabled() else dropout(sublayer(x)).add_(x))"),
+            ])],
         ),
         Mutant(
             name="detached_road",

@@ -7,6 +7,7 @@ import torch
 from autograder.bank.encoder_decoder._bug_clinic.accepted import ACCEPTED
 from autograder.bank.encoder_decoder._bug_clinic.rules import RULES
 from autograder.bank.encoder_decoder._bug_clinic.whole import WHOLE
+from autograder.bank.inputs import causal_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     CaseKind,
@@ -16,13 +17,19 @@ from autograder.oracle.specification import (
 )
 
 
-def _patients(other: str, third: str, right: str = "post relu") -> Maker:
-    """A right decoder layer and others; sizes and weights vary with the draw."""
+def _patients(
+    other: str, third: str, right: str = "post relu", mask_kept: bool = False
+) -> Maker:
+    """A right decoder layer and others; sizes and weights vary with the draw.
+
+    ``mask_kept``: all of them hold a causal mask, which is no parameter.
+    """
 
     def inputs(draw: Draw) -> Inputs:
         heads = 2 + int(draw.ids(0, 2))
         sizes = [heads * (3 + int(draw.ids(0, 2))), heads, 13 + int(draw.ids(0, 4))]
-        return {
+        mask = {"mask": causal_mask(12)} if mask_kept else {}
+        return mask | {
             "right": right,
             "other": other,
             "third": third,
@@ -42,6 +49,7 @@ def _patient(
     hint: str,
     hidden: bool = False,
     right: str = "post relu",
+    mask_kept: bool = False,
 ) -> CaseKind:
     other, third = (f"{right}, {each}" for each in (bug, second_bug))
     answers = {
@@ -52,7 +60,7 @@ def _patient(
     return CaseKind(
         name=name,
         title=title,
-        inputs=_patients(other, third, right),
+        inputs=_patients(other, third, right, mask_kept),
         hint=hint,
         hidden_only=hidden,
         known=lambda draw: answers,
@@ -128,10 +136,20 @@ EXERCISE = Specification(
         ),
         _patient(
             name="sentences",
-            title="the last sentence leaks; and only the first one has a mask",
+            title="the last sentence leaks; and only the first two have a mask",
             bug="last leaks",
-            second_bug="mask of the first",
+            second_bug="mask of the first two",
             hint="Rules 2 and 4: do you change each sentence of the batch?",
+        ),
+        _patient(
+            name="first",
+            title="the first position of the memory is left out; and the first sentence "
+            "leaks (each layer keeps a mask)",
+            bug="late memory",
+            second_bug="first leaks",
+            hint="Rules 3 to 5: do you change each position, of each sentence? Is a mask "
+            "a parameter?",
+            mask_kept=True,
         ),
         _patient(
             name="memory",
@@ -144,9 +162,9 @@ EXERCISE = Specification(
             right="pre gelu",
         ),
         _patient(
-            name="two_norms",
-            title="one norm too few; and all look at the first sentence's memory",
-            bug="two norms",
+            name="no_bias",
+            title="a bias is missing; and all look at the first sentence's memory",
+            bug="no bias",
             second_bug="first memory",
             hint="Rules 3 to 5: count the weights. Does a sentence move with *its own* "
             "memory?",

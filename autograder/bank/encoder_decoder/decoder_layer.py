@@ -53,7 +53,7 @@ EXERCISE = Specification(
                 ),
                 masks_of_one_shape=layer_inputs(
                     DECODER,
-                    2,
+                    3,  # as many as heads
                     4,
                     6,
                     3,

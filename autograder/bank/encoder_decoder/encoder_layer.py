@@ -33,9 +33,12 @@ EXERCISE = Specification(
             special(
                 one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5),
                 one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
-                one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5, masks={"mask": "both"}),
+                one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5),
                 equal_sizes=layer_inputs(
                     ENCODER, 3, 3, 3, 3, 3, masks={"mask": "Lq Lk"}
+                ),
+                as_many_sentences_as_heads=layer_inputs(
+                    ENCODER, 2, 4, 6, 2, 3, masks={"mask": "B Lq Lk"}
                 ),
             ),
             masked(_masked, *MASKS_OF_A_LAYER),

@@ -100,6 +100,31 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="noise_for_dropout",
+            says="In training, hidden numbers are multiplied by noise; none is dropped.",
+            asks="What are the only two things that dropout does to a number?",
+            ways=[Way(edits=[
+                Edit(
+                    "return self.linear2(self.dropout(hidden))",
+                    """
+                    p = self.dropout.p
+                    if self.training and 0 < p < 1:
+                        noise = torch.randn_like(hidden) * (p / (1 - p)) ** 0.5
+                        return self.linear2(hidden * (1 + noise))
+                    return self.linear2(self.dropout(hidden))
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="in_float32",
+            says="The network computes in float32, even if it and its input are float64.",
+            asks="Which of your steps names a type?",
+            ways=[Way(edits=[
+                Edit("self.activation(self.linear1(x))", "self.activation(self.linear1(x.float()))"),
+            ])],
+        ),
+        Mutant(
             name="no_activation",
             says="There is no activation between the two linear layers, so together "
             "they are one linear layer.",

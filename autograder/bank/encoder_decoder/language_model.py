@@ -202,6 +202,24 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("self.pad_id = pad_id", "self.pad_id = 0")])],
         ),
         Mutant(
+            name="padding_starts_at_random",
+            says="The vector of `pad_id` does not start as zero: the weights were "
+            "filled anew.",
+            asks="Which row did the embedding set to zero when it was made, and which "
+            "line came after that?",
+            ways=[Way(edits=[
+                Edit(
+                    "self.pad_id = pad_id",
+                    """
+                    self.pad_id = pad_id
+                    for p in self.parameters():
+                        if p.dim() > 1:
+                            nn.init.normal_(p, std=0.02)
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
             name="no_positions",
             says="There are no positions.",
             asks="Which module do you hand to `InputLayer`?",

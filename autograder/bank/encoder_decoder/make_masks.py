@@ -29,12 +29,15 @@ def _two_languages(batch: int, ls: int, lt: int, pad_id: int | None) -> Maker:
     return inputs
 
 
-def _padding_anywhere(draw: Draw) -> Inputs:
-    return {
-        "src": scattered_ids(draw, 3, 5, 19, 4, first=False),
-        "tgt": scattered_ids(draw, 3, 7, 17, 4, first=True),
-        "pad_id": torch.tensor(4),
-    }
+def _padding_anywhere(batch: int) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        return {
+            "src": scattered_ids(draw, batch, 5, 19, 4, first=False),
+            "tgt": scattered_ids(draw, batch, 7, 17, 4, first=True),
+            "pad_id": torch.tensor(4),
+        }
+
+    return inputs
 
 
 _SRC = "attention.padding_mask(src, pad_id),  # (B, 1, Ls)"
@@ -65,9 +68,15 @@ EXERCISE = Specification(
             hint="With equal lengths, exchanged masks do not even raise an error.",
         ),
         CaseKind(
+            name="one_sentence",
+            title="one sentence",
+            inputs=_padding_anywhere(1),
+            hint="A batch of one is a batch.",
+        ),
+        CaseKind(
             name="anywhere",
             title="padding in any place of the source, and between words of the target",
-            inputs=_padding_anywhere,
+            inputs=_padding_anywhere(3),
             hint="A mask says where padding *is*, not how many real tokens there are.",
         ),
         CaseKind(
@@ -203,6 +212,16 @@ EXERCISE = Specification(
             "its first one would be taken for the queries.",
             asks="Where does the dimension of size 1 belong?",
             ways=[Way(edits=[Edit(_SRC, "src != pad_id,")])],
+        ),
+        Mutant(
+            name="batch_of_one_lost",
+            says="Of a batch of one, the batch is gone: a dimension of size 1 was "
+            "squeezed away.",
+            asks="Which shapes does the docstring promise if `B` is 1?",
+            ways=[Way(edits=[
+                Edit(_SRC, "attention.padding_mask(src, pad_id).squeeze(0),"),
+                Edit(_TGT, "attention.combine_masks(padding, causal).squeeze(0),"),
+            ])],
         ),
         Mutant(
             name="integers",

@@ -17,15 +17,16 @@ from autograder.oracle.specification import (
 )
 
 
-def _sizes(bias: bool, *fixed: tuple[int, int]) -> Maker:
-    """Pairs (d_model, h): the fixed ones and two drawn ones."""
+def _sizes(bias: bool | None, *fixed: tuple[int, int]) -> Maker:
+    """Pairs (d_model, h): the fixed ones and two drawn ones; None: bias is left out."""
 
     def inputs(draw: Draw) -> Inputs:
         drawn = [[h * int(draw.ids(3, 30)), h] for h in draw.ids(2, 9, 2).tolist()]
         pairs = [*map(list, fixed), *drawn]
         # Twice the same pair would make two answers of one name.
         unique = [pair for i, pair in enumerate(pairs) if pair not in pairs[:i]]
-        return {"sizes": torch.tensor(unique), "bias": torch.tensor(bias)}
+        given = {} if bias is None else {"bias": torch.tensor(bias)}
+        return {"sizes": torch.tensor(unique), **given}
 
     return inputs
 
@@ -50,6 +51,12 @@ EXERCISE = Specification(
             title="layers without a bias",
             inputs=_sizes(False, (12, 4), (256, 8)),
             hint="Count for d_model = 2 with pencil and paper.",
+        ),
+        CaseKind(
+            name="default",
+            title="bias left out: layers have one, as the docstring says",
+            inputs=_sizes(None, (8, 2), (128, 4)),
+            hint="What is the default of `bias`?",
         ),
         CaseKind(
             name="many_heads",
@@ -99,6 +106,23 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(_ONE_LAYER, "one_layer = d_model * d_model"),
                 Edit(_FOUR_LAYERS, "return 4 * one_layer"),
+            ])],
+        ),
+        Mutant(
+            name="default_without_biases",
+            says="With `bias` left out, biases are not counted.",
+            asks="Which default of `bias` does the exercise's first line show?",
+            ways=[Way(source="""
+                def parameter_count(d_model, num_heads, bias=False):
+                    return 4 * (d_model * d_model + (d_model if bias else 0))
+                """)],
+        ),
+        Mutant(
+            name="as_a_tensor",
+            says="The counts are right, but they come as tensors, not as whole numbers.",
+            asks="What type does the arrow in the exercise's first line promise?",
+            ways=[Way(edits=[
+                Edit(_FOUR_LAYERS, "return torch.tensor(4 * one_layer)"),
             ])],
         ),
         Mutant(

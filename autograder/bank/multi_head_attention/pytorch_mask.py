@@ -30,6 +30,12 @@ def _mask_for_pytorch(batch: int, h: int, lq: int, lk: int, mask: tuple[int, ...
     return inputs
 
 
+def _for_all_keys(draw: Draw) -> Inputs:
+    """Half of the queries may look at nothing; PyTorch then gives no number."""
+    inputs = _mask_for_pytorch(2, 3, 4, 5, mask=(2, 3, 4, 2))(draw)
+    return inputs | {"mask": inputs["mask"][..., :1]}
+
+
 _TURN = "return (~mask).expand(size).flatten(0, 1)"
 
 EXERCISE = Specification(
@@ -58,6 +64,13 @@ EXERCISE = Specification(
             hint="What does True mean on the other side?",
         ),
         CaseKind(
+            name="for_all_keys",
+            title="a mask (B, h, Lq, 1): one word for all keys, also a no",
+            inputs=_for_all_keys,
+            hint="The mask is repeated along every dimension of size 1, and says neither "
+            "more nor less than before.",
+        ),
+        CaseKind(
             name="as_many_sentences_as_heads",
             title="as many sentences as heads",
             inputs=_mask_for_pytorch(3, 3, 2, 5, mask=(3, 1, 2, 5)),
@@ -67,6 +80,26 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="closed_rows_opened",
+            says="Rows in which nothing may be looked at come back open.",
+            asks="May a mask be turned around and say something else?",
+            ways=[Way(edits=[
+                Edit(_TURN,
+                     """
+                     turned = (~mask).expand(size).flatten(0, 1)
+                     return turned & ~turned.all(dim=-1, keepdim=True)
+                     """),
+            ])],
+        ),
+        Mutant(
+            name="keys_not_repeated",
+            says="The mask is not repeated over the keys.",
+            asks="Which of the four dimensions of a mask may have size 1?",
+            ways=[Way(edits=[
+                Edit(_TURN, "return (~mask).expand(*size[:3], -1).flatten(0, 1)"),
+            ])],
+        ),
         Mutant(
             name="not_turned",
             says="The mask has kept our meaning. PyTorch's layer will attend to all "

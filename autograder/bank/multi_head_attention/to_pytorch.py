@@ -64,6 +64,25 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="yours_frozen",
+            says="Your own layer no longer learns afterwards.",
+            asks="What does `requires_grad_` change, and for how long?",
+            ways=[Way(edits=[
+                Edit(_LAYERS_IN_ORDER,
+                     "layers = [layer.requires_grad_(False) for layer in (mine.w_q, mine.w_k, mine.w_v)]"),
+            ])],
+        ),
+        Mutant(
+            name="no_bias_of_the_keys",
+            says="The bias of the keys is left out. (No weight shows it, since each "
+            "query adds the same to all its scores.)",
+            asks="Was a copy asked for, or a layer that computes the same?",
+            ways=[Way(edits=[
+                Edit("[layer.bias for layer in layers]",
+                     "[mine.w_q.bias, 0 * mine.w_k.bias, mine.w_v.bias]"),
+            ])],
+        ),
+        Mutant(
             name="order_kqv",
             says="The rows of `in_proj_weight` seem to be in the order k, q, v.",
             asks="In which order does PyTorch expect queries, keys and values?",

@@ -35,14 +35,28 @@ def scores(function: Any, inputs: Inputs) -> Seen:
 
 @probe("attention/softmax")
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
+    """The weights, x afterwards, and the gradient of a weighted sum if one is asked.
+
+    In float64, where rounding hides nothing, also what rows lack, and small shares.
+    """
     x = inputs["x"]
     closed = x == -torch.inf
     with _without_softmax():
         weights = tensor(function(x), "the weights")
+        exact = tensor(function(x.double()), "the weights").double()
     seen = {"weights": weights, "x afterwards": x}
+    if exact.shape == x.shape:
+        lacking = 1024 * (1 - exact.sum(-1))
+        seen["what rows lack to 1, times 1024, in float64"] = lacking.to(x.dtype)
+        logarithms = exact.clamp(min=1e-30).log()
+        seen["logarithms of the weights, in float64"] = logarithms.to(x.dtype)
     if closed.any() and weights.shape == closed.shape:
         seen["weights of -inf that are not 0"] = (weights[closed] != 0).sum()
+        with _without_softmax():  # below whatever may have been filled in
+            low = tensor(function(x.double() - 2.0**34), "the weights")
+        if low.shape == closed.shape:
+            count = (low[closed] != 0).sum()
+            seen["weights of -inf that are not 0, near minus 17 billion"] = count
     return seen | gradients(function, [x], ["x"], inputs)
 
 
@@ -237,7 +251,7 @@ def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _layer(inputs: Inputs) -> Callable[..., Any]:
-    """The layer from (L, d) to (L, d) that the text ``inputs["layer"]`` names."""
+    """The layer from (L, d) to (L, d_out) that the text ``inputs["layer"]`` names."""
     table = inputs["table"]
     layers = {
         # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1], and a
@@ -245,9 +259,14 @@ def _layer(inputs: Inputs) -> Callable[..., Any]:
         "a mixture of positions": lambda x: (
             torch.einsum("cij,jc->ic", table, x.roll(1, dims=-1)) + 0.125
         ),
+        # With one feature more, of which nobody needs to know, and far from zero.
+        "a wider mixture": lambda x: F.pad(
+            torch.einsum("cij,jc->ic", table, x) + 1000.0, (0, 1)
+        ),
         "masked attention": lambda x: F.scaled_dot_product_attention(
             x, x, x, attn_mask=table
         ),
+        "a faint mixture": lambda x: torch.einsum("cij,jc->ic", table, x) / 2**15,
         "attention with positions": lambda x: F.scaled_dot_product_attention(
             x + table, x + table, x + table
         ),

@@ -50,24 +50,34 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
         }
         # All objects are made before the first one is called: what one keeps for
         # itself, no other one may change.
-        parts.append((part, _begun(_observed(part, asked, probe, answer, own))))
+        with _noted(part["label"]):
+            parts.append((part, _begun(_observed(part, asked, probe, answer, own))))
     with contextlib.ExitStack() as afterwards:
         for part, tries in parts:
             for label, find_out in tries:
                 endings = [text for text in (label, part["label"]) if text]
                 try:
-                    found = find_out()
+                    with _noted(*endings):
+                        found = find_out()
                 except ByHand:
                     return BY_HAND
-                except Exception as error:
-                    error.add_note(SEPARATOR.join(endings))
-                    raise
                 for name, value in found.items():
                     seen[SEPARATOR.join([name, *endings])] = plain(value)
                 if part["way"] == "probe" and inspect.isroutine(answer):
                     # A function's results are the caller's, who may write into them.
                     afterwards.enter_context(written_over(found))
     return seen
+
+
+@contextlib.contextmanager
+def _noted(*endings: str) -> Iterator[None]:
+    """Have an error say what was special about the call that it ends."""
+    try:
+        yield
+    except Exception as error:
+        if text := SEPARATOR.join(filter(None, endings)):
+            error.add_note(text)
+        raise
 
 
 def _begun(tries: Tries) -> Tries:

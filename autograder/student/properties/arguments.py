@@ -150,7 +150,7 @@ def _together(apart: list[Results], call: Call) -> Results:
 
 
 def spread(call: Call) -> Tries:
-    """Inputs that do not lie in memory as usual: transposed, or expanded from one."""
+    """Inputs that lie in memory otherwise: transposed, expanded, or in float64."""
     yield "for inputs as usual", call
     crosswise = {
         name: value.mT.contiguous().mT
@@ -165,6 +165,40 @@ def spread(call: Call) -> Tries:
             if 0 in call.at(name, "B"):
                 first[name] = value.expand(batch, *value.shape[1:])
         yield "for inputs that are expanded views", partial(call, **first)
+    if any(value.is_floating_point() for value in call.tensors().values()):
+        yield "for inputs in float64", partial(_in_float64, call)
+
+
+def _in_float64(call: Call) -> Results:
+    """The results and their types; modules are float64, too, for as long."""
+    exact = {
+        name: value.double()
+        for name, value in call.tensors().items()
+        if value.is_floating_point()
+    }
+    with contextlib.ExitStack() as afterwards:
+        for part in (call.target, *call.given.values()):
+            afterwards.enter_context(_double(part))
+        found = call(**exact)
+    types = {f"type of {name}": str(value.dtype) for name, value in found.items()}
+    return types | {
+        name: value.float() if value.dtype == torch.float64 else value
+        for name, value in found.items()
+    }
+
+
+@contextlib.contextmanager
+def _double(target: object) -> Iterator[None]:
+    """A module in float64 for a while."""
+    own = target.parameters() if isinstance(target, nn.Module) else ()
+    before = {parameter.dtype for parameter in own}
+    if not isinstance(target, nn.Module) or len(before) > 1:
+        yield
+        return
+    target.double()
+    yield
+    for kind in before:
+        target.to(kind)
 
 
 def closed(call: Call) -> Tries:

@@ -84,7 +84,10 @@ class Call:
         return [i for i, own in enumerate(self.dims.get(name, ())) if own == dim]
 
     def cut(self, dim: str, part: slice) -> Named:
-        """The arguments with a part of a named dimension; where it is 1, it is kept."""
+        """The arguments with a part of a named dimension; where it is 1, it is kept.
+
+        They lie in memory as usual: views of others are a way of their own.
+        """
         cut: Named = {}
         for name, value in self.tensors().items():
             for i in self.at(name, dim):
@@ -92,7 +95,7 @@ class Call:
                     index = [slice(None)] * value.dim()
                     index[i] = part
                     value = value[tuple(index)]
-            cut[name] = _opened(value)
+            cut[name] = _opened(value).contiguous()
         return cut
 
 

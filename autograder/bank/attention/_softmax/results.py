@@ -77,13 +77,56 @@ RESULTS = [
         name="exponents_cut_off",
         says="Small exponents are cut off, so an entry of `-inf` still gets a share.",
         asks="What is `exp` of the smallest exponent that you let through?",
+        ways=[Way(edits=[
+            Edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).clamp(min=-20).exp()"),
+        ])],
+    ),
+    Mutant(
+        name="holes_get_a_little",
+        says="An entry of `-inf` gets a small share, not none.",
+        asks="What is `exp` of what you put in its place?",
+        ways=[Way(edits=[
+            Edit(POWERS,
+                 "torch.nan_to_num(x - x.amax(dim=-1, keepdim=True), neginf=-25.0).exp()"),
+        ])],
+    ),
+    Mutant(
+        name="holes_by_a_number",
+        says="You replace `-inf` by a number that is large and negative. There are rows "
+        "below it.",
+        asks="What is smaller than every number, and what does `exp` make of it?",
         ways=[
-            Way(edits=[
-                Edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).clamp(min=-20).exp()"),
-            ]),
-            Way(name="holes_filled", edits=[
-                Edit(POWERS,
-                     "torch.nan_to_num(x - x.amax(dim=-1, keepdim=True), neginf=-25.0).exp()"),
+            Way(source="""
+                def stable_softmax(x):
+                    x = x.masked_fill(x == -math.inf, -1e9)
+                    powers = (x - x.amax(dim=-1, keepdim=True)).exp()
+                    return powers / powers.sum(dim=-1, keepdim=True)
+                """),
+            Way(name="nan_to_num", source="""
+                def stable_softmax(x):
+                    x = torch.nan_to_num(x, neginf=-1e6)
+                    powers = (x - x.amax(dim=-1, keepdim=True)).exp()
+                    return powers / powers.sum(dim=-1, keepdim=True)
+                """),
+        ],
+    ),
+    Mutant(
+        name="small_shares_cut_off",
+        says="Exponents below a bound are cut off, so very small shares are too large.",
+        asks="Can an exponent be too small for `exp`, and what comes out of it then?",
+        ways=[Way(edits=[
+            Edit(POWERS,
+                 "(x - x.amax(dim=-1, keepdim=True)).clamp(min=-20).exp() * (x > -math.inf)"),
+        ])],
+    ),
+    Mutant(
+        name="in_float32",
+        says="The weights come back in float32, whatever the type of `x` was.",
+        asks="Which of your steps names a type?",
+        ways=[
+            Way(edits=[Edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).exp().float()")]),
+            Way(name="at_the_beginning", edits=[
+                Edit(POWERS, "(x.float() - x.float().amax(dim=-1, keepdim=True)).exp()"),
             ]),
         ],
     ),

@@ -22,6 +22,15 @@ SHARES = [
         ])],
     ),
     Mutant(
+        name="something_added_below",
+        says="Something small is added to the sum, so rows do not sum to one.",
+        asks="Your largest power is 1. Can the sum of a row ever be zero?",
+        ways=[Way(edits=[
+            Edit("powers / powers.sum(dim=-1, keepdim=True)",
+                 "powers / (powers.sum(dim=-1, keepdim=True) + 1e-8)"),
+        ])],
+    ),
+    Mutant(
         name="base_two",
         says="Your powers have another base than `e`.",
         asks="Which function gives powers of e?",

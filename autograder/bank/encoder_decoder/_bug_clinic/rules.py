@@ -41,9 +41,34 @@ RULES = [
     ),
     Mutant(
         name="equal_lengths_only",
-        says="Your test tries equal lengths of target and memory only.",
-        asks="Which lengths does rule 1 allow?",
+        says="Your test does not notice a layer that stops where target and memory "
+        "differ in length.",
+        asks="Do your two lengths differ, and what does your test make of an error of "
+        "the layer?",
         ways=[Way(source=test(*ALL).replace("4, d_model", "5, d_model").replace("range(4)", "range(5)"))],
+    ),
+    Mutant(
+        name="two_sentences_at_most",
+        says="Your test tries batches of one and of two sentences only.",
+        asks="Which batch sizes does rule 1 allow?",
+        ways=[Way(source=test(*ALL).replace("(3, ", "(2, ").replace("(1, 2, 3)", "(1, 2)").replace("range(3)", "range(2)").replace("arange(3)", "arange(2)"))],
+    ),
+    Mutant(
+        name="about_as_many",
+        says="Your test does not notice that a few weights are missing.",
+        asks="Is it `==`, and by how many numbers does a layer without one of its biases "
+        "differ?",
+        ways=[
+            Way(source=test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) in range(n - n // 50, n + n // 50 + 1)")),
+            Way(name="at_most_as_many", source=test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) <= n")),
+        ],
+    ),
+    Mutant(
+        name="state_counted",
+        says="Your test counts all numbers that a layer keeps, so it refuses a right one "
+        "that keeps its causal mask, too.",
+        asks="Which numbers of a module are learnt, and which method names only those?",
+        ways=[Way(source=test(*ALL).replace("p.numel() for p in layer.parameters()", "p.numel() for p in layer.state_dict().values()"))],
     ),
     Mutant(
         name="two_words_only",
@@ -93,6 +118,32 @@ RULES = [
         ))],
     ),
     Mutant(
+        name="last_memory_only",
+        says="Your test changes the last position of the memory only.",
+        asks="May a layer leave out the first word of the source?",
+        ways=[Way(source=test(
+            COUNT,
+            SHAPE,
+            FUTURE,
+            PAST,
+            OTHERS,
+            "assert moves(x, nudged(memory, 1, 3))[1].all()",
+        ))],
+    ),
+    Mutant(
+        name="whole_memory",
+        says="Your test changes all positions of the memory at once.",
+        asks="May a layer leave out one word of the source?",
+        ways=[Way(source=test(
+            COUNT,
+            SHAPE,
+            FUTURE,
+            PAST,
+            OTHERS,
+            "assert moves(x, nudged(memory, 1, slice(None)))[1].all()",
+        ))],
+    ),
+    Mutant(
         name="anything_moves",
         says="Your test is content if anything moves with the memory: any output, of "
         "any sentence.",
@@ -135,6 +186,12 @@ RULES = [
         says="Your test changes the first sentence of the batch only.",
         asks="Could another sentence be treated otherwise than the first one?",
         ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(1):").replace(", 1, j)", ", 0, j)").replace("[1, j:]", "[0, j:]").replace("j))[1]", "j))[0]"))],
+    ),
+    Mutant(
+        name="last_sentence_only",
+        says="Your test changes the last sentence of the batch only.",
+        asks="Could another sentence be treated otherwise than the last one?",
+        ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(2, 3):").replace(", 1, j)", ", 2, j)").replace("[1, j:]", "[2, j:]").replace("j))[1]", "j))[2]"))],
     ),
     Mutant(
         name="no_others",

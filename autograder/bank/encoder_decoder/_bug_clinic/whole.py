@@ -94,6 +94,20 @@ WHOLE = [
         ],
     ),
     Mutant(
+        name="another_error",
+        says="Your test raises another error than `AssertionError`.",
+        asks="Which error was promised to whoever runs your test?",
+        ways=[Way(source=test(
+            inside("def right():", *ALL),
+            """
+            try:
+                right()
+            except Exception as error:
+                raise ValueError('not right') from error
+            """,
+        ))],
+    ),
+    Mutant(
         name="returns_bool",
         says="Your test returns its verdict instead of raising `AssertionError`.",
         asks="Who looks at the return value of a test?",
@@ -123,6 +137,7 @@ WHOLE = [
         asks="Did you run it on your own `DecoderLayer`?",
         ways=[
             Way(source=test("assert not layer(x, memory).isfinite().all()")),
+            Way(name="in_training_mode", source=test("layer.train()", *ALL)),
             Way(name="always_fails", source=test("raise AssertionError('untested')")),
             Way(name="memory_causal_expected", source=test(
                 *ALL,

@@ -8,7 +8,7 @@ from autograder.oracle.specification import Edit, Mutant, Way
 BRANCHES = [
     Mutant(
         name="two_norms",
-        says="There are two norms for three sublayers.",
+        says="Only two norms have weights, for three sublayers.",
         asks="Does each sublayer have a norm of its own?",
         ways=[Way(edits=[
             Edit("self.norm3 = nn.LayerNorm(d_model)", ""),

@@ -7,7 +7,7 @@ from autograder.oracle.specification import Edit, Mutant, Way
 BRANCHES = [
     Mutant(
         name="one_norm",
-        says="There is one norm for both sublayers; each needs its own.",
+        says="Only one norm has weights; each sublayer needs a norm of its own.",
         asks="How many LayerNorms are among the layer's names?",
         ways=[Way(edits=[
             Edit("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1"),

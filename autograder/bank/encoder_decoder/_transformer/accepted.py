@@ -40,8 +40,13 @@ ACCEPTED = [
                 return self.decode(tgt, memory, src)
         """),
     Accepted(name="tied_the_other_way", edits=[
-        Edit("self.output.weight = self.source.embedding.weight",
-             "self.source.embedding.weight = self.output.weight"),
+        Edit(
+            "self.output.weight = self.source.embedding.weight",
+            """
+            self.source.embedding.weight = self.output.weight
+            nn.init.zeros_(self.output.weight.data[pad_id])
+            """,
+        ),
     ]),
     Accepted(name="xavier", edits=[
         Edit(
@@ -51,6 +56,9 @@ ACCEPTED = [
             for p in self.parameters():
                 if p.dim() > 1:
                     nn.init.xavier_uniform_(p)
+            with torch.no_grad():
+                self.source.embedding.weight[pad_id] = 0
+                self.target.embedding.weight[pad_id] = 0
             """,
         ),
     ]),

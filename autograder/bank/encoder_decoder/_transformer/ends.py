@@ -6,6 +6,46 @@ from autograder.oracle.specification import Edit, Mutant, Way
 
 ENDS = [
     Mutant(
+        name="padding_starts_at_random",
+        says="The vector of `pad_id` does not start as zero: the weights were filled "
+        "anew, or taken from a layer that knows no padding.",
+        asks="Which row did the embedding set to zero when it was made, and which line "
+        "came after that?",
+        ways=[
+            Way(edits=[
+                Edit(
+                    "self.pad_id = pad_id",
+                    """
+                    self.pad_id = pad_id
+                    for p in self.parameters():
+                        if p.dim() > 1:
+                            nn.init.xavier_uniform_(p)
+                    """,
+                ),
+            ]),
+            Way(name="small_numbers", edits=[
+                Edit(
+                    "self.pad_id = pad_id",
+                    """
+                    self.pad_id = pad_id
+                    nn.init.normal_(self.source.embedding.weight, std=d_model ** -0.5)
+                    nn.init.normal_(self.target.embedding.weight, std=d_model ** -0.5)
+                    """,
+                ),
+            ]),
+        ],
+    ),
+    Mutant(
+        name="table_of_the_output",
+        says="The shared table is the one that the output layer was made with, so the "
+        "vector of `pad_id` does not start as zero.",
+        asks="Which of the two layers knows about padding, and whose numbers are kept?",
+        ways=[Way(edits=[
+            Edit("self.output.weight = self.source.embedding.weight",
+                 "self.source.embedding.weight = self.output.weight"),
+        ])],
+    ),
+    Mutant(
         name="softmax",
         says="There is a softmax at the end. `F.cross_entropy` has its own, and "
         "two of them flatten everything.",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer
@@ -42,7 +43,7 @@ class _Patients(Mixture):
         return list(self.KINDS)
 
     def shown(self) -> Answers:
-        """The sizes, and the weights of each layer, without their names."""
+        """The sizes, the weights of each layer, without their names, and a mask."""
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         weights = {
             f"{number}.{place}": weight.detach()
@@ -50,7 +51,8 @@ class _Patients(Mixture):
             for place, weight in enumerate(layer.parameters())
         }
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
-        return {"sizes": sizes, **weights}
+        kept = {n: self.inputs[n] for n in ("mask",) if n in self.inputs}
+        return {"sizes": sizes, **kept, **weights}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
         """The output of a layer, and gradients of its weighted sum if it is pulled."""
@@ -80,11 +82,22 @@ class _Patients(Mixture):
 
 
 class _Patient(nn.Module):
-    """A decoder layer of which nobody here knows more than its weights."""
+    """A decoder layer of which nobody here knows more than its weights.
 
-    def __init__(self, number: int, weights: Sequence[torch.Tensor], ask: Ask):
+    It may keep its causal mask in a buffer, and it drops numbers in training.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        weights: Sequence[torch.Tensor],
+        mask: torch.Tensor | None,
+        ask: Ask,
+    ):
         super().__init__()
         self.weights = nn.ParameterList(nn.Parameter(w.clone()) for w in weights)
+        if mask is not None:
+            self.register_buffer("mask", mask)
         self._number, self._ask = torch.tensor(number), ask
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
@@ -94,7 +107,7 @@ class _Patient(nn.Module):
             output = _Call.apply(self._call, x, memory, *weights)  # type: ignore[no-untyped-call]
         else:
             output = self._call(x=x, memory=memory)["output"]
-        return output
+        return F.dropout(output, training=self.training)
 
     def _call(self, **values: torch.Tensor) -> Inputs:
         return self._ask({"layer": self._number, **values})
@@ -128,9 +141,14 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
         places = itertools.takewhile(
             inputs.__contains__, (f"{number}.{n}" for n in itertools.count())
         )
-        layer = _Patient(number, [inputs[place] for place in places], ask)
+        weights = [inputs[place] for place in places]
+        layer = _Patient(number, weights, inputs.get("mask"), ask)
         found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
     return found
+
+
+# Of the layer itself, or of a test that cannot work with what it returns.
+_CRASHES = (WrongAnswer, RuntimeError, IndexError, TypeError)
 
 
 def _verdict(
@@ -140,8 +158,10 @@ def _verdict(
         result = test(layer, d_model, d_ff)
     except NotImplementedError:
         raise
-    except Exception:
+    except (AssertionError, *_CRASHES):
         return "rejected"
+    except Exception as error:
+        return f"ended by {type(error).__name__}"
     if result is not None:
         raise WrongAnswer(
             "expected the test to raise AssertionError or to return nothing, "

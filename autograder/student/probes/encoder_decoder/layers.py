@@ -25,7 +25,8 @@ from autograder.student.probes.encoder_decoder.observing import observe
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout.
 
-    Of a row that is given often, the mean of what training makes of it.
+    Of a row that is given often, the mean of what training makes of it, and whether
+    that are a few outputs, since each hidden number is dropped or kept.
     """
     d_ff, d_model = inputs["weights.linear1.weight"].shape
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
@@ -36,14 +37,25 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
         rows = inputs["x"].expand(int(inputs["often"]), -1)
         with torch.no_grad():
             found = load_weights(made, inputs).train()(rows)
-        return {"output in training, on average": tensor(found, "the output").mean(0)}
+        found = tensor(found, "the output")
+        few = len(found[:, 0].unique()) < _FEW
+        return {
+            "output in training, on average": found.mean(0),
+            "outputs of one row in training": "a few" if few else "no two alike",
+        }
     seen = beginning(made)
     return seen | observe(load_weights(made, inputs), ["x"], [], inputs)
 
 
+_FEW = 1000  # of some hidden numbers, each is dropped or kept: 2 ** d_ff outputs
+
+
 @probe("encoder_decoder/add_and_norm")
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
-    """The output, how often each part was called, x afterwards and its gradient."""
+    """The output and how often each part was called, also where nothing is recorded.
+
+    Then x afterwards, and its gradient.
+    """
     x, norm_first = inputs["x"], bool(inputs["norm_first"])
     parts: dict[str, nn.Module] = {
         "sublayer": _Sublayer(inputs["table"]),
@@ -60,11 +72,18 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
         found = function(x, *parts.values(), norm_first)
         return tensor(found, "the result")
 
+    in_eval = x.clone()
     seen: Seen = {"output": call(x)}
     seen["calls"] = ", ".join(f"{name} {n}" for name, n in calls.items())
     for part in parts.values():
+        part.eval()
+    with torch.no_grad():
+        seen["output in eval mode"] = call(in_eval)
+    seen["calls in both modes"] = ", ".join(f"{name} {n}" for name, n in calls.items())
+    for part in parts.values():
         part.train()  # in which a gradient is needed
-    return seen | {"x afterwards": x} | gradients(call, [x], ["x"], inputs)
+    seen |= {"x afterwards": x, "x in eval mode afterwards": in_eval}
+    return seen | gradients(call, [x], ["x"], inputs)
 
 
 def _count(calls: dict[str, int], name: str) -> None:
@@ -76,7 +95,7 @@ class _Sublayer(nn.Module):
 
     def __init__(self, table: torch.Tensor):
         super().__init__()
-        self.table = table  # (L, L)
+        self.table = nn.Buffer(table)  # (L, L)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.tanh(self.table @ x)
@@ -84,6 +103,8 @@ class _Sublayer(nn.Module):
 
 class _Shrink(nn.Module):
     """Stands in for dropout: without chance, so that its place can be seen."""
+
+    p = 0.0  # says that it drops nothing; it is to be called all the same
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return 0.25 * x + 0.5
@@ -146,8 +167,13 @@ def _stack(
     norm = _Norm(d_model) if "weights.norm.bias" in inputs else None
     stack = module_class(make_layer, depth, *([norm] if norm else []))
     count = len(made)
-    seen = {"layers made": torch.tensor(count)}
-    return seen | observe(load_weights(stack, inputs), names, masks, inputs)
+    seen: Seen = {"layers made": torch.tensor(count)}
+    if norm:
+        same = getattr(stack, "norm", None) is norm
+        seen["`norm` is the very norm that was given"] = str(same)
+    seen |= observe(load_weights(stack, inputs), names, masks, inputs)
+    unheard = any(layer.unheard for layer in made)
+    return seen | {"hooks left out afterwards": "yes" if unheard else "no"}
 
 
 class _Norm(nn.LayerNorm):
@@ -158,15 +184,24 @@ class _Norm(nn.LayerNorm):
 
 
 class _EncoderStandIn(nn.Module):
-    """A layer in which each position listens to those that its mask allows."""
+    """A layer in which each position listens to those that its mask allows.
+
+    It counts how often it has worked, less how often a hook has heard of it.
+    """
 
     def __init__(self, d_model: int):
         super().__init__()
         self.matrix = nn.Parameter(torch.eye(d_model))
+        self.unheard = 0
+        self.register_forward_hook(_EncoderStandIn._hear)
+
+    def _hear(self, *_: object) -> None:
+        self.unheard -= 1
 
     def forward(
         self, x: torch.Tensor, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
+        self.unheard += 1
         return x + torch.tanh(_listen(x, x, mask) @ self.matrix)
 
 
@@ -180,6 +215,7 @@ class _DecoderStandIn(_EncoderStandIn):
         tgt_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        self.unheard += 1
         x = x + torch.tanh(_listen(x, x, tgt_mask) @ self.matrix)
         return x - torch.tanh(_listen(x, memory, memory_mask) @ self.matrix.T)
 

@@ -32,7 +32,7 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
         refused = outcome(lambda: module_class(**options), ValueError)
         return {"two vocabularies in one table": refused}
     made = module_class(**options)
-    start = beginning(made)
+    start = _beginning(made)
     model: Any = _load(made, inputs)
     pad_id = options.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
@@ -86,6 +86,22 @@ class _AddRows(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.rows[: x.size(1)]
+
+
+def _beginning(model: object) -> Seen:
+    """How a new model starts, and which words' vectors are zero: padding's."""
+    own = (
+        dict(model.named_parameters(remove_duplicate=False))
+        if isinstance(model, nn.Module)
+        else {}
+    )
+    zero = [
+        f"row {row} of {name}"
+        for name, table in sorted(own.items())
+        if name.endswith("embedding.weight") and table.dim() == 2
+        for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
+    ]
+    return beginning(model) | {"vectors that start as zero": ", ".join(zero) or "none"}
 
 
 def _options(inputs: Inputs) -> Seen:
@@ -149,7 +165,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
     options = _options(inputs)
     made = module_class(**options)
-    start = beginning(made)
+    start = _beginning(made)
     model = _load(made, inputs)
     ids = {"ids": inputs["ids"]}
     seen: Seen = {"other parameters": extras(model, inputs)} | start
@@ -166,13 +182,13 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
 
 @probe("encoder_decoder/to_pytorch")
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """Names and tensors of the result, and the names of the given one afterwards."""
+    """Names and tensors of the result; what became of the given dict's entries."""
     state = {
         name.removeprefix("state."): value
         for name, value in inputs.items()
         if name.startswith("state.")
     }
-    given = dict(state)
+    given, numbers = dict(state), {name: value.clone() for name, value in state.items()}
     found = function(state)
     if not isinstance(found, Mapping):
         raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
@@ -181,4 +197,6 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     seen["names"] = ", ".join(names)
     replaced = [name for name, value in given.items() if state.get(name) is not value]
     seen["entries of the given dict that were replaced"] = ", ".join(replaced) or "none"
+    written = [name for name in given if not torch.equal(given[name], numbers[name])]
+    seen["given tensors that hold other numbers"] = ", ".join(written) or "none"
     return seen | {"names of the given dict afterwards": ", ".join(state)}

@@ -21,17 +21,13 @@ class DecoderLayer(nn.Module):
         super().__init__()
         first, activation = style.split()
         bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
-        width = d_ff + 1 if bug == "wider" else d_ff
-        self.thinking = nn.Sequential(
-            nn.Linear(d_model, width), bends, nn.Linear(width, d_model)
-        )
+        narrows = nn.Linear(d_ff, d_model, bias=bug != "no bias")
+        self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
         counts = {"two memories": 3, "one attention": 1}
         self.seeing = nn.ModuleList(
             _Attention(d_model, num_heads) for _ in range(counts.get(bug, 2))
         )
-        self.norms = nn.ModuleList(
-            nn.LayerNorm(d_model) for _ in range(2 if bug == "two norms" else 3)
-        )
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
         self.first, self.bug = first, bug
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
@@ -89,8 +85,8 @@ class DecoderLayer(nn.Module):
                 mask = mask.triu(-1)
             case "soft mask":
                 return torch.where(mask, 0.0, -6.0).to(dtype)
-            case "mask of the first":
-                later = torch.arange(batch) > 0
+            case "mask of the first two":
+                later = torch.arange(batch) > 1
                 return mask | later[:, None, None, None]
         return mask
 
@@ -108,12 +104,14 @@ class DecoderLayer(nn.Module):
                 return cross(x, memory.mean(0, keepdim=True).expand_as(memory))
             if self.bug == "last leaks":
                 return cross(x, memory + memory[-1:])
+            if self.bug == "first leaks":
+                return cross(x, memory + memory[:1])
             if self.bug == "short memory":
                 return cross(x, memory[:, :-1])
+            if self.bug == "late memory":
+                return cross(x, memory[:, 1:])
             if self.bug == "first memory":
                 return cross(x, memory[:1].expand_as(memory))
-            if self.bug == "summed":
-                return cross(x, memory).sum(1, keepdim=True)
             return cross(x, memory)
 
         return branch

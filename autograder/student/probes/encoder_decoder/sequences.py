@@ -30,6 +30,11 @@ def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tens
     """The mask for one head, (B, Lq, Lk)."""
     batch, lq, lk = shape
     mask = tensor(mask, f"`{name}`")
+    if mask.dim() < 3 or mask.size(0) != batch:
+        raise WrongAnswer(
+            f"expected a `{name}` of three or four dimensions, the first of them the "
+            f"batch ({batch}), got one of shape {tuple(mask.shape)}"
+        )
     by_head = mask.unsqueeze(1) if mask.dim() == 3 else mask
     try:
         return by_head.broadcast_to(batch, 2, lq, lk)[:, 0]

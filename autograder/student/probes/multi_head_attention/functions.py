@@ -80,12 +80,18 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
 
 @probe("multi_head_attention/parameter_count")
 def parameter_count(function: Any, inputs: Inputs) -> Seen:
-    """The counts for several sizes."""
-    bias = bool(inputs["bias"])
-    return {
-        f"d_model = {size}, {count} heads": _number(function(size, count, bias))
+    """The counts for several sizes; with the default if ``bias`` is not given."""
+    bias = [bool(inputs["bias"])] if "bias" in inputs else []
+    counted = {
+        f"d_model = {size}, {count} heads": function(size, count, *bias)
         for size, count in inputs["sizes"].tolist()
     }
+    kinds = {
+        "a whole number" if isinstance(result, int) else describe(result)
+        for result in counted.values()
+    }
+    seen: Seen = {name: _number(result) for name, result in counted.items()}
+    return seen | {"kind of the counts": ", ".join(sorted(kinds))}
 
 
 def _number(result: object) -> torch.Tensor:

@@ -34,8 +34,13 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         "parameters of theirs that train": torch.tensor(
             sum(p.requires_grad for p in theirs.parameters())
         ),
+        "parameters of yours that train afterwards": torch.tensor(
+            sum(p.requires_grad for p in mine.parameters())
+        ),
     }
     with torch.no_grad():
+        # Whatever the keys' bias is, a softmax does not mind: look at it itself.
+        seen["in_proj_bias"] = theirs.in_proj_bias.clone()
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():
             parameter.add_(1)

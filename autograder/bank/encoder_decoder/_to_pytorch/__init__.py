@@ -1,0 +1,1 @@
+"""Mutants and accepted solutions of exercise 4.9."""
