@@ -24,8 +24,8 @@ def _hidden(
 ) -> Maker:
     """``special``: mask_id, then pad_id and ignore if they are given.
 
-    Among the chosen tokens are one that is the mask token itself, and one below
-    padding; with ``nothing``, none is chosen.
+    Among the chosen tokens are one that is the mask token itself, one below padding, and
+    one with the id 0, unless that is padding; with ``nothing``, none is chosen.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -36,11 +36,12 @@ def _hidden(
         # Each of the four kinds of places occurs, whatever is drawn.
         chosen[:, 0] = torch.arange(batch) % 2 == 0
         chosen[:, -1] |= ~keep[:, -1]
-        if int((chosen & keep).sum()) < 2:  # which is rare, and has been drawn
+        if int((chosen & keep).sum()) < 3:  # which is rare, and has been drawn
             chosen |= keep
-        first, *_, last = (chosen & keep).nonzero().tolist()
+        first, second, *_, last = (chosen & keep).nonzero().tolist()
         ids[tuple(first)] = special[0]
-        ids[tuple(last)] = max(pad_id - 1, 1)
+        ids[tuple(second)] = 0 if pad_id else 1
+        ids[tuple(last)] = pad_id - 1 if pad_id else 1
         chosen &= not nothing
         return {"ids": ids, "chosen": chosen, "special": torch.tensor(special)}
 
@@ -107,6 +108,16 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="id_0_lost",
+            says="A hidden token with the id 0 is not asked for: you take the product 0 "
+            "for a place that is not hidden.",
+            asks="Is 0 always padding? What else could tell hidden places from others?",
+            ways=[Way(edits=[
+                Edit("ids.masked_fill(~hidden, ignore)",
+                     "(ids * hidden).masked_fill(ids * hidden == 0, ignore)"),
+            ])],
+        ),
         Mutant(
             name="padding_hidden",
             says="Padding is hidden and asked for where `chosen` falls on it.",
