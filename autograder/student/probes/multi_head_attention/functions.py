@@ -8,7 +8,15 @@ from typing import Any
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, describe, gradients, probe, tensor
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    describe,
+    gradients,
+    kind,
+    probe,
+    tensor,
+)
 from autograder.student.probes.multi_head_attention.observing import (
     KINDS,
     named_tensors,
@@ -86,12 +94,9 @@ def parameter_count(function: Any, inputs: Inputs) -> Seen:
         f"d_model = {size}, {count} heads": function(size, count, *bias)
         for size, count in inputs["sizes"].tolist()
     }
-    kinds = {
-        "a whole number" if isinstance(result, int) else describe(result)
-        for result in counted.values()
-    }
+    kinds = sorted({kind(result, int) for result in counted.values()})
     seen: Seen = {name: _number(result) for name, result in counted.items()}
-    return seen | {"kind of the counts": ", ".join(sorted(kinds))}
+    return seen | {"kind of the counts": ", ".join(kinds)}
 
 
 def _number(result: object) -> torch.Tensor:
