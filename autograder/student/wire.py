@@ -42,7 +42,7 @@ class Limits:
 
     header: int = 1 << 18
     data: int = 1 << 26
-    entries: int = 256
+    entries: int = 1024
     rank: int = 8
 
 

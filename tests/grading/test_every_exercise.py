@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import random
+import socket
+import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,6 +22,7 @@ from autograder.student import references
 from autograder.student.compare import judge
 from autograder.student.exercise import RAISED, Answers, Case, Value
 from autograder.student.otherside import concluded
+from autograder.student.wire import receive, send
 from tests.grading.answering import DTYPES, kept, run, values
 
 NAMES = [e.name for unit in units() for e in specifications(unit.name)]
@@ -147,3 +151,24 @@ def test_the_search_for_a_mistake_survives_any_answers(name):
         )
 
     each()
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_what_is_asked_and_what_is_right_fit_into_messages(unit):
+    """A box that cannot read a question has no answer, however right it is."""
+    for visibility in ("public", "hidden"):
+        for exercise in references.load(unit.name, visibility).values():
+            other = specification(exercise.name).side
+            for case in exercise.cases:
+                arrive(other(case.inputs, random.Random(0)).shown())
+                if not case.measure:
+                    arrive(case.expected)
+
+
+def arrive(values: Answers) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        sender = threading.Thread(target=send, args=(ours, "values", values))
+        sender.start()
+        assert receive(theirs)[1].keys() == values.keys()
+        sender.join()
