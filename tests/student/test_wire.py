@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.student.exercise import Other
-from autograder.student.wire import WireError, receive, send, within
+from autograder.student.wire import Limits, WireError, receive, send, within
 
 
 @pytest.fixture
@@ -78,7 +78,9 @@ def test_texts_and_other_things_arrive(ends):
         frame({"kind": "a", "values": [{"name": "x"}]}),
         frame({"kind": "a", "values": [{"name": 1, "text": "t"}]}),
         frame({"kind": "a", "values": [{"name": "x", "text": 1}]}),
-        frame({"kind": "a", "values": [{"name": "x", "text": "t"}] * 1000}),
+        frame(
+            {"kind": "a", "values": [{"name": "x", "text": "t"}] * (Limits.entries + 1)}
+        ),
     ],
 )
 def test_malformed_headers_are_refused(raw):
