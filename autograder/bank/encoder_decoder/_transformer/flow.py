@@ -51,8 +51,9 @@ FLOW = [
     ),
     Mutant(
         name="decoder_masks_swapped",
-        says="The decoder gets its two masks in the wrong order.",
-        asks="Which comes first, `tgt_mask` or `memory_mask`?",
+        says="What the decoder gets does not fit: its two masks are in the wrong order, "
+        "made of the wrong ids, or one argument is left out.",
+        asks="Which comes first, `tgt_mask` or `memory_mask`, and which ids is it made of?",
         ways=[Way(edits=[
             Edit("memory, tgt_mask, src_mask)", "memory, src_mask, tgt_mask)"),
         ])],

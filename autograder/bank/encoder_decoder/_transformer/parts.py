@@ -142,7 +142,7 @@ PARTS = [
     ),
     Mutant(
         name="sizes_swapped",
-        says="`d_ff` and the number of heads have changed places.",
+        says="`d_ff` stands where the number of heads belongs.",
         asks="In which order does `EncoderLayer` take its sizes?",
         ways=[Way(edits=[
             Edit("sizes = (d_model, num_heads, d_ff,",
