@@ -5,12 +5,13 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_TABLES, Promise
+from autograder.oracle.promise import OF_TABLES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -75,6 +76,22 @@ def _no_pad_given(draw: Draw) -> Inputs:
     return {"ids": _ids(draw, _any_order(draw, pads), 0, 5)}
 
 
+def _padded(batch: int, length: int) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        ids = draw.ids(1, 40, batch, length)
+        ids *= draw.flags(batch, length, chance=0.6)
+        return {"ids": ids, "pad_id": torch.tensor(0)}
+
+    return inputs
+
+
+def _padding_only(draw: Draw) -> Inputs:
+    """One sentence is empty: its mask is closed, whoever may have to live with that."""
+    made = _padded(3, 4)(draw)
+    made["ids"][int(draw.ids(0, 3))] = 0
+    return made
+
+
 _REAL = "(ids != pad_id)"
 
 EXERCISE = Specification(
@@ -87,6 +104,10 @@ EXERCISE = Specification(
         results="mask: B 1 L",
         on=("right",),
         ways=OF_TABLES,
+        sizes=special(
+            one_sentence=_padded(1, 5),
+            a_sentence_of_padding_only=_padding_only,
+        ),
     ),
     cases=[
         CaseKind(
@@ -122,6 +143,19 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="empty_sentence_opened",
+            says="A sentence of padding only comes back open. Its tokens are padding all "
+            "the same.",
+            asks="Does the docstring name an exception from the rule?",
+            ways=[Way(edits=[
+                Edit("return (ids != pad_id).unsqueeze(1)",
+                     """
+                     real = (ids != pad_id).unsqueeze(1)
+                     return real | ~real.any(dim=-1, keepdim=True)
+                     """),
+            ])],
+        ),
         Mutant(
             name="inverted",
             says="Your mask says the opposite: `True` stands where the padding is.",
