@@ -34,7 +34,6 @@
 # | `(B, L, d_model)` | the shape of a batch of embedded sentences |
 # | `pos` | a position; the first token has `pos = 0` |
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
-# | type | what is made of `float64` numbers is `float64`, where no type is named |
 #
 # The paper is Vaswani et al., *Attention is all you need*, 2017
 # ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)). We cite it by section.

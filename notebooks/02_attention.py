@@ -36,7 +36,6 @@
 # | `(..., Lq, d_k)` | any number of leading dimensions, also none |
 # | mask | boolean, **`True` = may attend**, broadcastable to the scores |
 # | attention | returns the pair `(output, weights)`, in this order |
-# | type | results have the type of the inputs, also `float64`; masks are boolean |
 
 # %%
 import math
@@ -421,8 +420,8 @@ def stable_softmax(x: Tensor) -> Tensor:
         x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, same shape: not negative, and each row sums to 1. A gradient can
-        flow through them back to x.
+        The weights, same shape and type: not negative, and each row sums to 1. A
+        gradient can flow through them back to x.
     """
     ### BEGIN SOLUTION
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
@@ -807,7 +806,8 @@ def scaled_dot_product_attention(
         mask: None, or boolean and broadcastable to `(..., Lq, Lk)`: True = may attend.
 
     Returns:
-        The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order.
+        The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order and
+        of the type of q, k and v.
     """
     ### BEGIN SOLUTION
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (..., Lq, Lk)

@@ -43,7 +43,6 @@
 # | `(B, h, L, d_k)` | the shape of heads: batch, head, position, feature |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | attention | returns the pair `(output, weights)`, in this order |
-# | type | results have the type of the inputs, also `float64`; masks are boolean |
 
 # %%
 import copy
@@ -390,7 +389,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
         num_heads: number of heads, h; it divides d_model.
 
     Returns:
-        The heads, shape `(B, h, L, d_k)` with `d_k = d_model / h`.
+        The heads, of x's type, shape `(B, h, L, d_k)` with `d_k = d_model / h`.
     """
     ### BEGIN SOLUTION
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, h, L, d_k)
@@ -476,7 +475,7 @@ def merge_heads(x: Tensor) -> Tensor:
         x: heads, shape `(B, h, L, d_k)`.
 
     Returns:
-        The features, shape `(B, L, h * d_k)`, head 0 first.
+        The features, of x's type, shape `(B, L, h * d_k)`, head 0 first.
     """
     ### BEGIN SOLUTION
     return x.transpose(1, 2).flatten(2)  # (B, L, h * d_k)

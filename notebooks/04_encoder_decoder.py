@@ -36,7 +36,6 @@
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | `norm_first` | `False`: post-norm, as in the paper; `True`: pre-norm |
 # | ids | `PAD=0, BOS=1, EOS=2, UNK=3`; no real token is one of them |
-# | type | results have the type of inputs and weights, also `float64` |
 
 # %%
 import math
@@ -209,7 +208,7 @@ class FeedForward(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """From x `(..., d_model)` to the same shape, position by position."""
+        """From x `(..., d_model)` to the same shape and type, position by position."""
         ### BEGIN SOLUTION
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)

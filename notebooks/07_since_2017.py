@@ -37,7 +37,7 @@
 # | `h`, `g` (in code `num_heads`, `num_kv_heads`) | heads of queries; heads of keys and values |
 # | `V` | size of the vocabulary |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
-# | layers | pre-norm, no biases, no dropout, the type of the input; matrices start at random, and PyTorch's own start values will do |
+# | layers | pre-norm, without biases, without dropout; matrices start at random, and PyTorch's own start values will do |
 #
 # **2017 and today**, as one table. Most of its rows are exercises.
 #

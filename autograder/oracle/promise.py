@@ -36,6 +36,7 @@ class Promise:
         module: whether the object makes a module, which is then called.
         dropout: a kind of cases, and what its inputs need to hold a rate.
         sizes: from a Draw to inputs by what is special about them ("one sentence").
+        typed: whether results have the type of the inputs, in float64, too.
     """
 
     arguments: str = ""
@@ -45,6 +46,7 @@ class Promise:
     module: bool = False
     dropout: tuple[str, Mapping[str, float]] | None = None
     sizes: SpecialSizes | None = None
+    typed: bool = False
 
 
 def special(**kinds: Maker) -> SpecialSizes:

@@ -52,12 +52,11 @@ _KINDS = {
         "its size be 1?",
     ),
     "spread": _Kind(
-        "inputs that are views of others, or float64",
+        "inputs that are views of others",
         "A transposed or expanded tensor holds the same numbers in another order of "
-        "memory, and one of float64 holds more digits.",
+        "memory.",
         "Right for inputs as usual, wrong {label}.",
-        "Which of your steps relies on how the numbers lie in memory, and which one "
-        "names a type?",
+        "Which of your steps relies on how the numbers lie in memory, or names a type?",
     ),
     "training": _Kind(
         "training mode, with nothing to drop",
@@ -207,6 +206,7 @@ def _asked(
         "optional": [n[:-1] for n in _names(promise.arguments) if n.endswith("?")],
         "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
         "module": promise.module,
+        "typed": promise.typed,
     }
     made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}
     for i, inputs in enumerate(drawn):

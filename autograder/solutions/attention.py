@@ -41,8 +41,8 @@ def stable_softmax(x: Tensor) -> Tensor:
         x: scores, shape `(..., L)`; some may be `-inf`, but not a whole row.
 
     Returns:
-        The weights, same shape: not negative, and each row sums to 1. A gradient can
-        flow through them back to x.
+        The weights, same shape and type: not negative, and each row sums to 1. A
+        gradient can flow through them back to x.
     """
     powers = (x - x.amax(dim=-1, keepdim=True)).exp()  # (..., L), each at most 1
     return powers / powers.sum(dim=-1, keepdim=True)
@@ -102,7 +102,8 @@ def scaled_dot_product_attention(
         mask: None, or boolean and broadcastable to `(..., Lq, Lk)`: True = may attend.
 
     Returns:
-        The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order.
+        The output `(..., Lq, d_v)` and the weights `(..., Lq, Lk)`, in this order and
+        of the type of q, k and v.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (..., Lq, Lk)
     if mask is not None:

@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
         self.activation = {"relu": F.relu, "gelu": F.gelu}[activation]
 
     def forward(self, x: Tensor) -> Tensor:
-        """From x `(..., d_model)` to the same shape, position by position."""
+        """From x `(..., d_model)` to the same shape and type, position by position."""
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)
 

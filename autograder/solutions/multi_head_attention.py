@@ -51,7 +51,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
         num_heads: number of heads, h; it divides d_model.
 
     Returns:
-        The heads, shape `(B, h, L, d_k)` with `d_k = d_model / h`.
+        The heads, of x's type, shape `(B, h, L, d_k)` with `d_k = d_model / h`.
     """
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, h, L, d_k)
 
@@ -63,7 +63,7 @@ def merge_heads(x: Tensor) -> Tensor:
         x: heads, shape `(B, h, L, d_k)`.
 
     Returns:
-        The features, shape `(B, L, h * d_k)`, head 0 first.
+        The features, of x's type, shape `(B, L, h * d_k)`, head 0 first.
     """
     return x.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
 

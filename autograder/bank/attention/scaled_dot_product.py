@@ -94,6 +94,7 @@ EXERCISE = Specification(
     title="Scaled dot-product attention",
     target="scaled_dot_product_attention",
     promise=Promise(
+        typed=True,
         arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; "
         "mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B h Lq e; weights: B h Lq Lk",

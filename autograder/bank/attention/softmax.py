@@ -53,6 +53,7 @@ EXERCISE = Specification(
     title="Softmax that survives",
     target="stable_softmax",
     promise=Promise(
+        typed=True,
         arguments="x: B h M L",
         results="weights: B h M L",
         on=("heads",),

@@ -48,6 +48,7 @@ EXERCISE = Specification(
     title="The position-wise feed-forward network",
     target="FeedForward",
     promise=Promise(
+        typed=True,
         arguments="x: B L d",
         results="output: B L d",
         on=("relu", "gelu"),

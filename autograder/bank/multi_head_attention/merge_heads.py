@@ -31,6 +31,7 @@ EXERCISE = Specification(
     title="Merge heads",
     target="merge_heads",
     promise=Promise(
+        typed=True,
         arguments="x: B h L d",
         results="features: B L m",
         on=("gradient",),

@@ -36,6 +36,7 @@ EXERCISE = Specification(
     title="Split heads",
     target="split_heads",
     promise=Promise(
+        typed=True,
         arguments="x: B L m; num_heads: _",
         results="heads: B h L d",
         on=("gradient",),
@@ -77,6 +78,14 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="in_float32",
+            says="The heads come back in float32, whatever the type of `x` was.",
+            asks="Does the split have to know what kind of numbers it moves?",
+            ways=[Way(edits=[
+                Edit(_SPLIT, "return x.float().unflatten(-1, (num_heads, -1)).transpose(1, 2)"),
+            ])],
+        ),
         Mutant(
             name="view_only",
             says="The shape is right, but each head holds whole chopped-up positions: "

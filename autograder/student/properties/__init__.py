@@ -158,6 +158,7 @@ def _call(
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
         call.keywords, tuple(n[8:] for n in inputs if n.startswith("weights.")), make,
+        form["typed"],
     )  # fmt: skip
 
 

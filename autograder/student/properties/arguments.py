@@ -165,20 +165,18 @@ def spread(call: Call) -> Tries:
             if 0 in call.at(name, "B"):
                 first[name] = value.expand(batch, *value.shape[1:])
         yield "for inputs that are expanded views", partial(call, **first)
-    if any(value.is_floating_point() for value in call.tensors().values()):
+    if call.typed:
         yield "for inputs in float64", partial(_in_float64, call)
 
 
 def _in_float64(call: Call) -> Results:
-    """The results and their types; modules are float64, too, for as long."""
+    """The results and their types; a module is float64, too, for as long."""
     exact = {
         name: value.double()
         for name, value in call.tensors().items()
         if value.is_floating_point()
     }
-    with contextlib.ExitStack() as afterwards:
-        for part in (call.target, *call.given.values()):
-            afterwards.enter_context(_double(part))
+    with _double(call.target):
         found = call(**exact)
     types = {f"type of {name}": str(value.dtype) for name, value in found.items()}
     return types | {

@@ -21,6 +21,7 @@ class Call:
     """A call that a probe has made, and can be made again with other arguments.
 
     ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
+    ``typed``: results have the type of the arguments.
     """
 
     target: Any
@@ -31,6 +32,7 @@ class Call:
     keywords: Named = field(default_factory=dict)
     weights: tuple[str, ...] = ()
     make: Callable[[], Any] | None = None
+    typed: bool = False
 
     def __call__(self, **changed: object) -> Results:
         """The results by name; every argument is a copy."""

@@ -95,7 +95,7 @@ class _Sublayer(nn.Module):
 
     def __init__(self, table: torch.Tensor):
         super().__init__()
-        self.table = nn.Buffer(table)  # (L, L)
+        self.table = table  # (L, L)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.tanh(self.table @ x)
