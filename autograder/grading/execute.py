@@ -76,7 +76,7 @@ class JudgedExecute(BoxedExecute):
             Undecided: a fault of ours, or of the machine.
             Refused: the files beside the notebook take too much room.
         """
-        self._apply_unit_limits(resources["nbgrader"]["assignment"])
+        self.apply_unit_limits(resources["nbgrader"]["assignment"])
         ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
         self._secret = ours.get("secret") or course_secret(Path.cwd())
         self.final = ours.get("final", True)
@@ -101,7 +101,7 @@ class JudgedExecute(BoxedExecute):
         nb.metadata[VERDICT]["box"] = {"level": self.box_level, **self.usage}
         return nb, resources
 
-    def _apply_unit_limits(self, assignment: str) -> None:
+    def apply_unit_limits(self, assignment: str) -> None:
         # As configuration: nbclient initialises itself again when a notebook starts,
         # and takes its `timeout` from there.
         limits = self.unit_limits.get(assignment, {})

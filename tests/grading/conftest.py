@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from autograder.grading import converter
+from autograder.grading import converter, release
 from autograder.grading.judge import Judge
 from autograder.student import agent
 from autograder.student.wire import WireError
@@ -29,6 +29,14 @@ def course(pristine, tmp_path):
     shutil.copytree(pristine, root)
     assert converter.install()
     return root
+
+
+@pytest.fixture
+def clone(course):
+    """The course as it is cloned: source and release, and nothing of anybody's."""
+    (course / "gradebook.db").unlink()
+    release.install()
+    return course
 
 
 @pytest.fixture

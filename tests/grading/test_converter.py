@@ -11,9 +11,8 @@ import nbformat
 from nbgrader.api import Gradebook
 
 from autograder.course.errors import CourseError
-from autograder.grading import converter, underway
+from autograder.grading import converter
 from autograder.grading.intake import Refused
-from autograder.grading.task import Task
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
@@ -149,28 +148,6 @@ def test_a_preprocessor_can_refuse_a_submission(course, monkeypatch):
     monkeypatch.setattr(RunHere, "preprocess", refuse)
     assert "refused: it used up all memory" in autograde(course)["log"]
     assert points(course) == {"ada": [0.0, 0.0, 0.0]}
-
-
-def test_grading_one_submission_is_a_function_without_gradebook(course):
-    text = {
-        step: (course / step / UNIT / f"{UNIT}.ipynb").read_text()
-        for step in ("source", "release")
-    }
-    task = Task(
-        "ada",
-        UNIT,
-        UNIT,
-        text["source"],
-        text["release"],
-        good(course),
-        {"data/x.txt": b"1"},
-        str(course / "work"),
-        preprocessors=(RunHere,),
-    )
-    (course / "gradebook.db").unlink()
-    graded = underway.grade(task)
-    assert not graded.refused and len(graded.notebook.cells) == 7
-    assert not (course / "work").exists()
 
 
 def test_files_of_the_student_lie_beside_the_run_under_those_of_the_course(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import logging
 import os
 import shutil
 import signal
@@ -12,23 +10,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 from nbgrader.preprocessors import SaveAutoGrades
-from traitlets import Bool, Float, List
-from traitlets.config import Config, Configurable
-from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.course.errors import CourseError
 from autograder.grading import parallel
-from autograder.grading.faults import Undecided
-from autograder.grading.grade import grade
 from autograder.grading.parallel import Pool, SetupError
-from autograder.grading.reply import answer, opened
-from autograder.grading.task import Task
 from tests.grading.eventful import (
     FULL,
     NONE,
@@ -257,87 +247,6 @@ def test_what_is_shared_starts_once_and_before_the_first_is_graded(
     wish(course, "bob")
     assert autograde(course, jobs)["success"]
     assert (tmp_path / "begun").read_text() == "warm\n"
-
-
-# --- bytes ---------------------------------------------------------------------------
-
-
-def test_a_task_is_the_same_after_its_journey_as_bytes():
-    config = Config()
-    config.Eventful.enabled = True
-    config.Execute.timeout = 3
-    sent = task(config=config)
-    assert Task.from_bytes(sent.to_bytes()) == sent
-
-
-def test_classes_and_paths_travel_by_name():
-    config = Config()
-    config.Eventful.kinds = [RunHere]
-    config.Eventful.place = Path("/data")
-    config.Eventful.words = {"b", "a"}
-    received = Task.from_bytes(task(config=config).to_bytes())
-    assert received.preprocessors == (Eventful,)
-    assert received.config.Eventful == {
-        "kinds": [f"{RunHere.__module__}.RunHere"],
-        "place": "/data",
-        "words": ["a", "b"],
-    }
-
-
-def test_flags_of_the_command_line_mean_the_same_in_another_process():
-    class Wants(Configurable):
-        often = Bool().tag(config=True)
-        seconds = Float().tag(config=True)
-        names = List().tag(config=True)
-
-    flags = [
-        "--Wants.often=True",
-        "--Wants.seconds=1.5",
-        "--Wants.names=a",
-        "--Wants.names=b",
-    ]
-    given = KVArgParseConfigLoader(flags, classes=[Wants]).load_config()
-    received = Task.from_bytes(task(config=given).to_bytes())
-    wants = Wants(config=received.config)
-    assert (wants.often, wants.seconds, wants.names) == (True, 1.5, ["a", "b"])
-
-
-def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
-    sent = task(folder=str(tmp_path / "work"), files={}, submission=None)
-    reply = answer(sent.to_bytes())
-    assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log", "id"}
-    graded = opened(reply, sent, logging.getLogger())
-    graded.notebook.metadata.autograder.pop("seconds")
-    here = grade(sent)
-    here.notebook.metadata.autograder.pop("seconds")
-    assert graded == here
-
-
-def test_a_setting_of_no_concern_to_grading_stays_behind_if_it_cannot_travel():
-    config = Config()
-    config.HTMLExporter.filters = {"x": lambda text: text}
-    config.Execute.timeout = 3
-    received = Task.from_bytes(task(config=config).to_bytes())
-    assert received.config == Config({"Execute": Config({"timeout": 3})})
-    config.Eventful.filters = {"x": lambda text: text}
-    with pytest.raises(CourseError, match=r"c\.Eventful .* write it as a plain value"):
-        task(config=config).to_bytes()
-
-
-def test_a_worker_without_the_settings_classes_says_so():
-    class_ = type("Gone", (), {"__module__": __name__, "__qualname__": "Gone"})
-    globals()["Gone"] = class_
-    sent = task(preprocessors=(class_,))
-    data = sent.to_bytes()
-    del globals()["Gone"]
-    with pytest.raises(CourseError, match="not known here"):
-        opened(answer(data), sent, logging.getLogger())
-
-
-def test_a_reply_to_another_task_is_not_taken(tmp_path):
-    sent = task(folder=str(tmp_path / "work"), files={}, submission=None, id="ada's")
-    with pytest.raises(Undecided, match="another submission"):
-        opened(answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger())
 
 
 def test_a_lost_nursery_is_replaced(course, tmp_path):

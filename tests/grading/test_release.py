@@ -10,66 +10,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from autograder.course.errors import CourseError
 from autograder.grading import release
-from autograder.grading.book import Gradebook as CourseBook
-from autograder.grading.enter import enter
 from tests import tiny_course as tiny
-from tests.tiny_course import UNIT, autograde, good, hand_in, points, run_nbgrader
-
-
-@pytest.fixture
-def clone(course):
-    """The course as it is cloned: source and release, and nothing of anybody's."""
-    (course / "gradebook.db").unlink()
-    release.install()
-    return course
-
-
-def in_book(root) -> dict[str, float]:
-    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
-        notebook = book.find_notebook(UNIT, UNIT)
-        return {cell.name: cell.max_score for cell in notebook.grade_cells}
-
-
-def release_text(root) -> str:
-    return (root / "release" / UNIT / f"{UNIT}.ipynb").read_text()
-
-
-def left_over(root) -> list[Path]:
-    return [path for path in root.rglob("*") if path.suffix in (".part", ".old")]
-
-
-def test_an_assignment_enters_the_gradebook_when_it_is_first_graded(clone):
-    hand_in(clone, "ada", good(clone))
-    assert autograde(clone)["success"]
-    assert points(clone) == {"ada": [2.0, 4.0, None]}
-    assert sum(in_book(clone).values()) == 10
-
-
-def test_a_due_date_that_was_set_before_stays(clone):
-    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
-        book.add_assignment(UNIT, duedate="2026-11-30 23:59:00 UTC")
-    hand_in(clone, "ada", good(clone))
-    assert autograde(clone)["success"]
-    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
-        assert str(book.find_assignment(UNIT).duedate) == "2026-11-30 23:59:00"
-
-
-def test_a_release_of_another_source_is_not_entered(clone):
-    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
-    path.write_text(path.read_text().replace("assert double(2)", "assert double(9)"))
-    hand_in(clone, "ada", good(clone))
-    told = autograde(clone)
-    assert not told["success"] and "generate_assignment" in told["log"]
-    made = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
-    assert made["success"] and not left_over(clone)
-    assert "assert double(9)" in release_text(clone)
+from tests.grading.releases import in_book, left_over, release_text
+from tests.tiny_course import UNIT, run_nbgrader
 
 
 def test_generating_what_is_there_already_only_enters_it(clone):
@@ -77,16 +25,6 @@ def test_generating_what_is_there_already_only_enters_it(clone):
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
     assert release_text(clone) == before and len(in_book(clone)) == 3
     assert not left_over(clone)
-
-
-def test_what_the_gradebook_knows_is_left_alone(course):
-    before = in_book(course)
-    book = CourseBook(f"sqlite:///{course}/gradebook.db", "tiny")
-    try:
-        assert not enter(book, UNIT, {UNIT: ("no notebook", "")}, Config())
-    finally:
-        book.dispose()
-    assert in_book(course) == before
 
 
 def test_a_release_that_cannot_be_made_leaves_the_old_one(clone):
@@ -146,17 +84,6 @@ def test_a_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path):
     with pytest.raises(OSError):
         release._replace(place, tmp_path / "missing")
     assert place.is_dir()
-
-
-def test_a_refusal_names_the_assignment(clone):
-    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
-    source = path.read_text().replace("assert double(2)", "assert double(9)")
-    book = CourseBook(f"sqlite:///{clone}/gradebook.db", "tiny")
-    try:
-        with pytest.raises(CourseError, match="is not what source/ gives today"):
-            enter(book, UNIT, {UNIT: (source, release_text(clone))}, Config())
-    finally:
-        book.dispose()
 
 
 def test_feedback_of_one_student_stops_nobody_else_s(tmp_path, caplog):

@@ -12,7 +12,7 @@ def test_they_hold_while_the_notebook_runs():
     config.JudgedExecute.timeout = 60
     config.JudgedExecute.unit_limits = {"06": {"timeout": 240, "answer_seconds": 50.0}}
     executor = JudgedExecute(config=config)
-    executor._apply_unit_limits("06")
+    executor.apply_unit_limits("06")
     # What nbconvert's preprocessor does when it begins to run a notebook.
     NotebookClient.__init__(executor, new_notebook(), None)
     assert (executor.timeout, executor.answer_seconds) == (240, 50.0)
@@ -23,6 +23,6 @@ def test_another_unit_keeps_the_general_ones():
     config.JudgedExecute.timeout = 60
     config.JudgedExecute.unit_limits = {"06": {"timeout": 240}}
     executor = JudgedExecute(config=config)
-    executor._apply_unit_limits("02")
+    executor.apply_unit_limits("02")
     NotebookClient.__init__(executor, new_notebook(), None)
     assert executor.timeout == 60

@@ -1,0 +1,61 @@
+"""Of what a cell prints, its share is kept, and no message breaks the reader."""
+
+from __future__ import annotations
+
+import pytest
+from nbclient.exceptions import CellExecutionComplete
+from nbformat.v4 import new_code_cell
+from nbgrader.preprocessors import Execute
+
+from autograder.grading.outputs import CappedOutputs
+
+KB = 1024
+
+
+@pytest.fixture
+def capped(monkeypatch):
+    """Keeps 2 kB of each cell; what reaches nbgrader's own reader is listed."""
+    made, passed = CappedOutputs(output_kb=2), []
+    made._spent = {}
+
+    def take(self, msg, cell, index):
+        if msg["content"].get("execution_state") == "idle":
+            raise CellExecutionComplete
+        passed.append(msg["content"]["text"])
+
+    monkeypatch.setattr(Execute, "process_message", take)
+    made.passed = passed
+    return made
+
+
+def printed(text: object) -> dict:
+    return {"msg_type": "stream", "content": {"name": "stdout", "text": text}}
+
+
+def test_what_is_beyond_a_cells_share_is_cut_with_a_word(capped):
+    cell = new_code_cell()
+    for text in ("a" * KB, "b" * 2 * KB, "c"):
+        capped.process_message(printed(text), cell, 0)
+    assert [text[0] for text in capped.passed] == ["a"]
+    assert [o.text for o in cell.outputs] == ["[output cut after 2 kB]\n"]
+
+
+def test_another_cell_has_its_own_share_until_the_notebooks_is_used_up(capped):
+    for index in range(12):
+        capped.process_message(printed("x" * (2 * KB - 100)), new_code_cell(), index)
+    assert len(capped.passed) == 8
+
+
+def test_a_message_that_makes_no_sense_is_dropped(capped):
+    cell = new_code_cell()
+    nonsense = [{}, {"msg_type": "stream"}, {"msg_type": 3, "content": {}}]
+    odd = {"msg_type": "execute_input", "content": {"execution_count": "one"}}
+    for message in (*nonsense, odd):
+        assert capped.process_message(message, cell, 0) is None
+    assert capped.passed == [] and cell.outputs == []
+
+
+def test_the_end_of_a_cell_is_heard(capped):
+    idle = {"msg_type": "status", "content": {"execution_state": "idle"}}
+    with pytest.raises(CellExecutionComplete):
+        capped.process_message(idle, new_code_cell(), 0)
