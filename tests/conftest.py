@@ -12,6 +12,7 @@ import torch
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from autograder.course import units
+from autograder.grading import book
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -27,6 +28,7 @@ from autograder.student.probes import probe, tensor
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 torch.set_num_threads(1)
+book.install()  # as the course's settings do
 
 
 _SLOW_SECONDS = 3600  # after which a slow test counts as hanging

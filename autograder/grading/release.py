@@ -23,6 +23,7 @@ from nbgrader.exchange.default import (
 )
 
 from autograder.course.errors import CourseError
+from autograder.grading import book
 from autograder.grading.book import PatientBook
 from autograder.grading.enter import Notebooks, enter
 
@@ -165,8 +166,8 @@ def _taken_back(place: Path, old: Path) -> Iterator[None]:
 def install() -> None:
     """Have nbgrader's commands and the formgrader make releases this way.
 
-    nbgrader starts ``alembic`` by name to make a gradebook: the environment's programs
-    are found from now on, whoever called nbgrader by its full path.
+    The environment's programs are found from now on, whoever called nbgrader by its
+    full path: it starts ``alembic`` by name to bring an old gradebook up to date.
     """
     from nbgrader.apps import api, generateassignmentapp
 
@@ -174,4 +175,5 @@ def install() -> None:
     before = os.environ.get("PATH", "")
     if programs not in before.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join(filter(None, (programs, before)))
+    book.install()
     api.GenerateAssignment = generateassignmentapp.GenerateAssignment = CourseGenerate

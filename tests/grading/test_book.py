@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 
 import nbformat
 import pytest
+from nbgrader import dbutil
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
@@ -117,3 +121,15 @@ def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
     at = table.index(["student", "graded", "cell", "before", "after"])
     assert table[at + 1] == ["bob", "numbers-double", "0", "2"]
     assert not any("ada" in line for line in table)
+
+
+def test_a_new_gradebook_is_of_the_version_that_alembic_would_say(tmp_path):
+    with Gradebook(f"sqlite:///{tmp_path}/new.db", "tiny") as book:
+        found = book.db.connection().exec_driver_sql("SELECT * FROM alembic_version")
+        (version,) = found.scalars()
+    with dbutil._temp_alembic_ini("sqlite://") as settings:
+        asked = subprocess.run(
+            [sys.executable, "-m", "alembic.config", "-c", settings, "heads"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    assert asked.stdout.split() == [version, "(head)"]
