@@ -20,10 +20,12 @@ from autograder.oracle.specification import (
 
 def _prompts(
     prompt: int, vocabulary: int, count: int, rows: int = 3000, like_2: float = 0.0,
-    **pushes: float,
+    scale: float = 1.0, **pushes: float,
 ) -> Maker:  # fmt: skip
+    """A table of logits; the smaller the scale, the surer is what min-p leaves."""
+
     def inputs(draw: Draw) -> Inputs:
-        table = draw.tensor(vocabulary, vocabulary, scale=1.0)
+        table = draw.tensor(vocabulary, vocabulary, scale=scale)
         places = torch.arange(vocabulary)
         table[places, places] += 3.0  # each token likes itself, and then the next one
         table[places, (places + 1) % vocabulary] += 2.0
@@ -69,8 +71,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="far",
-            title="a prompt of 40 tokens, and min-p alone",
-            inputs=_prompts(40, 6, 3, min_p=0.0625),
+            title="a prompt of 40 tokens, a high temperature and min-p",
+            inputs=_prompts(40, 6, 3, scale=0.125, temperature=1.5, min_p=0.25),
             hint="The model sees all that was written; each option is handed on.",
             atol=0.06,
         ),
@@ -229,6 +231,21 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("generator=generator", "generator=generator.clone_state()"),
             ])],
+        ),
+
+        Mutant(
+            name="min_p_lost",
+            says="`min_p` has no influence: not all options are handed on.",
+            asks="Which options does `next_distribution` know?",
+            ways=[Way(edits=[
+                Edit("**options)", "**{n: v for n, v in options.items() if n != 'min_p'})"),
+            ])],
+        ),
+        Mutant(
+            name="newest_tokens_only",
+            says="The model is shown the newest tokens of a long text only.",
+            asks="What does `ids so far` hold after a long prompt?",
+            ways=[Way(edits=[Edit("next_logits(ids)", "next_logits(ids[:, -32:])")])],
         ),
     ],
     accepted=[

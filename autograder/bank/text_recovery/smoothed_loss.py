@@ -29,15 +29,19 @@ def _logits(
 ) -> Inputs:
     """Logits, a target with padding (or, if ``real``, without), the smoothing.
 
-    With ``gaps`` there is padding before and between the tokens, too.
+    With ``gaps`` there is padding before and between the tokens, too, and the target is
+    a part of another tensor.
     """
-    target = draw.ids(1, vocab, b, length)
+    target, view = draw.ids(1, vocab, b, length), {}
     if not real:
         target[0, -2:] = PAD
         target[-1, 1:] = PAD
     if gaps:
         target[1, ::2] = PAD
-    inputs: Inputs = {"logits": draw.tensor(b, length, vocab, scale=scale), "target": target}
+        view = {"view": torch.tensor(True)}
+    inputs: Inputs = {
+        "logits": draw.tensor(b, length, vocab, scale=scale), "target": target, **view
+    }  # fmt: skip
     if smoothing is not None:
         inputs["smoothing"] = torch.tensor(smoothing)
     return inputs
@@ -74,7 +78,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="gaps",
-            title="PAD before, between and after the tokens",
+            title="PAD before, between and after the tokens, in a part of a tensor",
             inputs=lambda draw: _logits(draw, 3, 6, 7, 0.125, gaps=True),
             hint="A place counts if it is not PAD, wherever it stands.",
         ),
@@ -267,6 +271,19 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("loss[target != PAD]", "loss[(target != PAD).cumprod(dim=1) > 0]"),
             ])],
+        ),
+
+        Mutant(
+            name="view",
+            says="It fails for a target that is a part of another tensor, as `shift` "
+            "gives it.",
+            asks="What does the error say about `view`, and which method does it name?",
+            ways=[Way(source="""
+                import torch.nn.functional as F
+                def smoothed_loss(logits, target, smoothing=0.1):
+                    return F.cross_entropy(logits.flatten(0, 1), target.view(-1),
+                                           ignore_index=PAD, label_smoothing=smoothing)
+                """)],
         ),
     ],
     accepted=[
