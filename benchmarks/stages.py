@@ -1,0 +1,88 @@
+"""Where the CPU time of judging goes: an exercise's drawing, the judge, the box.
+
+``python benchmarks/stages.py --unit attention encoder_decoder`` has the notebook's
+solution of each exercise judged, as in grading, by a judge and a box that are two
+threads of one process, so that the time of each is its own thread's and a busy machine
+is unjust to none. Neither Jupyter nor the walls of a box are in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import torch
+
+from autograder.bank import specifications
+from autograder.grading.judging import decide, prepared
+from autograder.grading.questioning import Respondent
+from autograder.kernel.meter import Meter
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.specification import Specification
+from autograder.oracle.variants import build_object
+from autograder.student import agent
+
+TICKET, SECONDS = "t", 60.0
+HEADS = ("drawing", "judge", "box")
+
+
+def main() -> None:
+    """Measure, and print a line for each exercise and for each unit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--unit", nargs="+", default=["attention", "encoder_decoder"])
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    for unit in options.unit:
+        total = [0.0, 0.0, 0.0]
+        for exercise in specifications(unit):
+            judged(exercise, "first")  # what only a first call takes
+            drawing = spent(lambda one=exercise: fresh_cases(one, "second"))
+            found = (drawing, *judged(exercise, "second"))
+            total = [a + b for a, b in zip(total, found, strict=True)]
+            print_row(exercise.name, found)
+        print_row(f"{unit}, all", total)
+
+
+def judged(exercise: Specification, seed: str) -> tuple[float, float]:
+    """CPU seconds of the judge, which draws, asks and decides, and of the box."""
+    ours, theirs = socket.socketpair()
+    answer, box = build_object(exercise), []
+    with ours, theirs:
+        os.environ[agent.CHANNEL] = str(theirs.fileno())
+
+        def serve() -> None:
+            agent.serve(exercise.name, TICKET, lambda: answer)
+
+        thread = threading.Thread(target=lambda: box.append(spent(serve)))
+        thread.start()
+        check = prepared(exercise.name, seed, SECONDS)
+        asked = Respondent(ours, TICKET, Meter(None), SECONDS)
+        asked.await_ready()
+        judge = spent(lambda: decide(check, asked))
+        thread.join()
+    return judge, box[0]
+
+
+def spent(work: Callable[[], object]) -> float:
+    """CPU seconds of this thread."""
+    started = time.thread_time()
+    work()
+    return time.thread_time() - started
+
+
+def print_row(name: str, seconds: tuple[float, ...] | list[float]) -> None:
+    """A line with milliseconds."""
+    cells = (f"{h} {1000 * s:6.0f} ms" for h, s in zip(HEADS, seconds, strict=True))
+    print(f"{name:<44}", *cells, sep="  ", flush=True)
+
+
+if __name__ == "__main__":
+    main()
