@@ -136,11 +136,6 @@ def test_a_class_has_a_name_of_its_own():
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
     "bank/*": "bank/test_bank.py",
-    "cli/course": "oracle/test_verify.py",
-    "cli/grades": "classroom/test_report.py",
-    "cli/handing_in": "collect/test_command.py",
-    "cli/terms": "oracle/test_verify.py",
-    "collect/contents": "collect/test_sources.py",
     "grading/boxed": "grading/test_disturbed.py",
     "grading/checking": "grading/test_disturbed.py",
     "grading/keeping": "grading/test_converter.py",
@@ -151,7 +146,6 @@ ELSEWHERE = {
     "kernel/provisioner": "kernel/test_life.py",
     "kernel/watch": "kernel/test_life.py",
     "kernel/zygote": "kernel/test_life.py",
-    "publishing/sphinx_math": "publishing/test_website.py",
     "student/probes/*": "oracle/test_verify.py",
 }
 

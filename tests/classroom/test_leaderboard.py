@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
-from autograder.cli import main
 from autograder.grading.record import Record
 
 
@@ -65,13 +63,3 @@ def test_a_name_on_the_leaderboard_is_plain_text(line, shown):
 def test_code_that_nobody_can_read_has_no_name(deep):
     cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "x"\n{deep}'}
     assert leaderboard.chosen_name({"cells": [cell]}) == ""
-
-
-def test_the_command_writes_the_leaderboard_of_a_course(tmp_path, capsys):
-    source = tmp_path / "source" / "06_text_recovery" / "06_text_recovery.ipynb"
-    source.parent.mkdir(parents=True)
-    source.touch()
-    assert main(["leaderboard", "06", "--course", str(tmp_path)]) == 0
-    page, table = map(Path, capsys.readouterr().out.split())
-    assert page.parent == table.parent == tmp_path / "reports"
-    assert "Nobody is on the board yet." in page.read_text(encoding="utf-8")

@@ -330,3 +330,11 @@ def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
     row = report.with_before(report.overview(alike), table).exercises[0]
     assert row.index_before == pytest.approx(1.0) and row.index < 0.2
     assert row.remark.endswith("harder than before; it told students apart before")
+
+
+def test_a_report_to_an_impossible_place_is_one_line(graded, capsys):
+    (graded / "file").write_text("")
+    where = ["--course", str(graded), "--output"]
+    assert cli.main(["report", "01", *where, str(graded / "file" / "r.html")]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("autograder: ") and str(graded / "file") in said

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import cli
 from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.grading.record import CaseRecord, Record
@@ -79,10 +78,3 @@ def test_a_hosted_ci_gets_a_table(book):
         "**1 of 6 points**" in table and "| n-double | 1 of 2 | You tripled." in table
     )
     assert "not graded yet of 4" in table
-
-
-def test_what_cannot_be_is_said_in_a_line(graded, capsys, tmp_path):
-    where = ["--course", str(graded), "--submission", str(tmp_path), "--results", "r"]
-    assert cli.main(["hosted", "01", *where, "--format", "moodle"]) == 1
-    assert cli.main(["hosted", "01", *where, "--tell", "all"]) == 1
-    assert len(capsys.readouterr().err.splitlines()) == 2

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from autograder.classroom import ledger
-from tests.collect.course import ADA, BOB, EARLY, LATER, Course
+from tests.collect.course import ADA, BOB, LATER, Course
+from tests.collect.packed import CANVAS_ADA, CANVAS_BOB, MOODLE, zipped
 from tests.tiny_course import UNIT
-
-CANVAS_ADA = "lovelaceada_12345_678901_attention.ipynb"
-CANVAS_BOB = "óðinssonbob_12346_678902_attention.ipynb"
-MOODLE = "{}_1234567_assignsubmission_{}"
-
-
-@pytest.fixture
-def course(tmp_path):
-    return Course(tmp_path / "course")
-
-
-def zipped(*members: tuple[str, bytes], time=EARLY) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in members:
-            file.writestr(zipfile.ZipInfo(name, time), content)
-    return data.getvalue()
 
 
 @pytest.mark.parametrize("around", ["submissions/", "Downloads/two/submissions (1)/"])
@@ -66,39 +48,6 @@ def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_pat
     told = course.collect(tmp_path / "unpacked")
     assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
     assert told[f"submissions/{CANVAS_BOB}"].says == "it is a link or a device"
-
-
-def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
-    packed = zipped(
-        ("my work/attention.ipynb", ADA),
-        ("my work/data.txt", b"1"),
-        ("my work/timestamp.txt", b"2000-01-01"),
-    )
-    path = course.zip(
-        ("lovelaceada_12345_678901_work.zip", packed),
-        ("óðinssonbob_12346_678902_broken.zip", b"PK no"),
-    )
-    told = course.collect(path)
-    assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
-    assert "timestamp.txt" not in course.placed["ada"]
-    assert "cannot be unpacked: it is not a readable zip" in told["bob"].says
-
-
-def test_moodle_s_online_text_stays_beside_the_file(course):
-    file, text = (MOODLE.format("Ada Lovelace", k) for k in ("file", "onlinetext"))
-    only = MOODLE.format("Bob Óðinsson", "onlinetext_")
-    path = course.zip(
-        (f"{file}/attention.ipynb", ADA),
-        (f"{text}/onlinetext.html", b"<p>late bus"),
-        (f"{only}/onlinetext.html", b"<p>I was ill"),
-    )
-    told = course.collect(path)
-    assert course.placed["ada"] == {
-        f"{UNIT}.ipynb": ADA,
-        "onlinetext.html": b"<p>late bus",
-    }
-    assert not told["ada"].needs_person
-    assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
 
 
 # --- late ----------------------------------------------------------------------------

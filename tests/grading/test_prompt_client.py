@@ -55,6 +55,12 @@ def test_messages_about_something_else_are_passed_over():
     assert client.told is reply and client.asked == 1
 
 
+def test_the_end_of_another_question_makes_nobody_ready():
+    shown, replies = [about(7, execution_state="idle")], [about(1)]
+    with pytest.raises(RuntimeError, match="died before replying"):
+        ready(Scripted(shown=shown, replies=replies, alive=False))
+
+
 def test_who_hears_nothing_asks_again():
     client = Scripted(shown=[about(2, execution_state="idle")], replies=[about(2)])
     client.shown.insert(0, about(1, execution_state="busy"))

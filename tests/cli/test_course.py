@@ -1,0 +1,73 @@
+"""Commands on the course print a row for each thing done; their status sums up."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder import cli
+from autograder.bank import specifications
+from autograder.course import find_unit
+from autograder.oracle.generated import Count
+from autograder.oracle.verify import Validity
+
+SOUND = Validity("u/a", mutants=40, caught=40, named=38, solutions=3, accepted=3)
+BAD = [
+    Validity("u/b", mutants=40, caught=39, named=39, solutions=3, accepted=3),
+    Validity("u/b", mutants=40, caught=40, named=40, solutions=3, accepted=2),
+    Validity("u/b", mutants=40, caught=40, named=20, solutions=3, accepted=3),
+]
+
+
+def validity(monkeypatch, *rows: Validity) -> int:
+    monkeypatch.setattr("autograder.oracle.verify.measure", lambda *_: iter(rows))
+    return cli.main(["validity", "attention"])
+
+
+def test_checks_are_sound_if_nearly_all_mistakes_are_named(monkeypatch, capsys):
+    assert validity(monkeypatch, SOUND) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "u/a",
+        "total",
+    ]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_what_is_missed_or_refused_or_hardly_named_is_a_failure(monkeypatch, bad):
+    assert validity(monkeypatch, SOUND, bad) == 1
+
+
+def test_what_failed_stands_below_its_row(monkeypatch, capsys):
+    one = Validity("u/a", 1, 1, 1, failures=["mutant x is named y"])
+    assert validity(monkeypatch, one) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "    mutant x is named y"
+
+
+@pytest.mark.parametrize(("left", "status"), [([], 0), (["a -> b"], 1)])
+def test_a_generated_mutant_that_survives_is_a_failure(
+    monkeypatch, capsys, left, status
+):
+    made = Count("u/a", made=2, caught=1, survivors=left)
+    monkeypatch.setattr("autograder.oracle.generated.count", lambda exercise: made)
+    assert cli.main(["generated", "attention"]) == status
+    assert capsys.readouterr().out.count("    a -> b\n") == len(left) * len(
+        specifications("attention")
+    )
+
+
+def test_a_build_says_which_files_it_has_changed(monkeypatch, capsys):
+    changed = {"attention": [find_unit("attention").source]}
+    monkeypatch.setattr(
+        "autograder.authoring.course.build", lambda unit: changed.get(unit.name, [])
+    )
+    assert cli.main(["build", "02", "positional_encoding"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "02_attention: source/02_attention/02_attention.ipynb",
+        "01_positional_encoding: up to date",
+    ]
+
+
+def test_a_unit_that_is_not_known_ends_the_command_in_a_line(capsys):
+    assert cli.main(["build", "no_such_unit"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith('autograder: there is no unit "no_such_unit"')
+    assert error.count("\n") == 1

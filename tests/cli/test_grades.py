@@ -1,0 +1,45 @@
+"""Commands after grading say in a line what they made, or what they lack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder import cli
+
+
+def test_the_command_writes_the_leaderboard_of_a_course(course, capsys):
+    assert cli.main(["leaderboard", "06", "--course", str(course)]) == 0
+    page, table = map(Path, capsys.readouterr().out.split())
+    assert page.parent == table.parent == course / "reports"
+    assert "Nobody is on the board yet." in page.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_written_is_one_line(course, capsys):
+    (course / "reports").write_text("in the way")
+    assert cli.main(["leaderboard", "06", "--course", str(course)]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"autograder: {course}") and "reports" in said
+
+
+@pytest.mark.parametrize(
+    "asked", [["report"], ["report", "06", "--all"], ["report", "--shareable"]]
+)
+def test_a_report_is_of_a_unit_or_of_all(course, capsys, asked):
+    assert cli.main([*asked, "--course", str(course)]) == 1
+    assert capsys.readouterr().err == "autograder: say a unit, or --all\n"
+
+
+def test_a_unit_that_nobody_has_graded_ends_in_a_line(course, capsys):
+    for command in (["report", "06"], ["grades", "06", "--format", "moodle"]):
+        assert cli.main([*command, "--course", str(course)]) == 1
+        (said,) = capsys.readouterr().err.splitlines()
+        assert said.startswith("autograder: there is no ")
+    assert not (course / "reports").exists()
+
+
+def test_a_format_that_no_lms_has_is_refused(course, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["grades", "06", "--format", "webct", "--course", str(course)])
+    assert "invalid choice: 'webct'" in capsys.readouterr().err

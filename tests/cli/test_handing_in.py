@@ -1,0 +1,59 @@
+"""Commands before grading take back what was given, and say what cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder import cli
+
+
+@pytest.fixture
+def said(course, capsys):
+    """Runs a command in the course; its status, and all that it printed."""
+
+    def run(command: str, *arguments: str) -> tuple[int, str]:
+        status = cli.main([command, "06", *arguments, "--course", str(course)])
+        printed = capsys.readouterr()
+        return status, printed.out + printed.err
+
+    return run
+
+
+def test_more_time_is_given_listed_and_taken_back(said):
+    assert said("extend", "ada", "--days", "1", "--hours", "2")[0] == 0
+    assert "ada: 1 day, 2:00:00 after the deadline" in said("extend")[1]
+    assert said("extend", "ada")[1].startswith("ada: none")
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--hours", "-2"], "an extension cannot end before the deadline"),
+        (
+            ["--until", "2026-12-03 23:59"],
+            "has no deadline yet; give --days or --hours",
+        ),
+    ],
+)
+def test_a_time_that_cannot_be_is_refused_in_a_line(said, asked, says):
+    status, printed = said("extend", "ada", *asked)
+    assert status == 1 and says in printed and printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--format", "moodle"], "--format is one of gradescope, prairielearn, text"),
+        (["--tell", "all"], "--tell is one of points, cases, panels"),
+    ],
+)
+def test_what_a_service_cannot_be_told_is_said_in_a_line(said, tmp_path, asked, says):
+    where = ["--submission", str(tmp_path), "--results", str(tmp_path / "r")]
+    status, printed = said("hosted", *where, *asked)
+    assert status == 1 and says in printed and printed.count("\n") == 1
+    assert not (tmp_path / "r").exists()
+
+
+def test_archives_of_an_lms_that_is_not_known_are_not_read(said):
+    status, printed = said("collect", "nowhere.zip", "--lms", "webct")
+    assert status == 1 and "--lms is one of canvas, moodle" in printed

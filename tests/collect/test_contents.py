@@ -1,0 +1,40 @@
+"""What one student handed in, by the path that each file gets."""
+
+from __future__ import annotations
+
+from tests.collect.course import ADA
+from tests.collect.packed import MOODLE, zipped
+from tests.tiny_course import UNIT
+
+
+def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
+    packed = zipped(
+        ("my work/attention.ipynb", ADA),
+        ("my work/data.txt", b"1"),
+        ("my work/timestamp.txt", b"2000-01-01"),
+    )
+    path = course.zip(
+        ("lovelaceada_12345_678901_work.zip", packed),
+        ("óðinssonbob_12346_678902_broken.zip", b"PK no"),
+    )
+    told = course.collect(path)
+    assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
+    assert "timestamp.txt" not in course.placed["ada"]
+    assert "cannot be unpacked: it is not a readable zip" in told["bob"].says
+
+
+def test_moodle_s_online_text_stays_beside_the_file(course):
+    file, text = (MOODLE.format("Ada Lovelace", k) for k in ("file", "onlinetext"))
+    only = MOODLE.format("Bob Óðinsson", "onlinetext_")
+    path = course.zip(
+        (f"{file}/attention.ipynb", ADA),
+        (f"{text}/onlinetext.html", b"<p>late bus"),
+        (f"{only}/onlinetext.html", b"<p>I was ill"),
+    )
+    told = course.collect(path)
+    assert course.placed["ada"] == {
+        f"{UNIT}.ipynb": ADA,
+        "onlinetext.html": b"<p>late bus",
+    }
+    assert not told["ada"].needs_person
+    assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
