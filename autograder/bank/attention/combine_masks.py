@@ -229,7 +229,7 @@ EXERCISE = Specification(
                         return second if first is None else first
                     if first.numel() < second.numel():
                         first, second = second, first
-                    first &= second[..., : first.shape[-1]] if second.dim() == 2 else second.any(0)
+                    first &= second if second.dim() <= first.dim() else second.any(0)
                     return first
                 """)],
         ),

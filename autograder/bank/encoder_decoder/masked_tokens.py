@@ -35,9 +35,11 @@ def _hidden(
         chosen = draw.flags(batch, length, chance=0.4)
         # Each of the four kinds of places occurs, whatever is drawn.
         chosen[:, 0] = torch.arange(batch) % 2 == 0
+        if batch > 2:  # one sentence of several is left as it is
+            chosen[1] = False
         chosen[:, -1] |= ~keep[:, -1]
         if int((chosen & keep).sum()) < 3:  # which is rare, and has been drawn
-            chosen |= keep
+            chosen[::2] |= keep[::2]
         first, second, *_, last = (chosen & keep).nonzero().tolist()
         ids[tuple(first)] = special[0]
         ids[tuple(second)] = 0 if pad_id else 1

@@ -35,29 +35,42 @@ def scores(function: Any, inputs: Inputs) -> Seen:
 
 @probe("attention/softmax")
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """The weights, x afterwards, and the gradient of a weighted sum if one is asked.
-
-    In float64, where rounding hides nothing, also what rows lack, and small shares.
-    """
+    """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
     x = inputs["x"]
-    closed = x == -torch.inf
     with _without_softmax():
         weights = tensor(function(x), "the weights")
-        exact = tensor(function(x.double()), "the weights").double()
-    seen = {"weights": weights, "x afterwards": x}
-    if exact.shape == x.shape:
-        lacking = 1024 * (1 - exact.sum(-1))
-        seen["what rows lack to 1, times 1024, in float64"] = lacking.to(x.dtype)
-        logarithms = exact.clamp(min=1e-30).log()
-        seen["logarithms of the weights, in float64"] = logarithms.to(x.dtype)
-    if closed.any() and weights.shape == closed.shape:
-        seen["weights of -inf that are not 0"] = (weights[closed] != 0).sum()
-        with _without_softmax():  # below whatever may have been filled in
-            low = tensor(function(x.double() - 2.0**34), "the weights")
-        if low.shape == closed.shape:
-            count = (low[closed] != 0).sum()
-            seen["weights of -inf that are not 0, near minus 17 billion"] = count
+        seen = {"weights": weights, "x afterwards": x}
+        if weights.shape == x.shape:
+            seen |= _in_float64(function, x, weights)
     return seen | gradients(function, [x], ["x"], inputs)
+
+
+def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
+    """What rounding hides in float32: of rows with `-inf`, or of numbers far apart."""
+    closed = x == -torch.inf
+    if not closed.any() and x.max() - x.min() < _FAR:
+        return {}
+    exact, low = (
+        tensor(function(other), "the weights")
+        for other in (x.double(), x.double() - 2.0**34)  # below what fills many a hole
+    )
+    if exact.shape != x.shape or low.shape != x.shape:
+        return {}
+    if not closed.any():
+        logarithms = exact.clamp(min=1e-30).log()
+        return {"logarithms of the weights, in float64": logarithms.to(x.dtype)}
+    # Where another type comes back, that is told elsewhere, and rounding is no gap.
+    lacking = 2**20 * (1 - exact.sum(-1)) * (exact.dtype == torch.float64)
+    return {
+        "what rows lack to 1, in millionths, in float64": lacking.to(x.dtype),
+        "weights of -inf that are not 0": (weights[closed] != 0).sum(),
+        "weights of -inf that are not 0, near minus 17 billion": (
+            (low[closed] != 0).sum()
+        ),
+    }
+
+
+_FAR = 100.0  # between numbers of one tensor, of which `exp` leaves little
 
 
 @contextlib.contextmanager
