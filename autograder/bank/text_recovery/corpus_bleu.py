@@ -105,13 +105,15 @@ def _brief(draw: Draw) -> Inputs:
 def _one_four_gram(draw: Draw) -> Inputs:
     """One output of four words, the last one wrong: there is one four-gram, no more.
 
-    It is shorter than its reference by one word.
+    It is shorter than its reference by one word. Some outputs of one word, all right,
+    make another BLEU of each drawing.
     """
     longest = max(plain_sentences(draw, 5), key=lambda text: len(text.split()))
     original = " ".join(longest.split()[:5])
+    single = original.split()[: int(draw.ids(1, 6))]
     return {
-        "hypotheses": json.dumps([" ".join([*original.split()[:3], "qu"])]),
-        "references": json.dumps([[original]]),
+        "hypotheses": json.dumps([" ".join([*original.split()[:3], "qu"]), *single]),
+        "references": json.dumps([[original], *([word] for word in single)]),
         "switches": json.dumps(_ALL[4:]),
     }
 
@@ -212,7 +214,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one_four_gram",
-            title="one output of four words, the last one wrong",
+            title="one output of four words, the last one wrong, and some of one word",
             inputs=_one_four_gram,
             hint="An order of which there is a single n-gram is an order.",
         ),
