@@ -135,7 +135,10 @@ def test_a_class_has_a_name_of_its_own():
 
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
+    # Data, and what observes: every mutant and every accepted solution goes through.
     "bank/*": "bank/test_bank.py",
+    "student/probes/*": "oracle/test_verify.py",
+    # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/boxed": "grading/test_disturbed.py",
     "grading/checking": "grading/test_disturbed.py",
     "grading/keeping": "grading/test_converter.py",
@@ -146,7 +149,6 @@ ELSEWHERE = {
     "kernel/provisioner": "kernel/test_life.py",
     "kernel/watch": "kernel/test_life.py",
     "kernel/zygote": "kernel/test_life.py",
-    "student/probes/*": "oracle/test_verify.py",
 }
 
 

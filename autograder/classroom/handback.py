@@ -50,7 +50,7 @@ def write(unit: str, root: Path, folder: Path) -> Made:
     zips: dict[str, dict[str, Path]] = {}
     for student, page in pages.items():
         note = notes.get(student, Note())
-        lms, name = _name(note, known.get(student, Student(student)), unit)
+        lms, name = name_for(note, known.get(student, Student(student)), unit)
         zips.setdefault(lms, {})[name] = page
     paths = tuple(
         _pack(folder / f"{unit}-feedback-{lms}.zip", members)
@@ -64,7 +64,7 @@ def write(unit: str, root: Path, folder: Path) -> Made:
     return Made(paths, tuple(remarks))
 
 
-def _name(note: Note, student: Student, unit: str) -> tuple[str, str]:
+def name_for(note: Note, student: Student, unit: str) -> tuple[str, str]:
     """Which zip a student's page belongs to, and what it is called there."""
     if note.lms == "Canvas" and (found := _CANVAS.fullmatch(note.origin)):
         return "canvas", f"{found['head']}_{unit}.html"

@@ -30,7 +30,7 @@ def as_html(unit: Unit) -> str:
     """The page of a unit, exercise by exercise in the order of its notebook."""
     cells = read(unit)
     title = cells[0].text.splitlines()[0].lstrip("# ")
-    entries = list(_entries(cells))
+    entries = list(sections(cells))
     used = list(dict.fromkeys(a for entry in entries for a in entry.aspects))
     return render(
         "mistakes.html.j2", unit.label, title=title, entries=entries, aspects=used
@@ -48,7 +48,7 @@ def make(unit: Unit, folder: Path) -> Path:
     return path
 
 
-def _entries(cells: Sequence[Cell]) -> Iterator[Section]:
+def sections(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":

@@ -59,7 +59,7 @@ def test_each_page_goes_where_its_submission_came_from(graded, capsys):
 def test_canvas_finds_student_and_file_in_the_name(name):
     """Its rule: the first two parts between underscores that are numbers."""
     note = Note(lms="Canvas", origin=name.replace("html", "ipynb"))
-    _, made = handback._name(note, handback.Student("ada"), UNIT)
+    _, made = handback.name_for(note, handback.Student("ada"), UNIT)
     numbers = [part for part in made.split("_") if part.isdigit()]
     assert numbers[:2] == ["12", "34"]
 
@@ -76,7 +76,7 @@ def test_canvas_finds_student_and_file_in_the_name(name):
 def test_moodle_finds_the_participant_in_the_name(origin):
     """Its rule: at most five parts between underscores, of which it knows four."""
     note = Note(lms="Moodle", origin=origin)
-    _, made = handback._name(note, handback.Student("ada"), UNIT)
+    _, made = handback.name_for(note, handback.Student("ada"), UNIT)
     assert made.split("_", 4) == [
         "Ada Lovelace",
         "7",

@@ -81,8 +81,11 @@ def test_a_unit_that_is_not_there_is_a_plain_error(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_points_are_divided_over_aspects_and_sum_to_the_exercises():
-    for entry in mistakes._entries(mistakes.read(UNIT)):
+def test_the_aspects_of_each_exercise_sum_to_its_points():
+    for entry in mistakes.sections(mistakes.read(UNIT)):
         assert sum(entry.aspects.values()) == pytest.approx(entry.points)
+
+
+def test_the_page_says_what_earns_which_points():
     page = words(mistakes.as_html(UNIT))
     assert "What earns which points" in page and "masks" in page
