@@ -36,7 +36,7 @@ class CaseKind:
             counts beside the right answer of a case that is not open.
         tells: mistakes, by a way's name, that every drawing tells from the right; it is
             drawn again until it does, so that they cost the same whatever is drawn. Not
-            where the answers are known.
+            where known answers depend on what is drawn.
     """
 
     name: str

@@ -18,7 +18,7 @@ from autograder.oracle.specification import (
 
 def _patients(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, right: str = "grows",
-    hidden: bool = False,
+    hidden: bool = False, tells: tuple[str, ...] = (),
 ) -> CaseKind:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         groups = 2 + int(draw.ids(0, 2))
@@ -38,7 +38,7 @@ def _patients(
     }
     return CaseKind(
         name=name, title=title, inputs=inputs, hint=hint, hidden_only=hidden,
-        known=lambda draw: answers,
+        known=lambda draw: answers, tells=tells,
     )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ EXERCISE = Specification(
             "rows", "all rows look at the first row's cache; and only the keys are cut",
             ("first row for all", "cuts keys only"),
             "Are your rows different from each other? Feed something after a cut.",
-            hidden=True,
+            hidden=True, tells=("same_best_token",),
         ),
         _patients(
             "places", "places go on counting after a cut; and the offset is one too small",

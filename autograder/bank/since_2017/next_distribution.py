@@ -110,7 +110,7 @@ EXERCISE = Specification(
             inputs=_logits(2, 13, 5, penalty=2.0, temperature=0.75, min_p=0.0625),
             hint="As above.",
             hidden_only=True,
-            tells=("logits_changed",),
+            tells=("bound_of_all_rows", "temperature_last"),
         ),
     ],
     mutants=[

@@ -17,12 +17,14 @@ def next_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The probabilities, those of one row alone, and both inputs afterwards."""
     logits, written, given = inputs["logits"], inputs["written"], options(inputs)
 
+    alone, own = logits[1:2].clone(), written[1:2].clone()
+
     def call(logits: torch.Tensor, written: torch.Tensor) -> torch.Tensor:
         return tensor(function(logits, written, **given), "the distribution")
 
     return {
         "probabilities": call(logits, written),
-        "probabilities of one row alone": call(logits[1:2], written[1:2]),
+        "probabilities of one row alone": call(alone, own),
         "logits afterwards": logits,
         "written afterwards": written,
     }
