@@ -57,7 +57,10 @@ def _telling(specification: Specification, kind: CaseKind) -> CaseKind:
         for _ in range(_DRAWINGS):
             made = kind.inputs(draw)
             case = _case(specification, kind, "", reference, made, {}, True)
-            given = mistaken_answers(specification, wrong, made).values()
+            given = (
+                mistaken_answers(specification, {name: one}, made)[name]
+                for name, one in wrong.items()
+            )
             if not any(compare(case, answers).passed for answers in given):
                 return made
         raise CourseError(

@@ -15,8 +15,11 @@ from autograder.bank.text_recovery._inputs import BOS, EOS, PAD, fine_numbers
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
-_SIX = (3, 1, 0, 2, 5, 4)  # sentences, in another order than they are known in
-_OTHERS = (1, 4, 2, 0, 3, 5)  # the same ones in one more: shapes stay, answers do not
+# Sentences, in another order than they are known in; so many that each kind of mistake
+# meets one that tells it.
+_MANY = tuple(7 * i % 48 for i in range(1, 49))
+_FEW = (3, 1, 0, 2, 5, 4)
+_OTHERS = _MANY[::-1]  # the same ones in one more: shapes stay, answers do not
 
 
 def _soft_script(
@@ -35,12 +38,14 @@ def _soft_script(
     places[..., [PAD, BOS]] = -40.0
     rise = torch.arange(length) * 0.75 - 2.0 + eos
     places[..., EOS] = places[..., EOS] / 2 + rise
+    habits = fine_numbers(draw, vocab, vocab, scale=0.5)
+    habits[:, EOS] = 0.0  # all sentences share them: no drawing ends early or late
     source = draw.ids(4, vocab, len(batch), 5)
     source[:, 0] = 4 + torch.tensor(batch)
     source[-1, 3:] = PAD
     return {
         "places": places,
-        "habits": fine_numbers(draw, vocab, vocab, scale=1.0),
+        "habits": habits,
         "source": source,
         "beam_sizes": json.dumps(list(sizes)),
         "alpha": torch.tensor(alpha),
@@ -50,8 +55,8 @@ def _soft_script(
 
 def _early_end(draw: Draw) -> Inputs:
     """EOS is nearly the best at once; whatever else follows gets worse and worse."""
-    made = _soft_script(draw, _SIX, [2, 3], 1.0, 9, eos=-4.0)
-    made["places"] = made["places"] / 4
+    made = _soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
+    made["places"] = made["places"] / 16
     made["places"][:, 0] -= 12.0
     made["places"][:, 0, 5] = 3.5
     made["places"][:, 0, EOS] = 3.0
@@ -165,7 +170,7 @@ def _by_default(draw: Draw) -> Inputs:
 
 def _says_specials(draw: Draw) -> Inputs:
     """PAD and BOS are likely tokens: to the search, tokens like all others."""
-    made = _soft_script(draw, _SIX, [2, 3], 0.25, 6)
+    made = _soft_script(draw, _MANY, [2, 3], 0.25, 6)
     made["places"][:, ::2, PAD] = 2.0
     made["places"][:, 1::2, BOS] = 2.0
     return made
@@ -178,27 +183,42 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="small",
-            title="six sentences, k = 1 and 2",
-            inputs=lambda draw: _soft_script(draw, _SIX, [1, 2], 1.0, 7),
+            title="many sentences, k = 1 and 2",
+            inputs=lambda draw: _soft_script(draw, _MANY, [1, 2], 1.0, 16),
             hint="The k best continuations of all prefixes together stay live.",
+            tells=(
+                "first_end_wins",
+                "ended_stay_live",
+                "last_end_wins",
+                "small_steps_lost",
+            ),
         ),
         CaseKind(
             name="wide",
-            title="three sentences, k = 3 and 5",
-            inputs=lambda draw: _soft_script(draw, [2, 0, 1], [3, 5], 1.0, 8),
+            title="many sentences, k = 3 and 5",
+            inputs=lambda draw: _soft_script(draw, _MANY, [3, 5], 1.0, 17),
             hint="Ended hypotheses are compared by score / length^alpha.",
+            tells=(
+                "first_end_wins",
+                "small_steps_lost",
+                "last_end_wins",
+                "length_off_by_one",
+                "ended_stay_live",
+            ),
         ),
         CaseKind(
             name="no_norm",
             title="alpha = 0: raw scores",
-            inputs=lambda draw: _soft_script(draw, _OTHERS, [2, 4], 0.0, 7),
+            inputs=lambda draw: _soft_script(draw, _OTHERS, [2, 4], 0.0, 16),
             hint="With alpha 0 the lengths do not count.",
+            tells=("small_steps_lost", "per_prefix", "no_parent"),
         ),
         CaseKind(
             name="half",
             title="alpha = 0.5, EOS unlikely, max_len = 5",
-            inputs=lambda draw: _soft_script(draw, _SIX, [3], 0.5, 5, eos=-6.0),
+            inputs=lambda draw: _soft_script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
             hint="After max_len steps, the best ended hypothesis is the answer.",
+            tells=("small_steps_lost", "length_off_by_one"),
         ),
         CaseKind(
             name="early",
@@ -232,43 +252,53 @@ EXERCISE = Specification(
             title="ends after 2 and after 5 tokens, alpha = 1",
             inputs=_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
             hint="A length is a number of tokens, EOS included, BOS not.",
+            tells=("scores_forgotten", "divided_by_k"),
         ),
         CaseKind(
             name="defaults",
             title="four sentences, with beam_size, max_len and alpha as they come",
             inputs=_by_default,
             hint="A beam of 4, at most 60 tokens, scores divided by the length.",
+            tells=("length_off_by_one",),
         ),
         CaseKind(
             name="specials",
             title="PAD and BOS as continuations, alpha = 0.25",
             inputs=_says_specials,
             hint="All continuations count, whatever they are; only EOS ends.",
+            tells=("small_steps_lost", "length_off_by_one", "stops_by_raw_score"),
         ),
         CaseKind(
             name="exhaustive",
             title="k as large as the number of prefixes",
             inputs=_garden_path,
             hint="With a beam that wide nothing is ever dropped.",
+            tells=("length_off_by_one",),
         ),
         CaseKind(
             name="other",
-            title="twelve sentences, k = 4",
-            inputs=lambda draw: _soft_script(draw, [*_SIX, *range(6, 12)], [4], 0.75, 9),
+            title="many sentences, k = 4",
+            inputs=lambda draw: _soft_script(draw, _MANY, [4], 0.75, 18),
             hint="The same for other sentences.",
             hidden_only=True,
+            tells=(
+                "ended_stay_live",
+                "first_end_wins",
+                "small_steps_lost",
+                "length_off_by_one",
+            ),
         ),
         CaseKind(
             name="long",
             title="a beam of 9, up to 70 tokens",
-            inputs=lambda draw: _soft_script(draw, _SIX, [9], 1.0, 70, eos=-99.0),
+            inputs=lambda draw: _soft_script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
             hint="Nothing stops a beam at some width, or a text at some length.",
             hidden_only=True,
         ),
         CaseKind(
             name="endless",
             title="EOS is very improbable",
-            inputs=lambda draw: _soft_script(draw, _SIX, [3], 1.0, 4, eos=-900.0),
+            inputs=lambda draw: _soft_script(draw, _MANY, [3], 1.0, 4, eos=-900.0),
             hint="EOS is a continuation in every step, however improbable.",
             hidden_only=True,
         ),

@@ -68,6 +68,7 @@ EXERCISE = Specification(
             title="texts shorter than n",
             inputs=_short_texts,
             hint="A text of three words has no 4-gram: 0 of 0.",
+            tells=("unordered", "sets_total"),
         ),
         CaseKind(
             name="two",

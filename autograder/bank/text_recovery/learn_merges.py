@@ -73,6 +73,7 @@ EXERCISE = Specification(
             title="sixteen words",
             inputs=lambda draw: _counts(draw, 12, 9, 10, tie=True),
             hint="Count pairs within words, weighted with the words' counts.",
+            tells=("each_pair_once", "ties_first_met"),
         ),
         CaseKind(
             name="ties",
@@ -91,17 +92,19 @@ EXERCISE = Specification(
             title="merges until no pair is left",
             inputs=lambda draw: _counts(draw, 5, 9, 99, low=2),
             hint="In the end each word is one symbol: no pair, no merge.",
+            tells=("ties_by_letters", "each_pair_once", "stops_early"),
         ),
         CaseKind(
             name="real",
             title="the words of 60 sentences, and two frequent ones",
             inputs=lambda draw: _real_counts(draw, 60),
             hint="After each merge the pairs are counted anew.",
+            tells=("ties_by_letters", "each_pair_once"),
         ),
         CaseKind(
             name="more",
             title="other words",
-            inputs=lambda draw: _counts(draw, 19, 30, 25),
+            inputs=lambda draw: _counts(draw, 19, 30, 25, tie=True),
             hint="The same for other words.",
             hidden_only=True,
         ),

@@ -74,6 +74,7 @@ EXERCISE = Specification(
             title="merges that compete",
             inputs=_order_matters,
             hint="The merges apply in the order in which they were learnt.",
+            tells=("last_merge_left_out",),
         ),
         CaseKind(
             name="ends",
@@ -94,6 +95,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _segment_inputs(draw, 10, 20),
             hint="The same for other words.",
             hidden_only=True,
+            tells=("sorted_merges", "leftmost_first", "longest_first"),
         ),
     ],
     mutants=[
