@@ -54,13 +54,20 @@ def _soft_script(
 
 
 def _early_end(draw: Draw) -> Inputs:
-    """EOS is nearly the best at once; whatever else follows gets worse and worse."""
+    """EOS is nearly the best at once; whatever else follows gets worse and worse.
+
+    To some sentences, this happens after a first token that is drawn.
+    """
     made = _soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
     made["places"] = made["places"] / 16
     made["places"][:, 0] -= 12.0
     made["places"][:, 0, 5] = 3.5
-    made["places"][:, 0, EOS] = 3.0
+    made["places"][:, 0, EOS] = 2.875
     made["habits"] = made["habits"] / 8
+    later = draw.flags(len(_MANY)).nonzero().flatten()
+    made["places"][later] = made["places"][later].roll(1, dims=1)
+    made["places"][later, 0] = -40.0
+    made["places"][later, 0, draw.ids(5, 9, len(later))] = 0.0
     return made
 
 
@@ -294,6 +301,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _soft_script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
             hint="Nothing stops a beam at some width, or a text at some length.",
             hidden_only=True,
+            tells=("last_end_wins",),
         ),
         CaseKind(
             name="endless",
