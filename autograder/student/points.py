@@ -84,7 +84,7 @@ def _shares(result: CaseResult) -> dict[str, float]:
 def _aspect(case: Case, name: str) -> str:
     if case.says or case.aspect not in _RESULTS:
         return case.aspect
-    if name.startswith("gradient of "):
+    if name.startswith(("gradient of ", "vectors that start ")):
         return "learning"
     if name.endswith(" afterwards") or "second call" in name:
         return "calls"
