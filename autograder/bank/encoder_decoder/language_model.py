@@ -202,6 +202,17 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("self.pad_id = pad_id", "self.pad_id = 0")])],
         ),
         Mutant(
+            name="pad_id_not_handed_on",
+            says="The input layer does not know `pad_id`: it takes 0 for padding, so the "
+            "wrong vector starts as zero and is not trained.",
+            asks="Which arguments does your `InputLayer` get? (It has a default for the "
+            "last one.)",
+            ways=[Way(edits=[
+                Edit("vocab, d_model, positions, dropout, pad_id",
+                     "vocab, d_model, positions, dropout"),
+            ])],
+        ),
+        Mutant(
             name="padding_starts_at_random",
             says="The vector of `pad_id` does not start as zero: the weights were "
             "filled anew.",
