@@ -47,6 +47,16 @@ def course_version(names: Iterable[str]) -> str:
     return "\n".join([*imports, *map(solution_source, chosen)])
 
 
+def is_better(again: Record, before: Record) -> bool:
+    """Whether the second verdict earns more, or as much and names a mistake at last.
+
+    A mistake on top of an earlier one is like no known mistake; alone it may be one.
+    """
+    if again.points != before.points:
+        return again.points > before.points
+    return bool(again.mistake) and not before.mistake
+
+
 def given(decision: Decision, names: Iterable[str]) -> Decision:
     """The decision on a check that was tried again, saying what was put in place.
 

@@ -113,7 +113,8 @@ class Checks:
     ) -> None:
         """Run a check again with the course's version of some exercises before it.
 
-        The better of the two verdicts counts; nothing else leaves this box.
+        The better of the two verdicts counts (see carrying); nothing else leaves this
+        box.
         """
         if not self._has_second_box(index, names):
             return
@@ -126,7 +127,7 @@ class Checks:
             )
             decision = self._decided(question, cell, check, index)
         before = self._records[cell.metadata.nbgrader.grade_id]
-        if decision.record.points > before.points:
+        if carrying.is_better(decision.record, before):
             self._keep(cell, index, carrying.given(decision, names))
 
     def _decided(

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.bank import specification
 from autograder.grading import carrying, converter
 from autograder.grading.checking import Checks
+from autograder.grading.record import Record
 from autograder.oracle.variants import solution_source
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
@@ -163,6 +164,17 @@ def test_a_box_serves_another_check_if_nothing_too_much_is_in_place(
     checks = Checks(boxes, None, "ann", "key", 20.0)
     assert checks._has_second_box(3, in_place) and checks._has_second_box(7, wanted)
     assert boxes.did == ["fresh", then]
+
+
+def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():
+    def record(points: float, mistake: str = "") -> Record:
+        return Record("u/e", points, 10.0, mistake)
+
+    assert carrying.is_better(record(2.0), record(1.0, "unscaled"))
+    assert carrying.is_better(record(1.0, "unscaled"), record(1.0))
+    assert not carrying.is_better(record(1.0), record(1.0))
+    assert not carrying.is_better(record(1.0, "one"), record(1.0, "another"))
+    assert not carrying.is_better(record(0.5, "unscaled"), record(1.0))
 
 
 def test_a_setting_switches_it_off(pristine, tmp_path):
