@@ -242,7 +242,12 @@ EXERCISE = Specification(
             title="other outputs, two references",
             inputs=lambda draw: _corpus(draw, 25, 2, 0.2),
             hint="The same for other texts.",
-            tells=("tie_to_longer", "signs_stripped", "split_always"),
+            tells=(
+                "lower_cased",
+                "tie_to_longer",
+                "signs_stripped",
+                "split_always",
+            ),
             hidden_only=True,
         ),
     ],
