@@ -301,7 +301,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _soft_script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
             hint="Nothing stops a beam at some width, or a text at some length.",
             hidden_only=True,
-            tells=("last_end_wins", "small_steps_lost"),
+            tells=("narrow_beam", "last_end_wins", "small_steps_lost"),
         ),
         CaseKind(
             name="endless",
