@@ -37,11 +37,12 @@ def scores(function: Any, inputs: Inputs) -> Seen:
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
     x = inputs["x"]
+    untouched = x.clone()
     with _without_softmax():
         weights = tensor(function(x), "the weights")
         seen = {"weights": weights, "x afterwards": x}
         if weights.shape == x.shape:
-            seen |= _in_float64(function, x, weights)
+            seen |= _in_float64(function, untouched, weights)
     return seen | gradients(function, [x], ["x"], inputs)
 
 
