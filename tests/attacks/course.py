@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -176,7 +177,12 @@ def _settings(stock: bool) -> str:
 def _run_bounded(
     command: list[str], root: Path, log: object, seconds: float
 ) -> tuple[int, int]:
-    """Run a command; its status (-1: too slow) and the most memory it held, in MB."""
+    """Run a command; its status (-1: too slow) and the most memory it held, in MB.
+
+    0 if that is no more than we hold ourselves: on Linux a new process has the memory
+    of the one that started it on its account.
+    """
+    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     environment = {k: v for k, v in os.environ.items() if "AUTOGRADER" not in k}
     environment |= {
         "COURSE_TOKEN": f"{CANARY}-environment",
@@ -200,4 +206,5 @@ def _run_bounded(
             os.kill(started.pid, signal.SIGKILL)
         time.sleep(0.05)
     started.returncode = os.waitstatus_to_exitcode(ended[1])
-    return -1 if late else started.returncode, ended[2].ru_maxrss >> 10
+    most = ended[2].ru_maxrss
+    return -1 if late else started.returncode, most >> 10 if most > ours else 0

@@ -72,6 +72,7 @@ EXERCISE = Specification(
             title="one sentence",
             inputs=_padding_anywhere(1),
             hint="A batch of one is a batch.",
+            tells=("first_always_open",),
         ),
         CaseKind(
             name="anywhere",

@@ -114,6 +114,7 @@ EXERCISE = Specification(
             ),
             hint="Does it work for a batch of one?",
             hidden_only=True,
+            tells=("shuffled_in_place",),
         ),
     ],
     mutants=[
