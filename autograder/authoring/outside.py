@@ -20,11 +20,7 @@ from autograder.course.files import write
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
-from autograder.student.exercise import (
-    Answers,
-    Case,
-    Value,
-)
+from autograder.student.exercise import Answers, Case, Value
 from autograder.student.otherside import OtherSide
 
 DOCUMENT = ROOT / "docs" / "outside.md"

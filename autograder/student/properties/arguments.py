@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import nn
 
-from autograder.student.properties.call import Call, Named, Results, Tries
+from autograder.student.properties.call import (
+    Call,
+    Named,
+    Results,
+    Tries,
+    copied_module,
+)
 from autograder.student.properties.stand_in import dropout_is, nothing
 
 
@@ -170,33 +177,20 @@ def spread(call: Call) -> Tries:
 
 
 def _in_float64(call: Call) -> Results:
-    """The results and their types; a module is float64, too, for as long."""
+    """The results and their types; of a module, those of a copy in float64."""
     exact = {
         name: value.double()
         for name, value in call.tensors().items()
         if value.is_floating_point()
     }
-    with _double(call.target):
-        found = call(**exact)
+    if isinstance(call.target, nn.Module):
+        call = replace(call, target=copied_module(call.target).double())
+    found = call(**exact)
     types = {f"type of {name}": str(value.dtype) for name, value in found.items()}
     return types | {
         name: value.float() if value.dtype == torch.float64 else value
         for name, value in found.items()
     }
-
-
-@contextlib.contextmanager
-def _double(target: object) -> Iterator[None]:
-    """A module in float64 for a while."""
-    own = target.parameters() if isinstance(target, nn.Module) else ()
-    before = {parameter.dtype for parameter in own}
-    if not isinstance(target, nn.Module) or len(before) > 1:
-        yield
-        return
-    target.double()
-    yield
-    for kind in before:
-        target.to(kind)
 
 
 def closed(call: Call) -> Tries:

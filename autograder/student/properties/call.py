@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import describe, tensor
@@ -104,6 +106,13 @@ class Call:
 def copied(value: object) -> bool:
     """Whether an argument is to be copied: not a view whose strides are the point."""
     return isinstance(value, torch.Tensor) and value.is_contiguous()
+
+
+def copied_module(module: nn.Module) -> nn.Module:
+    """A deep copy; what a module keeps of a call, to be looked at, is in no graph."""
+    kept = [v for part in module.modules() for v in vars(part).values()]
+    results = [v for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf]
+    return copy.deepcopy(module, {id(v): v.detach().clone() for v in results})
 
 
 def _opened(value: torch.Tensor) -> torch.Tensor:

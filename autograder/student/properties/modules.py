@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from autograder.student.properties.call import Call, Results, Tries
+from autograder.student.properties.call import Call, Results, Tries, copied_module
 
 
 def loaded(call: Call) -> Tries:
@@ -22,20 +21,13 @@ def loaded(call: Call) -> Tries:
         second.load_state_dict(call.target.state_dict())
         return replace(call, target=second.eval())()
 
-    halved = _copied(call.target)
+    halved = copied_module(call.target)
     with torch.no_grad():
         for parameter in halved.parameters():
             parameter.mul_(0.5)
     yield "of the first module", call
     yield "of a second module with the state of the first", from_state
     yield "of a copy with half of each weight", replace(call, target=halved)
-
-
-def _copied(module: nn.Module) -> nn.Module:
-    """A deep copy; what a module keeps of a call, to be looked at, is in no graph."""
-    kept = [v for part in module.modules() for v in vars(part).values()]
-    results = [v for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf]
-    return copy.deepcopy(module, {id(v): v.detach().clone() for v in results})
 
 
 def start(call: Call) -> Tries:

@@ -60,5 +60,6 @@ OTHERS = """
         assert not moves(x, nudged(memory, b, 1))[others].any()
     """
 ALL = (COUNT, SHAPE, FUTURE, PAST, MEMORY, OTHERS)
+BUT_MEMORY = (COUNT, SHAPE, FUTURE, PAST, OTHERS)
 
 

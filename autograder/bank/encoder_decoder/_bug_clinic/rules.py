@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.encoder_decoder._bug_clinic.lines import (
     ALL,
+    BUT_MEMORY,
     COUNT,
     FUTURE,
     MEMORY,
@@ -109,11 +110,7 @@ RULES = [
         says="Your test changes the first position of the memory only.",
         asks="May a layer leave out the last word of the source?",
         ways=[Way(source=test(
-            COUNT,
-            SHAPE,
-            FUTURE,
-            PAST,
-            OTHERS,
+            *BUT_MEMORY,
             "assert moves(x, nudged(memory, 1, 0))[1].all()",
         ))],
     ),
@@ -122,11 +119,7 @@ RULES = [
         says="Your test changes the last position of the memory only.",
         asks="May a layer leave out the first word of the source?",
         ways=[Way(source=test(
-            COUNT,
-            SHAPE,
-            FUTURE,
-            PAST,
-            OTHERS,
+            *BUT_MEMORY,
             "assert moves(x, nudged(memory, 1, 3))[1].all()",
         ))],
     ),
@@ -135,11 +128,7 @@ RULES = [
         says="Your test changes all positions of the memory at once.",
         asks="May a layer leave out one word of the source?",
         ways=[Way(source=test(
-            COUNT,
-            SHAPE,
-            FUTURE,
-            PAST,
-            OTHERS,
+            *BUT_MEMORY,
             "assert moves(x, nudged(memory, 1, slice(None)))[1].all()",
         ))],
     ),
@@ -160,11 +149,7 @@ RULES = [
         says="Your test is content if *some* output moves with the memory.",
         asks="Is it `any` or `all`?",
         ways=[Way(source=test(
-            COUNT,
-            SHAPE,
-            FUTURE,
-            PAST,
-            OTHERS,
+            *BUT_MEMORY,
             """
             for j in range(4):
                 assert moves(x, nudged(memory, 1, j)).any()

@@ -72,14 +72,16 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
         found = function(x, *parts.values(), norm_first)
         return tensor(found, "the result")
 
+    def so_far() -> str:
+        return ", ".join(f"{name} {n}" for name, n in calls.items())
+
     in_eval = x.clone()
-    seen: Seen = {"output": call(x)}
-    seen["calls"] = ", ".join(f"{name} {n}" for name, n in calls.items())
+    seen: Seen = {"output": call(x), "calls": so_far()}
     for part in parts.values():
         part.eval()
     with torch.no_grad():
         seen["output in eval mode"] = call(in_eval)
-    seen["calls in both modes"] = ", ".join(f"{name} {n}" for name, n in calls.items())
+    seen["calls in both modes"] = so_far()
     for part in parts.values():
         part.train()  # in which a gradient is needed
     seen |= {"x afterwards": x, "x in eval mode afterwards": in_eval}
