@@ -55,6 +55,12 @@ def test_the_pinned_versions_are_in_range(required):
     assert pinned()[required.name.lower()] in required.specifier
 
 
+def test_nothing_pinned_makes_every_start_of_nbgrader_slow():
+    """jsonschema builds a grammar of web addresses when imported, from 4.25 on."""
+    assert pinned()["jsonschema"] < Version("4.25")
+    assert "rfc3987-syntax" not in pinned()
+
+
 def test_conda_python_is_one_that_the_project_accepts():
     assert Version("3.12") in SpecifierSet(PROJECT["requires-python"])
 
