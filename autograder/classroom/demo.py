@@ -37,14 +37,17 @@ def run(units: Sequence[Unit], root: Path) -> None:
     stale = [unit for unit in units if not is_built(unit) or _has_changed(root, unit)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)
+    current = {unit for unit in units if _is_current(root, unit)}
     for unit in tqdm(units, "sample class", unit="unit"):
         write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
-        if not _is_current(root, unit):
+        if unit not in current:
             sample.hand_in(unit, root)
     write(root / "nbgrader_config.py", (ROOT / "nbgrader_config.py").read_bytes())
     for unit in units:
         if not (root / "release" / unit.label).is_dir():
             nbgrader(root, "generate_assignment", unit.label)
+        elif unit not in current:  # what an older version released
+            nbgrader(root, "generate_assignment", unit.label, "--force")
         nbgrader(root, "autograde", unit.label)
         if not _has_feedback(root, unit):
             nbgrader(root, "generate_feedback", unit.label)
@@ -91,7 +94,7 @@ def _has_feedback(root: Path, unit: Unit) -> bool:
     return True
 
 
-def nbgrader(root: Path, command: str, assignment: str) -> None:
+def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     """Run a real ``nbgrader`` command in a course folder.
 
     Raises:
@@ -100,11 +103,11 @@ def nbgrader(root: Path, command: str, assignment: str) -> None:
     program = Path(sys.executable).with_name("nbgrader")
     if not program.is_file():
         program = Path(shutil.which("nbgrader") or "nbgrader")
-    print(f"nbgrader {command} {assignment}", flush=True)
+    print(" ".join(["nbgrader", command, assignment, *flags]), flush=True)
     log = root / f"{command}.log"
     with log.open("w") as output:
         done = subprocess.run(
-            [program, command, assignment], cwd=root, env=os.environ, stdout=output,
+            [program, command, assignment, *flags], cwd=root, env=os.environ, stdout=output,
             stderr=None if command == "autograde" else output, check=False,
         )  # fmt: skip
     if done.returncode:

@@ -32,6 +32,23 @@ def test_the_demo_grades_the_class_and_a_second_run_agrees(tmp_path, capsys):
     ).replace(f"nbgrader generate_feedback {unit.label}\n", "")
 
 
+def test_a_release_of_an_older_version_is_made_again(tmp_path, monkeypatch):
+    unit = find_unit("attention")
+    old = tmp_path / "release" / unit.label
+    old.mkdir(parents=True)
+    steps = []
+
+    def step(root, command, *arguments):
+        steps.append((command, *arguments))
+        if command == "autograde":
+            raise CourseError("far enough")
+
+    monkeypatch.setattr(demo, "nbgrader", step)
+    with pytest.raises(CourseError, match="far enough"):
+        demo.run([unit], tmp_path)
+    assert steps[0] == ("generate_assignment", unit.label, "--force")
+
+
 def test_a_failing_step_says_which_and_where_to_look(tmp_path):
     with pytest.raises(CourseError, match=r"autograde no_such_unit` failed; see .*log"):
         demo.nbgrader(tmp_path, "autograde", "no_such_unit")

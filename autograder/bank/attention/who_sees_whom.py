@@ -19,7 +19,7 @@ from autograder.oracle.specification import (
 )
 
 
-def _mixture(length: int, d: int, scale: float) -> Maker:
+def _mixture(length: int, d: int) -> Maker:
     """A layer that mixes positions, and many pairs have no influence.
 
     One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
@@ -43,7 +43,27 @@ def _mixture(length: int, d: int, scale: float) -> Maker:
         return {
             "x": x,
             "layer": "a mixture of positions",
-            "table": table * scale,
+            "table": table,
+        }
+
+    return inputs
+
+
+def _faint(length: int, d: int) -> Maker:
+    """A layer whose influences are faint; each one is of all features on all.
+
+    A random change may leave one feature nearly as it was, but not all of them.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        seen = draw.flags(length, length, chance=0.3)
+        seen[int(draw.ids(0, length))] = False  # an output that sees nobody
+        x = draw.tensor(length, d)
+        return {
+            "x": x,
+            "layer": "a mixture of positions",
+            "table": signs * seen * 0.0005,
         }
 
     return inputs
@@ -118,14 +138,14 @@ EXERCISE = Specification(
         CaseKind(
             name="mixture",
             title="a layer that treats each feature differently",
-            inputs=_mixture(4, 3, 1.0),
+            inputs=_mixture(4, 3),
             hint="Change all features of a position, and look at all features of the "
             "outputs.",
         ),
         CaseKind(
             name="faint",
             title="a layer with faint influences",
-            inputs=_mixture(6, 2, 0.0005),
+            inputs=_faint(6, 4),
             hint="A small movement is a movement, too: the limit is 1e-6.",
         ),
         CaseKind(
