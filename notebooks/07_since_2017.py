@@ -16,7 +16,7 @@
 # - what each part buys at this size, measured, also where it buys nothing;
 # - to write a test for cached decoding, where bugs hide best.
 #
-# *About 5½ hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
+# *About 6 hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
 # 7.10, 7.11 · 18 exercises and one question in words · 100 points · the whole notebook
 # runs in about five minutes on one core, three of them for the training near the end*
 #
@@ -99,8 +99,8 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 #
 # *time ~12 min · difficulty 2/5 · 5 points*
 #
-# **Why it matters.** It stands twice in every layer. And it is the one place in a model
-# where half precision is not enough.
+# **Why it matters.** It stands twice in every layer. And it is one of the few places in
+# a model where half precision is not enough.
 #
 # **What to do.** Write the module: one parameter `weight`, which starts as ones, and no
 # bias. Inputs of half precision (`float16`, `bfloat16`) are normalised in `float32`.
@@ -337,9 +337,14 @@ def points_that_turn():
     turned = rotate(start.expand(length, d_k), rotary_angles(length, d_k))
     fig, axes = plt.subplots(1, 4, figsize=(11, 2.9))
     for j, ax in enumerate(axes):
-        ax.scatter(turned[:, j], turned[:, j + 4], c=range(length), cmap="cividis")
-        for place in (0, 1, length - 1):
-            ax.annotate(f" {place}", turned[place, [j, j + 4]].tolist())
+        ax.scatter(
+            turned[:, j], turned[:, j + 4], c=range(length), cmap="cividis",
+            edgecolors="grey",
+        )  # fmt: skip
+        for place, move in {0: (6, -12), length - 1: (-6, 8), 1: (6, 3)}.items():
+            if place != 1 or j == 0:  # elsewhere it lies on place 0
+                point = turned[place, [j, j + 4]].tolist()
+                ax.annotate(str(place), point, move, textcoords="offset points")
         ax.set(title=f"pair {j}", xlim=(-1.3, 1.4), ylim=(-1.3, 1.3), aspect="equal")
     fig.tight_layout()
     show(
@@ -550,9 +555,8 @@ def the_same_scores():
 # **Why it matters.** About two thirds of a model's weights stand in these layers.
 #
 # **What to do.** Write the module with three linear layers `w_gate`, `w_up`, `w_down`,
-# all without bias. `d_ff` is the width of the *old* network: the hidden layer here has
-# the largest width with which there are **not more** weights than in the old one's two
-# matrices.
+# all without bias. `d_ff` is the width of the *old* network. Make the hidden layer here
+# as wide as it can be with **no more** weights than the two matrices of the old one.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -743,9 +747,9 @@ def against_pytorch():
 #   `i`-th block of numbers.
 # - Queries and keys are turned, **values are not**. The first position has place 0.
 #   (Any other would do: why?)
-# - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them. Nothing
-#   but the four weights stands in the `state_dict()`, here; nor, in what follows,
-#   anything but the weights that are named.
+# - Keep `num_heads` and `num_kv_heads` as attributes: section 6 asks for them. The
+#   `state_dict()` holds nothing but the four weights; in the exercises that follow,
+#   nothing but the weights that are named.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1040,7 +1044,7 @@ def against_a_llama():
 # *time ~25 min · difficulty 4/5 · 9 points*
 #
 # **Why it matters.** It makes the difference between a model that answers and one that
-# one waits for. And its bugs are silent: text still comes out.
+# keeps you waiting. And its bugs are silent: text still comes out.
 #
 # **What to do.** Given a `layer` like yours
 # (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads`), compute its output for the new
@@ -1194,7 +1198,7 @@ def bytes_of_the_cache():
 
 # %% [markdown]
 # Two gigabytes for *one* reader with multi-head attention, half a gigabyte with eight
-# heads of keys and values, 64 megabytes with one. This is why the group is there.
+# heads of keys and values, 64 megabytes with one. This is what the groups are for.
 
 
 # %% [markdown]
@@ -1297,7 +1301,7 @@ check("since_2017/next_distribution", next_distribution)
 #
 # **Why it matters.** An **explicit generator** makes a text repeatable, whatever else
 # draws random numbers. A global seed does not: one more dropout somewhere, and every
-# later token is another.
+# later token is a different one.
 #
 # **What to do.** Write `count` tokens behind a prompt. In each step, call
 # `next_logits(ids so far)`, which gives logits `(B, V)`; make the distribution of
@@ -1377,8 +1381,8 @@ check("since_2017/generate", generate)
 # seems to choose.
 #
 # But what is a token? A model with long tokens has few of them, and a large perplexity;
-# one of bytes has many, and a small one. They cannot be compared. **Bits per byte**
-# can: the whole price, in bits, over the number of bytes of the text.
+# one of bytes has many, and a small one. The two cannot be compared. **Bits per byte**
+# can be: the whole price, in bits, over the number of bytes of the text.
 #
 # And what is $x_{<t}$, if the model sees at most `window` tokens? Cut the text into
 # pieces, and the first tokens of each piece have no past. So let windows **overlap**:
@@ -1716,11 +1720,11 @@ def the_text():
 # the loss of every next byte; your `AdamW` and `clip_gradients`; the rate from
 # `rate_factor`, `lr` 0.01 at its peak, 5 % of the steps for warm-up,
 # `betas=(0.9, 0.95)`, `weight_decay=0.1`, gradients no longer than 1, 60,000 sentences.
-# If all chance comes from `seed`, you can do it again.
+# If all chance comes from `seed`, you can repeat it.
 #
 # **How it is graded.** You hand in the file `modern.safetensors`. Grading loads it into
 # a model of these sizes and measures it on text that nobody has seen. It never trains.
-# Counted is the probability that it gives to the right byte (100 % over the
+# What counts is the probability that it gives to the right byte (100 % divided by the
 # perplexity); your points grow with it, without steps:
 #
 # | probability | perplexity | share of the 8 points | what reaches it |
@@ -1730,7 +1734,8 @@ def the_text():
 # | 37 % | 2.7 | 80 % | the recipe, 800 steps: half a minute |
 # | 41.5 % | 2.4 | 100 % | |
 # | 43 % | 2.3 | 100 % | the recipe, 3,200 steps: 140 CPU seconds on our machine |
-# | 52 % | 1.9 | 112.5 %: a bonus point | more steps, or better ideas |
+# | 46 % | 2.2 | 100 % | more steps; from here on a bonus grows |
+# | 52 % | 1.9 | 112.5 %: a bonus point | many more, or better ideas |
 #
 # A model that sees the future earns nothing.
 #
@@ -1855,8 +1860,8 @@ check("since_2017/trained_model", trained_model)
 # %% [markdown]
 # How much is that? Without any model a byte costs 7 bits (there are 128 of them). How
 # often each one occurs brings it down to 4.5 bits, which one follows which to 3.3. Our
-# model came to 1.2 bits. Most of what is left is the choice of the next *word*, and no
-# model can know that.
+# model came to 1.1 bits. Most of what is left is the choice of the next *word*, and no
+# model can know that. (The check comes to a little more: its windows do not overlap.)
 
 
 # %%
@@ -1877,7 +1882,7 @@ def it_writes():
 
 
 # %% [markdown]
-# Words are mostly right, sentences often, sense rarely: this is what 47 thousand
+# Words are mostly right, sentences often, sense rarely: this is what 48 thousand
 # weights and two minutes can do. Cold text is safe text. And min-p keeps a hot one
 # readable: what it cuts is the long tail of bytes that do not make a word.
 
@@ -1996,7 +2001,7 @@ def guesses_at_work():
 # %% [markdown]
 # The distribution does not change, and that is algebra, not luck: what is kept and what
 # is added make up $p$ exactly, however bad the guesses are. The counts differ from the
-# model's own probabilities no more than 4,000 plain draws do (0.05 and 0.06 on our
+# model's own probabilities no more than 4,000 plain draws do (both by 0.06 on our
 # machine). What a bad guesser costs is time: with one, two, four and eight guesses of a
 # table of trigrams, a pass of the large model made 1.5, 1.7, 2.0 and 2.1 bytes. Looking
 # further ahead than four gains hardly anything, since one wrong guess ends a pass.
@@ -2043,6 +2048,8 @@ def sinks():
         ax.imshow(mean[block, head], cmap="cividis", vmax=0.3)
         first = mean[block, head, 32:, 0].mean()
         ax.set(title=f"block {block}, head {head}: first {first:.0%}")
+    fig.supxlabel("looks at")
+    fig.supylabel("place in the window")
     fig.tight_layout()
     show(
         fig,
@@ -2061,10 +2068,10 @@ def sinks():
 #
 # ## 11. What does each part buy?
 #
-# Papers compare at billions of weights. What is left of it at ten thousand? We exchange
-# **one** part of a small model at a time for its ancestor of 2017. All have the same
-# number of weights (within one percent: LayerNorm has a few more), and the same **CPU
-# time**, not the same number of steps: what costs time must pay for it.
+# Papers compare at billions of weights. What is left of it at twenty thousand? We
+# exchange **one** part of a small model at a time for its ancestor of 2017. All have
+# the same number of weights (within one percent: LayerNorm has a few more), and the
+# same **CPU time**, not the same number of steps: what costs time must pay for it.
 #
 # **Predict first.** Four exchanges: RMSNorm → LayerNorm, SwiGLU → ReLU, rotary → added
 # sines, grouped → multi-head. Which of them makes the loss worse? Order them.
@@ -2209,7 +2216,7 @@ def one_part_at_a_time():
     show(
         fig,
         alt="Training loss over CPU seconds for five models. Four curves lie close "
-        "together and fall to about 1.8; that of the model with added sines stays well "
+        "together and fall below 2; that of the model with added sines stays well "
         "above them.",
     )
 
@@ -2217,7 +2224,8 @@ def one_part_at_a_time():
 # %% [markdown]
 # With three seeds each, on our machine (loss on fresh text; lower is better), and the
 # same seeds in a second run. CPU time is not exact: the same 6 seconds held between 258
-# and 335 steps, and one seed came out up to 0.1 apart.
+# and 335 steps, and one seed came out up to 0.1 apart. So your one seed may put the
+# four that lie close together in another order.
 #
 # | model | weights | steps | three seeds | steps | once more |
 # |---|---|---|---|---|---|
@@ -2229,9 +2237,9 @@ def one_part_at_a_time():
 #
 # - **Rotary positions buy a lot**: 0.4 nats a byte, although the rotations cost up to a
 #   fifth of the steps.
-# - **Grouped heads cost nothing here, and buy nothing**: their prize is memory while
+# - **Grouped heads cost nothing here, and buy nothing**: what they save is memory while
 #   writing, which nobody measures in training.
-# - **RMSNorm buys nothing.** LayerNorm came out a little lower in all six pairs, by
+# - **RMSNorm buys nothing.** LayerNorm came out a little lower in five of six pairs, by
 #   0.04 on average, which is less than a seed may differ from itself. PyTorch's
 #   LayerNorm is one compiled call, our RMSNorm is six; the time that the paper saves is
 #   lost again in Python.
@@ -2245,13 +2253,12 @@ def one_part_at_a_time():
 #
 # ## 12. Longer than anything seen
 #
-# The last exchange again, with all four kinds of positions, and with a question that
-# training never asked: what if the text is twice, or four times, as long as in
-# training?
+# The exchange of positions again, now with four kinds of them, and with a question that
+# training never asked: what if the text is twice, or four times, as long?
 #
 # **Predict first**, before you run the cell. Four models, trained on 64 bytes at a
 # time: without any positions, with learned ones, with sines, with rotations. Which of
-# them stands 64 bytes, which stands 128, which 256?
+# them copes with 128 bytes? Which with 256?
 
 
 # %%
@@ -2297,12 +2304,13 @@ def positions_compared():
 # | rotary | 1.82, 1.76, 1.83 | 1.85, 1.79, 1.86 | 1.89, 1.90, 1.92 |
 #
 # Learned positions fall off a cliff: rows 64 to 255 of their table have never been
-# trained. Sines are as good as nothing at all in six seconds, and little worse when the
-# text grows. Rotary positions win everywhere, and hardly notice the length.
+# trained. In six seconds, sines help no more than no positions at all, and they get
+# only a little worse when the text grows. Rotary positions win everywhere, and hardly
+# notice the length.
 #
-# Is that a law, "rotary positions stand longer texts"? Look at the model of section 10,
-# with the *same* rotary positions, trained on 96 bytes for 3,200 steps instead of about
-# 300:
+# Is that a law, "rotary positions carry over to longer texts"? Look at the model of
+# section 10, with the *same* rotary positions, trained on 96 bytes for 3,200 steps
+# instead of about 300:
 
 
 # %%
