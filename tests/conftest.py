@@ -35,7 +35,8 @@ _SLOW_SECONDS = 3600  # after which a slow test counts as hanging
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests more time before they count as hanging."""
+    """Give slow tests more time before they count as hanging; begin with long ones."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_SECONDS))
@@ -45,7 +46,10 @@ def by_cost(first_slow: str = "06") -> list:
     """All units; from a number on they take minutes, and so are marked slow."""
     return [
         pytest.param(
-            unit, id=unit.label, marks=[pytest.mark.slow] * (unit.number >= first_slow)
+            unit,
+            id=unit.label,
+            marks=[pytest.mark.slow] * (unit.number >= first_slow)
+            + [pytest.mark.long] * (unit.number >= "04"),
         )
         for unit in units()
     ]

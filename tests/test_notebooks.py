@@ -42,12 +42,13 @@ def is_bar(output) -> bool:
 def by_length() -> list:
     """All units; those that train for more than a minute are marked slow."""
     return [
-        pytest.param(unit, id=unit.label, marks=[pytest.mark.slow] * long)
+        pytest.param(unit, id=unit.label, marks=[pytest.mark.slow] * trains)
         for unit in units()
-        for long in ["timeout" in manifest.read(unit).limits]
+        for trains in ["timeout" in manifest.read(unit).limits]
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", by_length())
 def test_with_solutions_it_runs_and_gets_all_points(unit, tmp_path, monkeypatch):
     notebook = run(unit.source, tmp_path, monkeypatch)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom import table
 from autograder.course import ROOT, find_unit
+from tests.classroom.students import FULL, MISTAKEN
 from tests.clone import checkout
 
 UNIT = find_unit("attention")
@@ -84,11 +86,12 @@ def test_the_readme_asks_for_nothing_else():
     assert commands[3:] == lines("docs/instructor.md", "## Run a unit")[:1]
 
 
+@pytest.mark.long
 @pytest.mark.slow
-def test_make_demo_is_the_first_command_of_the_readme(tmp_path):
-    """As it stands, of one unit, beside an environment that is made already."""
-    first, second = lines("README.md", "## Two commands")
-    assert (first, second) == ("make demo", "make test")
+def test_make_demo_grades_the_sample_class_and_a_second_run_agrees(tmp_path):
+    """README's first command, of one unit, in an environment that is made already."""
+    command, second = lines("README.md", "## Two commands")
+    assert (command, second) == ("make demo", "make test")
     clone, tools = checkout(tmp_path / "course"), tmp_path / "tools"
     (clone / ".venv").mkdir()
     for path in Path(sys.prefix).iterdir():
@@ -98,11 +101,29 @@ def test_make_demo_is_the_first_command_of_the_readme(tmp_path):
     tools.mkdir()
     for name in ("make", "sh", "grep", "sed", "sort", "awk"):
         (tools / name).symlink_to(shutil.which(name))
-    said = run(f"{first} UNIT=02", clone, PATH=str(tools))
-    assert "02_attention" in said and "ada" in said
-    assert (clone / "demo" / "reports" / "02_attention.html").is_file()
+    command += f" UNIT={UNIT.number} 2>> progress.log"
+    said = run(command, clone, PATH=str(tools))
+    root, page = clone / "demo", f"{UNIT.label}/{UNIT.label}.html"
+    rows = {row.student: row for row in table.read(UNIT, root)}
+    assert UNIT.label in said and "ada" in said
+    most = max(row.points for row in rows.values())
+    assert {student for student, row in rows.items() if row.points == most} == FULL
+    assert rows["felix"].points == 0
+    for student in MISTAKEN:
+        misses = [r for r in rows[student].records.values() if r.points < r.max_points]
+        assert misses and all(r.mistake for r in misses), student
+    lost = [r.exercise for r in rows["isaac"].records.values() if not r.points]
+    assert lost == ["attention/combine_masks"]  # whose cell ends its process
+    assert (root / "gradebook.db").is_file()
+    assert len(list((root / "feedback").glob(f"*/{page}"))) == len(rows) >= 14
+    assert (root / "reports" / f"{UNIT.label}.html").is_file()
+    for done in ("generate_assignment", "generate_feedback"):  # not done again
+        assert said.count(f"nbgrader {done} {UNIT.label}\n") == 1
+        said = said.replace(f"nbgrader {done} {UNIT.label}\n", "")
+    assert run(command, clone, PATH=str(tools)) == said
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_term_follows_the_tas_commands(tmp_path):
     """Those of graders and of students, in the order in which a term needs them."""

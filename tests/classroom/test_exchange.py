@@ -137,6 +137,7 @@ def class_() -> Iterator[Class]:
             yield Class(folder, people, sample.submissions(UNIT))
 
 
+@pytest.mark.long
 @needs_accounts
 @pytest.mark.slow
 def test_a_term_from_release_to_feedback(class_):

@@ -115,6 +115,7 @@ def test_what_a_lost_machine_had_is_graded_by_another(course, tmp_path, workers)
     assert set(map(tuple, points(course).values())) == {tuple(FULL)}
 
 
+@pytest.mark.long
 def test_a_submission_that_loses_every_machine_fails_alone(course, workers):
     wish(course, "ada", down="")
     for student in ("bob", "cyd", "dan"):
@@ -126,6 +127,7 @@ def test_a_submission_that_loses_every_machine_fails_alone(course, workers):
     assert others == dict.fromkeys(("bob", "cyd", "dan"), FULL)
 
 
+@pytest.mark.long
 def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
     for student in ("bob", "cyd"):
         wish(course, student)

@@ -93,6 +93,7 @@ def test_a_model_that_diverged_ends_in_a_verdict(factor):
     assert verdict("since_2017/trained_model", weights).points == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @run(10_000)
 @given(exchanges())

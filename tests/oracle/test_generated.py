@@ -16,6 +16,7 @@ LEFT_OUT = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_no_generated_mutant_survives_without_a_reason(unit):

@@ -34,6 +34,7 @@ def test_mutants_are_caught_and_named_and_accepted_solutions_accepted(unit):
         assert row.mutants >= 3 and row.solutions >= 1, f"{row.name} is hardly tested"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [u for u in units() if u.number != "06"], ids=lambda unit: unit.label
