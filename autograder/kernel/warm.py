@@ -24,9 +24,11 @@ WARM = (
     *("executing", "executing.executing", "pexpect", "pdb", "faulthandler"),
 )
 # Slow ones, by the word in a notebook's code that asks for them. An optimiser's first
-# step imports torch._dynamo: more than a second.
+# step imports torch._dynamo: more than a second. PyTorch's own attention asks at its
+# first mask whether a size is a symbol, and imports SymPy for it: a third of a second.
 ON_DEMAND = {
     "optim": ("torch._dynamo",),
+    "MultiheadAttention": ("torch.fx.experimental.symbolic_shapes",),
     "pandas": ("pandas", "pandas.io.formats.html"),
     "seaborn": ("pandas", "pandas.io.formats.html", "seaborn"),
 }

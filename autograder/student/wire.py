@@ -7,7 +7,6 @@ checked before a byte of it is read, and whatever is wrong ends in a WireError.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import math
@@ -88,9 +87,10 @@ def send(
     left = memoryview(len(header).to_bytes(4, "big") + header + data)
     try:
         while left:
-            wait(channel, select.POLLOUT)
-            with contextlib.suppress(BlockingIOError):
+            try:
                 left = left[channel.send(left[: 1 << 20], socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                wait(channel, select.POLLOUT)
     except OSError as error:
         raise WireError(f"not sent: {type(error).__name__}") from error
 
@@ -123,6 +123,7 @@ def receive(
     """
     limits, reader = limits or Limits(), _Reader(channel, wait)
     try:
+        wait(channel, select.POLLIN)  # for each message, also of one who never stops
         length = int.from_bytes(reader.read(4), "big")
         _require(0 < length <= limits.header, "header too long")
         header = json.loads(reader.read(length))
@@ -188,8 +189,12 @@ class _Reader:
     def read(self, size: int) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            self.wait(self.channel, select.POLLIN)
-            part = self.channel.recv(min(size - len(parts), 1 << 20))
+            most = min(size - len(parts), 1 << 20)
+            try:
+                part = self.channel.recv(most, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                self.wait(self.channel, select.POLLIN)
+                continue
             _require(bool(part), "closed")
             parts += part
         return bytes(parts)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from autograder.kernel.warm import ON_DEMAND, WARM, asked_for
 
 
@@ -10,6 +13,25 @@ def test_a_notebooks_words_tell_what_it_needs() -> None:
     assert asked_for(cells) == [
         "torch._dynamo", "pandas", "pandas.io.formats.html", "seaborn"
     ]  # fmt: skip
+
+
+def test_pytorchs_own_attention_finds_its_imports_done() -> None:
+    """Which these are is PyTorch's own affair, and may change with its version."""
+    code = (
+        "import sys, torch\n"
+        "from autograder.kernel.warm import asked_for\n"
+        "from autograder.kernel.zygote import import_all\n"
+        "import_all(asked_for(['nn.MultiheadAttention(4, 1)']))\n"
+        "before = set(sys.modules)\n"
+        "attention = torch.nn.MultiheadAttention(4, 1, batch_first=True)\n"
+        "x, closed = torch.ones(1, 2, 4), torch.tensor([[False, True]])\n"
+        "attention(x, x, x, key_padding_mask=closed)\n"
+        "print(*sorted(set(sys.modules) - before))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "sympy" not in run.stdout.split()
 
 
 def test_a_word_within_another_asks_for_nothing() -> None:
