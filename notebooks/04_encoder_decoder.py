@@ -2128,7 +2128,8 @@ def does_it_run():
 # it is not. (If a wrong layer itself crashes in your test, that counts as rejected,
 # too.) You call it as `layer(x, memory)`; it makes its own causal mask. It is right if
 #
-# 1. it takes any batch size and any two lengths, and returns the shape of `x`;
+# 1. it takes any batch size and any two lengths, whichever is longer, and returns the
+#    shape of `x`;
 # 2. output `i` moves with target positions `0 ... i`, with each of them, and with no
 #    later one;
 # 3. each output moves with each position of the memory;
@@ -2136,10 +2137,11 @@ def does_it_run():
 # 5. it has the parameters of two multi-head attentions (with their four linear layers),
 #    one feed-forward network and three norms, and no more.
 #
-# It may be post-norm or pre-norm, ReLU or GELU, and its modules may have any names. We
-# grade your test by running it on right layers and on wrong ones, each with one bug:
-# the three above and others. Each right one comes with two wrong ones: you get the
-# points if the right one passes *and* the wrong ones do not.
+# It may be post-norm or pre-norm, ReLU or GELU; its modules may have any names, its
+# weights may be frozen, and it may round in its own way. We grade your test by running
+# it on right layers and on wrong ones, each with one bug: the three above and others.
+# Each right one comes with two wrong ones: you get the points if the right one passes
+# *and* the wrong ones do not.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -2150,7 +2152,7 @@ def does_it_run():
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# x (B, Lt, d_model), memory (B, Ls, d_model), with B = 1, 2 and 3 and Lt != Ls
+# x (B, Lt, d_model), memory (B, Ls, d_model), with B = 1, 2 and 3, Lt < Ls and Lt > Ls
 # moved, for one change     (B, Lt)    bool: does output i of sentence b move?
 # expected, for target j of sentence b:   True at [b, j:], False elsewhere
 # expected, for memory j of sentence b:   True at [b, :],  False elsewhere
@@ -2164,7 +2166,7 @@ def does_it_run():
 #
 # ```text
 # assert that the number of parameters is as counted
-# for each batch size 1, 2, 3:
+# for each batch size 1, 2, 3, with lengths of its own:
 #     random x and memory; before = the layer's output; assert its shape
 #     for each sentence b and each target position j:
 #         push position j of sentence b, unevenly
@@ -2199,22 +2201,22 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
         assert torch.equal(moved, expected), "somebody moves who should not"
 
     push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
-    for batch in (1, 2, 3):
-        x, memory = torch.randn(batch, 5, d_model), torch.randn(batch, 4, d_model)
+    for batch, target, source in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
+        x = torch.randn(batch, target, d_model)
+        memory = torch.randn(batch, source, d_model)
         with torch.no_grad():
             before = layer(x, memory)
             assert before.shape == x.shape, "wrong shape"
             for b in range(batch):
-                for j in range(5):
-                    other, expected = x.clone(), torch.zeros(batch, 5, dtype=torch.bool)
+                own = (torch.arange(batch) == b)[:, None]  # (B, 1)
+                for j in range(target):
+                    other = x.clone()
                     other[b, j] += push
-                    expected[b, j:] = True
-                    assert_moves(expected, other, memory)
-                for j in range(4):
-                    other, expected = memory.clone(), torch.zeros(batch, 5).bool()
+                    assert_moves(own & (torch.arange(target) >= j), other, memory)
+                for j in range(source):
+                    other = memory.clone()
                     other[b, j] += push
-                    expected[b] = True
-                    assert_moves(expected, x, other)
+                    assert_moves(own.expand(batch, target), x, other)
     ### END SOLUTION
 
 

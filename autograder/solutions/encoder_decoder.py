@@ -500,19 +500,19 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
         assert torch.equal(moved, expected), "somebody moves who should not"
 
     push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
-    for batch in (1, 2, 3):
-        x, memory = torch.randn(batch, 5, d_model), torch.randn(batch, 4, d_model)
+    for batch, target, source in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
+        x = torch.randn(batch, target, d_model)
+        memory = torch.randn(batch, source, d_model)
         with torch.no_grad():
             before = layer(x, memory)
             assert before.shape == x.shape, "wrong shape"
             for b in range(batch):
-                for j in range(5):
-                    other, expected = x.clone(), torch.zeros(batch, 5, dtype=torch.bool)
+                own = (torch.arange(batch) == b)[:, None]  # (B, 1)
+                for j in range(target):
+                    other = x.clone()
                     other[b, j] += push
-                    expected[b, j:] = True
-                    assert_moves(expected, other, memory)
-                for j in range(4):
-                    other, expected = memory.clone(), torch.zeros(batch, 5).bool()
+                    assert_moves(own & (torch.arange(target) >= j), other, memory)
+                for j in range(source):
+                    other = memory.clone()
                     other[b, j] += push
-                    expected[b] = True
-                    assert_moves(expected, x, other)
+                    assert_moves(own.expand(batch, target), x, other)

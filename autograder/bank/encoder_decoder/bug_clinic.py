@@ -18,11 +18,16 @@ from autograder.oracle.specification import (
 
 
 def _patients(
-    other: str, third: str, right: str = "post relu", mask_kept: bool = False
+    other: str,
+    third: str,
+    right: str = "post relu",
+    mask_kept: bool = False,
+    frozen: bool = False,
 ) -> Maker:
     """A right decoder layer and others; sizes and weights vary with the draw.
 
-    ``mask_kept``: all of them hold a causal mask, which is no parameter.
+    ``mask_kept``: all of them hold a causal mask, which is no parameter; ``frozen``:
+    their weights take no gradient.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -34,6 +39,7 @@ def _patients(
             "other": other,
             "third": third,
             "sizes": torch.tensor(sizes),
+            "frozen": torch.tensor(frozen),
             "seed": draw.ids(0, 10**6, 1)[0],
         }
 
@@ -50,6 +56,7 @@ def _patient(
     hidden: bool = False,
     right: str = "post relu",
     mask_kept: bool = False,
+    frozen: bool = False,
 ) -> CaseKind:
     other, third = (f"{right}, {each}" for each in (bug, second_bug))
     answers = {
@@ -60,7 +67,7 @@ def _patient(
     return CaseKind(
         name=name,
         title=title,
-        inputs=_patients(other, third, right, mask_kept),
+        inputs=_patients(other, third, right, mask_kept, frozen),
         hint=hint,
         hidden_only=hidden,
         known=lambda draw: answers,
@@ -82,10 +89,10 @@ EXERCISE = Specification(
         ),
         _patient(
             name="no_mask",
-            title="no causal mask; and the memory is not looked at (pre-norm)",
+            title="no causal mask; and nobody sees itself, only the past (pre-norm)",
             bug="no mask",
-            second_bug="no memory",
-            hint="Rules 2 and 3: what must stay, and what must move?",
+            second_bug="shifts",
+            hint="Rule 2: who must stay, and who must move?",
             right="pre gelu",
         ),
         _patient(
@@ -105,34 +112,40 @@ EXERCISE = Specification(
         ),
         _patient(
             name="shapes",
-            title="a batch of one is squeezed; and an output of twice the size",
+            title="a batch of one is squeezed; and outputs of one number",
             bug="squeezes",
-            second_bug="side by side",
+            second_bug="narrow",
             hint="Rule 1: which batch sizes do you try, and do you look at the whole shape?",
         ),
         _patient(
             name="lengths",
-            title="only equal lengths; and only the word before is seen (pre-norm)",
-            bug="equal lengths",
+            title="no memory longer than the target; and only the word before is seen "
+            "(pre-norm)",
+            bug="square of the target",
             second_bug="short sight",
-            hint="Rules 1 and 2: are your two lengths different, and long enough?",
+            hint="Rules 1 and 2: is each of the two once the longer one, and long enough?",
             right="pre gelu",
         ),
         _patient(
             name="soft",
-            title="the future shines through; and nobody sees the first word",
+            title="the future shines through; and nobody sees the first word (each "
+            "layer rounds in its own way)",
             bug="soft mask",
             second_bug="first unseen",
             hint="Rule 2: by how much may rounding move an output? Do you change *each* "
             "position?",
+            right="post relu rounding",
         ),
         _patient(
             name="memories",
-            title="memories are mixed; and only the last word looks (pre-norm)",
+            title="memories are mixed; and only the last word looks (pre-norm; weights "
+            "are frozen)",
             bug="mixes memories",
             second_bug="last asks",
-            hint="Rules 3 and 4: you change the memory of one sentence. Which outputs move?",
+            hint="Rules 3 to 5: you change the memory of one sentence. Which outputs move? "
+            "Is a frozen weight a parameter?",
             right="pre gelu",
+            frozen=True,
         ),
         _patient(
             name="sentences",
@@ -153,21 +166,20 @@ EXERCISE = Specification(
         ),
         _patient(
             name="memory",
-            title="the last position of the memory is left out; and self-attention looks "
-            "at the memory (pre-norm)",
+            title="the last position of the memory is left out; and no target longer "
+            "than the memory (pre-norm)",
             bug="short memory",
-            second_bug="memory twice",
-            hint="Rules 2 and 3: do you try each position of both?",
+            second_bug="square of the memory",
+            hint="Rules 1 and 3: do you try each position, and targets that are longer?",
             hidden=True,
             right="pre gelu",
         ),
         _patient(
             name="no_bias",
-            title="a bias is missing; and all look at the first sentence's memory",
+            title="a bias is missing; and two sentences are taken for a pair",
             bug="no bias",
-            second_bug="first memory",
-            hint="Rules 3 to 5: count the weights. Does a sentence move with *its own* "
-            "memory?",
+            second_bug="unpacks pairs",
+            hint="Rules 4 and 5: count the weights. Which batches hold two sentences?",
             hidden=True,
         ),
     ],

@@ -39,13 +39,13 @@ ACCEPTED = [
             wanted = 8 * d_model**2 + 8 * d_model + 2 * d_model * d_ff + d_ff + 7 * d_model
             if count != wanted:
                 raise AssertionError(f'{count} weights, not {wanted}')
-            for B in (3, 1, 2):
-                x = torch.randn(B, 4, d_model, requires_grad=True)
-                memory = torch.randn(B, 6, d_model, requires_grad=True)
+            for B, Lt, Ls in ((3, 4, 6), (1, 5, 3), (2, 4, 4)):
+                x = torch.randn(B, Lt, d_model, requires_grad=True)
+                memory = torch.randn(B, Ls, d_model, requires_grad=True)
                 y = layer(x, memory)
                 assert y.shape == x.shape
                 for b in range(B):
-                    for i in range(4):
+                    for i in range(Lt):
                         pull = torch.randn(d_model)
                         gx, gm = torch.autograd.grad((y[b, i] * pull).sum(), (x, memory),
                             retain_graph=True, allow_unused=True)

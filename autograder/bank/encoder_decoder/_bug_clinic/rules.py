@@ -27,18 +27,16 @@ RULES = [
         says="Your test does not look at the whole shape of the output (rule 1).",
         asks="How many numbers has an output vector?",
         ways=[Way(source=test(COUNT, FUTURE, PAST, MEMORY, OTHERS, """
-            for batch in (1, 2, 3):
-                z = torch.randn(batch, 5, d_model)
-                assert layer(z, torch.randn(batch, 4, d_model)).shape[:2] == z.shape[:2]
+            for batch, Lt, Ls in ((1, 5, 4), (2, 4, 5), (3, 5, 5)):
+                z = torch.randn(batch, Lt, d_model)
+                assert layer(z, torch.randn(batch, Ls, d_model)).shape[:2] == z.shape[:2]
             """))],
     ),
     Mutant(
         name="one_batch_size",
         says="Your test never tries a batch of one sentence.",
         asks="What may go wrong for a batch of one that goes right for three?",
-        ways=[Way(source=test(COUNT, FUTURE, PAST, MEMORY, OTHERS, """
-            assert layer(x, memory).shape == x.shape
-            """))],
+        ways=[Way(source=test(*ALL).replace("(1, 5, 4)", "(3, 5, 4)"))],
     ),
     Mutant(
         name="equal_lengths_only",
@@ -46,13 +44,32 @@ RULES = [
         "differ in length.",
         asks="Do your two lengths differ, and what does your test make of an error of "
         "the layer?",
-        ways=[Way(source=test(*ALL).replace("4, d_model", "5, d_model").replace("range(4)", "range(5)"))],
+        ways=[Way(source=test(*ALL).replace("4, d_model", "5, d_model").replace("range(4)", "range(5)").replace("5, 4)", "5, 5)").replace("4, 5)", "5, 5)"))],
+    ),
+    Mutant(
+        name="target_always_longer",
+        says="Your test never gives a memory that is longer than the target.",
+        asks="Which of the two lengths may be the longer one?",
+        ways=[Way(source=test(*ALL).replace("4, 5)", "5, 5)"))],
+    ),
+    Mutant(
+        name="memory_always_longer",
+        says="Your test never gives a target that is longer than the memory.",
+        asks="Which of the two lengths may be the longer one?",
+        ways=[Way(source=test(*ALL).replace("5, d_model", "3, d_model").replace("range(5)", "range(3)").replace("range(1, 5)", "range(1, 3)").replace("5, 4)", "4, 5)"))],
+    ),
+    Mutant(
+        name="never_two_sentences",
+        says="Your test does not see what happens to a batch of two sentences.",
+        asks="Which two numbers of sentences does it try, and what is special about "
+        "a tensor that can be taken for a pair?",
+        ways=[Way(source=test(*ALL).replace("(2, 4, 5)", "(3, 4, 5)").replace("(2, 0), (2, 1), ", ""))],
     ),
     Mutant(
         name="two_sentences_at_most",
         says="Your test tries batches of one and of two sentences only.",
         asks="Which batch sizes does rule 1 allow?",
-        ways=[Way(source=test(*ALL).replace("(3, ", "(2, ").replace("(1, 2, 3)", "(1, 2)").replace("range(3)", "range(2)").replace("arange(3)", "arange(2)"))],
+        ways=[Way(source=test(*ALL).replace("(3, 0), (3, 1), (3, 2)", "").replace("(3, ", "(2, ").replace("range(3)", "range(2)"))],
     ),
     Mutant(
         name="about_as_many",
@@ -72,6 +89,13 @@ RULES = [
         ways=[Way(source=test(*ALL).replace("p.numel() for p in layer.parameters()", "p.numel() for p in layer.state_dict().values()"))],
     ),
     Mutant(
+        name="trainable_counted",
+        says="Your test counts only weights that take a gradient, so it refuses a right "
+        "layer whose weights are frozen.",
+        asks="Is a frozen weight a parameter of the layer, too?",
+        ways=[Way(source=test(*ALL).replace("layer.parameters())", "layer.parameters() if p.requires_grad)").replace("layer.requires_grad_(False)\n", "pass\n"))],
+    ),
+    Mutant(
         name="two_words_only",
         says="Your test tries targets of two words at most: there is no past beyond the "
         "neighbour.",
@@ -84,6 +108,19 @@ RULES = [
         asks="How large is rounding in float32, and how much leaks through a mask that "
         "is not quite closed?",
         ways=[Way(source=test(*ALL).replace("1e-5", "1e-2"))],
+    ),
+    Mutant(
+        name="exact",
+        says="Your test refuses right layers that only round: outputs that should stay "
+        "may not move by the last digit.",
+        asks="How large is rounding in float32?",
+        ways=[Way(source=test(*ALL).replace("1e-5", "0"))],
+    ),
+    Mutant(
+        name="itself_not_asked",
+        says="Your test does not ask whether an output moves with its own position.",
+        asks="Rule 2 says `0 ... i`. Is position i among them?",
+        ways=[Way(source=test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS, PAST.replace("range(5)", "range(4)").replace("[1, j:]", "[1, j + 1:]")))],
     ),
     Mutant(
         name="first_word_kept",
@@ -138,10 +175,10 @@ RULES = [
         "any sentence.",
         asks="Is it `any` or `all`, and which sentences must stay?",
         ways=[Way(source=test(COUNT, SHAPE, FUTURE, PAST, """
-            for b in range(3):
-                assert not moves(nudged(x, b, 2), memory)[torch.arange(3) != b].any()
+            for n, b in ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)):
+                assert not moves(nudged(x, b, 2), memory, n)[torch.arange(n) != b].any()
                 for j in range(4):
-                    assert moves(x, nudged(memory, b, j)).any()
+                    assert moves(x, nudged(memory, b, j), n).any()
             """))],
     ),
     Mutant(
@@ -162,21 +199,21 @@ RULES = [
         "(rule 4).",
         asks="Which sentences may move with the memory of sentence 1?",
         ways=[Way(source=test(COUNT, SHAPE, FUTURE, PAST, MEMORY, """
-            for b in range(3):
-                assert not moves(nudged(x, b, 2), memory)[torch.arange(3) != b].any()
+            for n, b in ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)):
+                assert not moves(nudged(x, b, 2), memory, n)[torch.arange(n) != b].any()
             """))],
     ),
     Mutant(
         name="first_sentence_only",
         says="Your test changes the first sentence of the batch only.",
         asks="Could another sentence be treated otherwise than the first one?",
-        ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(1):").replace(", 1, j)", ", 0, j)").replace("[1, j:]", "[0, j:]").replace("j))[1]", "j))[0]"))],
+        ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(1):").replace("((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))", "((2, 0), (3, 0))").replace(", 1, j)", ", 0, j)").replace("[1, j:]", "[0, j:]").replace("j))[1]", "j))[0]"))],
     ),
     Mutant(
         name="last_sentence_only",
         says="Your test changes the last sentence of the batch only.",
         asks="Could another sentence be treated otherwise than the last one?",
-        ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(2, 3):").replace(", 1, j)", ", 2, j)").replace("[1, j:]", "[2, j:]").replace("j))[1]", "j))[2]"))],
+        ways=[Way(source=test(*ALL).replace("for b in range(3):", "for b in range(2, 3):").replace("((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))", "((2, 1), (3, 2))").replace(", 1, j)", ", 2, j)").replace("[1, j:]", "[2, j:]").replace("j))[1]", "j))[2]"))],
     ),
     Mutant(
         name="no_others",

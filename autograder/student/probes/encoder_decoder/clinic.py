@@ -43,7 +43,7 @@ class _Patients(Mixture):
         return list(self.KINDS)
 
     def shown(self) -> Answers:
-        """The sizes, the weights of each layer, without their names, and a mask."""
+        """The sizes, each layer's weights without names, and what else it keeps."""
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         weights = {
             f"{number}.{place}": weight.detach()
@@ -51,7 +51,7 @@ class _Patients(Mixture):
             for place, weight in enumerate(layer.parameters())
         }
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
-        kept = {n: self.inputs[n] for n in ("mask",) if n in self.inputs}
+        kept = {n: self.inputs[n] for n in ("mask", "frozen") if n in self.inputs}
         return {"sizes": sizes, **kept, **weights}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
@@ -84,7 +84,8 @@ class _Patients(Mixture):
 class _Patient(nn.Module):
     """A decoder layer of which nobody here knows more than its weights.
 
-    It may keep its causal mask in a buffer, and it drops numbers in training.
+    It may keep its causal mask in a buffer, its weights may be frozen, and it drops
+    numbers in training.
     """
 
     def __init__(
@@ -92,10 +93,13 @@ class _Patient(nn.Module):
         number: int,
         weights: Sequence[torch.Tensor],
         mask: torch.Tensor | None,
+        frozen: bool,
         ask: Ask,
     ):
         super().__init__()
-        self.weights = nn.ParameterList(nn.Parameter(w.clone()) for w in weights)
+        self.weights = nn.ParameterList(
+            nn.Parameter(w.clone(), requires_grad=not frozen) for w in weights
+        )
         if mask is not None:
             self.register_buffer("mask", mask)
         self._number, self._ask = torch.tensor(number), ask
@@ -142,7 +146,8 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
             inputs.__contains__, (f"{number}.{n}" for n in itertools.count())
         )
         weights = [inputs[place] for place in places]
-        layer = _Patient(number, weights, inputs.get("mask"), ask)
+        frozen = bool(inputs["frozen"])
+        layer = _Patient(number, weights, inputs.get("mask"), frozen, ask)
         found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,19 +14,21 @@ from torch import nn
 class DecoderLayer(nn.Module):
     """A decoder layer, "post relu" or "pre gelu", with at most one bug.
 
-    A test calls it a hundred times, so its parts are not called as modules, which takes
-    as long as what they compute.
+    After "rounding", as in "post relu rounding", each number of a batch rounds
+    differently if any other one changes. A test calls a layer a hundred times, so its
+    parts are not called as modules, which takes as long as what they compute.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
         super().__init__()
-        first, activation = style.split()
+        first, activation, *rounding = style.split()
         bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
         narrows = nn.Linear(d_ff, d_model, bias=bug != "no bias")
         self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
-        counts = {"two memories": 3, "one attention": 1}
+        cross = _RoundingAttention if rounding else _Attention
+        others = [_Attention] * (2 if bug == "two memories" else 1)
         self.seeing = nn.ModuleList(
-            _Attention(d_model, num_heads) for _ in range(counts.get(bug, 2))
+            each(d_model, num_heads) for each in (*others, cross)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
         self.first, self.bug = first, bug
@@ -33,19 +36,18 @@ class DecoderLayer(nn.Module):
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         norms = list(self.norms)
         branches: list[Callable[..., Any]] = [
-            self._own(memory), self._memory(memory), self._think
+            self._own, self._memory(memory), self._think
         ]  # fmt: skip
         if self.bug == "two memories":
             branches.insert(1, lambda x: self.seeing[2].forward(x, memory))
-        if self.bug == "no memory":
-            del branches[1]
+        if self.bug == "shifts":
+            x = F.pad(x[:, :-1], (0, 0, 1, 0))
         for index, branch in enumerate(branches):
             norm = norms[min(index, len(norms) - 1)].forward
             x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
         ends: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-            "flips the batch": lambda x: x.flip(0),
             "squeezes": torch.squeeze,
-            "side by side": lambda x: torch.cat((x, x), dim=-1),
+            "narrow": lambda x: x[..., :1],
         }
         return ends[self.bug](x) if self.bug in ends else x
 
@@ -53,23 +55,17 @@ class DecoderLayer(nn.Module):
         into, bend, out = self.thinking
         return out.forward(bend.forward(into.forward(x)))
 
-    def _own(self, memory: torch.Tensor) -> Callable[..., Any]:
+    def _own(self, x: torch.Tensor) -> Any:
         attention: Any = self.seeing[0]
-        attend = attention.forward
-
-        def branch(x: torch.Tensor) -> Any:
-            if self.bug == "memory twice":
-                return attend(x, memory)
-            seen = attend(x, x, self._own_mask(len(x), x.size(1), x.dtype))
-            if self.bug == "unpacks":
-                seen, _ = seen
-            if self.bug == "mixes the batch":
-                return seen.mean(0, keepdim=True)
-            if self.bug == "no past":
-                return attention.maps[3](attention.maps[2](x))
-            return seen
-
-        return branch
+        mask = self._own_mask(len(x), x.size(1), x.dtype)
+        seen = attention.forward(x, x, mask)
+        if self.bug == "unpacks" or (self.bug == "unpacks pairs" and len(x) == 2):
+            seen, _ = seen
+        if self.bug == "mixes the batch":
+            return seen.mean(0, keepdim=True)
+        if self.bug == "no past":
+            return attention.maps[3](attention.maps[2](x))
+        return seen
 
     def _own_mask(
         self, batch: int, length: int, dtype: torch.dtype
@@ -95,8 +91,12 @@ class DecoderLayer(nn.Module):
             cross = self.seeing[-1].forward
             if self.bug == "causal memory":
                 return cross(x, memory, _triangle(x.size(1), memory.size(1)))
-            if self.bug == "equal lengths":
-                return cross(x, memory, _triangle(x.size(1), x.size(1), x.size(1)))
+            if self.bug == "square of the target":
+                square = _triangle(x.size(1), x.size(1), x.size(1))
+                return cross(x, memory, square[:, : memory.size(1)])
+            if self.bug == "square of the memory":
+                square = _triangle(memory.size(1), memory.size(1), memory.size(1))
+                return cross(x, memory, square[: x.size(1)])
             if self.bug == "last asks":
                 last = torch.arange(x.size(1)) == x.size(1) - 1
                 return cross(x, memory) * last[:, None]
@@ -110,8 +110,6 @@ class DecoderLayer(nn.Module):
                 return cross(x, memory[:, :-1])
             if self.bug == "late memory":
                 return cross(x, memory[:, 1:])
-            if self.bug == "first memory":
-                return cross(x, memory[:1].expand_as(memory))
             return cross(x, memory)
 
         return branch
@@ -133,9 +131,40 @@ class _Attention(nn.Module):
             layer.forward(y).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
             for layer, y in zip(into, (x, source, source), strict=True)
         )
-        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        heads = self._attended(q, k, v, mask)
         result: torch.Tensor = out.forward(heads.transpose(1, 2).flatten(2))
         return result
+
+    def _attended(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        mask: torch.Tensor | None,
+    ) -> torch.Tensor:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+class _RoundingAttention(_Attention):
+    """The same numbers up to rounding: one maximum of all scores is taken from them.
+
+    It cancels in the weights, but it moves with any position of any sentence.
+    """
+
+    def _attended(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        mask: torch.Tensor | None,
+    ) -> torch.Tensor:
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        scores = scores - scores.detach().amax()
+        if mask is not None and mask.dtype == torch.bool:
+            scores = scores.masked_fill(~mask, -math.inf)
+        elif mask is not None:
+            scores = scores + mask
+        return scores.softmax(-1) @ v
 
 
 def _triangle(rows: int, columns: int, ahead: int = 0) -> torch.Tensor:
