@@ -31,21 +31,15 @@ class Oracle(RuleBased):
 
     Args:
         rule: from a source row without special tokens to what is written.
-        peeks: reads the next token in the decoder's input instead of the source.
     """
 
-    def __init__(self, rule: Rule = lambda ids: ids[::-1], peeks: bool = False):
+    def __init__(self, rule: Rule = lambda ids: ids[::-1]):
         super().__init__()
         self.table = nn.Parameter(torch.eye(14))
-        self.rule, self.peeks = rule, peeks
+        self.rule = rule
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        if self.peeks:
-            said = F.pad(tokens[:, 1:], (0, 1))
-        else:
-            said = torch.tensor(
-                [self._line(r, tokens.size(1)) for r in source.tolist()]
-            )
+        said = torch.tensor([self._line(r, tokens.size(1)) for r in source.tolist()])
         return F.one_hot(said, 14).to(self.table.dtype) @ self.table
 
     def _line(self, row: list[int], width: int) -> list[int]:
@@ -169,18 +163,6 @@ EXERCISE = Specification(
                         return new_model(vocab_size=20)
                     """),
             ],
-        ),
-        Mutant(
-            name="no_causal_mask",
-            says="The decoder sees the future: a later token of its input changes "
-            "earlier logits. In training it read the answer there, so it never learnt "
-            "to write.",
-            asks="Which mask keeps position t from seeing position t + 1?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(peeks=True)
-                """)],
         ),
         Mutant(
             name="runs_only",

@@ -50,14 +50,10 @@ def symptom(
 ) -> str:
     """What kind of answer the model gives, in a few words; facts only."""
     right = reversed_share(source, rows)
-    some, written = source[:40], rows[:40]
-    given = torch.cat((torch.full((len(some), 1), BOS), written[:, :-1]), dim=1)
-    if _moves(
-        logits_of(model, some, given), logits_of(model, some, _last_changed(given))
-    ):
-        return "the future moves the present"
     if right >= 0.9:
         return "reverses"
+    some, written = source[:40], rows[:40]
+    given = torch.cat((torch.full((len(some), 1), BOS), written[:, :-1]), dim=1)
     if not _moves(
         logits_of(model, some, given), logits_of(model, some.roll(1, 0), given)
     ):
@@ -80,12 +76,6 @@ def symptom(
 def _moves(before: torch.Tensor, after: torch.Tensor) -> bool:
     """Whether logits differ, at any position but the last."""
     return bool(((before - after)[:, :-1].abs() > 1e-3).any())
-
-
-def _last_changed(tokens: torch.Tensor) -> torch.Tensor:
-    changed = tokens.clone()
-    changed[:, -1] = FIRST + (tokens[:, -1] + 1) % 10
-    return changed
 
 
 def _turned(source: torch.Tensor) -> torch.Tensor:
