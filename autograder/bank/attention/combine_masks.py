@@ -41,6 +41,12 @@ def _two_padding_masks(draw: Draw) -> Inputs:
     return made
 
 
+def _one_closed(draw: Draw) -> Inputs:
+    """What one word of padding looks like; the other one is drawn."""
+    first, second = torch.zeros(1, 1, 1, dtype=torch.bool), draw.flags(3, 3)
+    return {"first": first, "second": second, "ask": _ALL + ", the other order"}
+
+
 _ALL = "both, None and the second, the first and None, None and None"
 
 EXERCISE = Specification(
@@ -90,6 +96,12 @@ EXERCISE = Specification(
             title="two padding masks (B, 1, L) of the same batch",
             inputs=_two_padding_masks,
             hint="A dimension of size 1 is a dimension.",
+        ),
+        CaseKind(
+            name="one_number",
+            title="a mask of a single number, closed, as the second and as the first",
+            inputs=_one_closed,
+            hint="A mask that closes all there is, is a mask: only None restricts nothing.",
         ),
         CaseKind(
             name="heads",
@@ -257,6 +269,17 @@ EXERCISE = Specification(
                     both = first & second
                     return both if both.dim() > 2 else both.unsqueeze(0)
                     """),
+            ])],
+        ),
+        Mutant(
+            name="closed_number_left_out",
+            says="A mask of a single number that closes everything is taken for no mask.",
+            asks="Which value is it that restricts nothing, and how do you ask for it?",
+            ways=[Way(edits=[
+                Edit("if first is None:",
+                     "if first is None or (first.numel() == 1 and not first):"),
+                Edit("if second is None:",
+                     "if second is None or (second.numel() == 1 and not second):"),
             ])],
         ),
         Mutant(

@@ -175,6 +175,13 @@ EXERCISE = Specification(
             aspect="masks",
         ),
         CaseKind(
+            name="itself",
+            title="one tensor as queries, keys and values",
+            inputs=lambda draw: {"x": draw.tensor(2, 5, 4, scale=2.0)},
+            hint="Where no mask is given, every query sees every key, its own, too.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="many",
             title="five dimensions and a mask",
             inputs=_triples(2, 1, 3, lq=4, lk=6, d_k=7, d_v=5, mask=(4, 6)),

@@ -355,6 +355,23 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="batch_added_in_place",
+            says="A sentence without a batch has one dimension more than before: your "
+            "code gave it a batch in place.",
+            asks="Whose tensor is `x`, and which operations end with an underscore?",
+            ways=[Way(edits=[
+                Edit(
+                    "hidden = self.activation(self.linear1(x))",
+                    """
+                    if x.dim() == 2:
+                        x.unsqueeze_(0)
+                        return self.linear2(self.dropout(self.activation(self.linear1(x))))[0]
+                    hidden = self.activation(self.linear1(x))
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
             name="in_place",
             says="`x` is not what it was before: your code writes into it.",
             asks="Which operation ends with an underscore, or has `inplace=True`?",

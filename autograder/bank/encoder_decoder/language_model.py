@@ -145,12 +145,15 @@ EXERCISE = Specification(
             name="never_causal",
             says="The model sees the future, even if it is to be causal.",
             asks="Where does your code look at `causal`?",
-            ways=[
-                Way(edits=[Edit("if self.causal:", "if False:")]),
-                Way(name="causal_in_training_only", edits=[
-                    Edit("if self.causal:", "if self.causal and self.training:"),
-                ]),
-            ],
+            ways=[Way(edits=[Edit("if self.causal:", "if False:")])],
+        ),
+        Mutant(
+            name="causal_in_training_only",
+            says="The model is causal in training only: in eval mode it sees the future.",
+            asks="Does what a position may see depend on whether the model trains?",
+            ways=[Way(edits=[
+                Edit("if self.causal:", "if self.causal and self.training:"),
+            ])],
         ),
         Mutant(
             name="always_causal",

@@ -29,13 +29,13 @@ def _two_languages(batch: int, ls: int, lt: int, pad_id: int | None) -> Maker:
     return inputs
 
 
-def _padding_anywhere(batch: int) -> Maker:
+def _padding_anywhere(batch: int, pad_id: int | None) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        return {
-            "src": scattered_ids(draw, batch, 5, 19, 4, first=False),
-            "tgt": scattered_ids(draw, batch, 7, 17, 4, first=True),
-            "pad_id": torch.tensor(4),
+        made: Inputs = {
+            "src": scattered_ids(draw, batch, 5, 19, pad_id or 0, first=False),
+            "tgt": scattered_ids(draw, batch, 7, 17, pad_id or 0, first=True),
         }
+        return made | ({} if pad_id is None else {"pad_id": torch.tensor(pad_id)})
 
     return inputs
 
@@ -70,14 +70,15 @@ EXERCISE = Specification(
         CaseKind(
             name="one_sentence",
             title="one sentence",
-            inputs=_padding_anywhere(1),
+            inputs=_padding_anywhere(1, 4),
             hint="A batch of one is a batch.",
             tells=("first_always_open",),
         ),
         CaseKind(
             name="anywhere",
-            title="padding in any place of the source, and between words of the target",
-            inputs=_padding_anywhere(3),
+            title="padding in any place of the source, and between words of the target, "
+            "pad_id left out",
+            inputs=_padding_anywhere(3, None),
             hint="A mask says where padding *is*, not how many real tokens there are.",
         ),
         CaseKind(

@@ -65,6 +65,13 @@ EXERCISE = Specification(
             hint="Each position must get back its own features, and no others.",
         ),
         CaseKind(
+            name="single_head",
+            title="a single head, and the gradient",
+            inputs=_heads(3, 2, h=1, d_k=5, pull=True),
+            hint="One head is merged like many, and it learns like them.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="tiny_heads",
             title="heads of a single feature",
             inputs=_heads(4, 3, h=5, d_k=1),
@@ -223,6 +230,19 @@ EXERCISE = Specification(
             asks="How would training reach the heads through your result?",
             ways=[Way(edits=[
                 Edit(_MERGE, "return x.transpose(1, 2).flatten(2).detach()"),
+            ])],
+        ),
+        Mutant(
+            name="single_head_detached",
+            says="A single head gets no gradient: nothing before it can learn.",
+            asks="What is special about one head, so that it goes another way?",
+            ways=[Way(edits=[
+                Edit(_MERGE,
+                     """
+                     if x.size(1) == 1:
+                         return x[:, 0].detach().clone()
+                     return x.transpose(1, 2).flatten(2)
+                     """),
             ])],
         ),
         Mutant(

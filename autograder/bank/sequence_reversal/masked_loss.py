@@ -86,9 +86,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="large_vocabulary",
-            title="a large vocabulary",
-            inputs=_scores((2, 6, 4, 3, 1), 19),
-            hint="As above, with more classes.",
+            title="a large vocabulary, and a row of 70 labels",
+            inputs=_scores((2, 6, 70, 3, 1), 19),
+            hint="As above, with more classes and more columns.",
             hidden_only=True,
         ),
     ],

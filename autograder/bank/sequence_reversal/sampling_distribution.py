@@ -180,8 +180,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="hot",
-            title="temperature 3 and top_p",
-            inputs=_dials(3, 2, 11, temperature=3.0, share=6),
+            title="temperature 3, top_k = 13 of 24 and top_p",
+            inputs=_dials(3, 2, 24, temperature=3.0, top_k=13, share=6),
             hint="As above, for other numbers.",
             hidden_only=True,
         ),

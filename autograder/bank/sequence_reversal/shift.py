@@ -57,9 +57,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="many",
-            title="many rows",
-            inputs=_target(3, 7, 2, 9, 1, 5),
-            hint="As above, with more rows.",
+            title="many rows, one of them long",
+            inputs=_target(3, 7, 2, 70, 1, 5),
+            hint="As above, with more rows and more columns.",
             hidden_only=True,
         ),
     ],

@@ -137,13 +137,19 @@ EXERCISE = Specification(
                         kept = ''.join(c for c in sentence.lower() if c.isalnum() or c.isspace())
                         return ' '.join(kept.split())
                     """),
-                Way(name="punctuation_deleted", source="""
-                    import string
-                    def normalise(sentence):
-                        table = str.maketrans('', '', string.punctuation + '«»–')
-                        return ' '.join(sentence.lower().translate(table).split())
-                    """),
             ],
+        ),
+        Mutant(
+            name="punctuation_deleted",
+            says="The signs of a list are deleted: `don't` has become `dont`, `yes,no` one "
+            "word, and a sign that is not in the list stays.",
+            asks="What should stand where a comma stood, and can a list hold all signs?",
+            ways=[Way(source="""
+                import string
+                def normalise(sentence):
+                    table = str.maketrans('', '', string.punctuation + '«»–')
+                    return ' '.join(sentence.lower().translate(table).split())
+                """)],
         ),
         Mutant(
             name="signs_kept",

@@ -124,6 +124,7 @@ def combine_masks(function: Any, inputs: Inputs) -> Seen:
     first, second = inputs["first"], inputs["second"]
     pairs = {
         "both": (first, second),
+        "the other order": (second, first),
         "the first and None": (first, None),
         "None and the second": (None, second),
         "None and None": (None, None),
@@ -141,9 +142,12 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
 
 @probe("attention/scaled_dot_product")
 def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
-    """Who sees whom, both results, the same once more, inputs afterwards, gradients."""
-    names, mask = ["q", "k", "v"], inputs.get("mask")
-    tensors = [inputs[name] for name in names]
+    """Who sees whom, both results, the same once more, inputs afterwards, gradients.
+
+    An x is queries, keys and values at once: one tensor, given three times.
+    """
+    names, mask = ["x"] if "x" in inputs else ["q", "k", "v"], inputs.get("mask")
+    tensors = [inputs[name] for name in names] * (3 // len(names))
     seen = _output_and_weights(attention(*tensors, mask))
     if mask is not None:
         # First, since the first wrong answer is the one that is drawn.

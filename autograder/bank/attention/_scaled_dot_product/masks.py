@@ -7,6 +7,20 @@ from autograder.oracle.specification import Edit, Mutant, Way
 
 MASKS = [
     Mutant(
+        name="causal_for_itself",
+        says="Where queries and keys are one tensor and there is no mask, later keys "
+        "are closed all the same.",
+        asks="Who says that the future is closed, if not the mask?",
+        ways=[Way(edits=[
+            Edit("if mask is not None:",
+                 """
+                 if mask is None and q is k:
+                     scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -math.inf)
+                 if mask is not None:
+                 """),
+        ])],
+    ),
+    Mutant(
         name="mask_ignored",
         says="Without a mask all is well, but the mask has no effect.",
         asks="Is the result of `masked_fill` used? It leaves its own tensor as it "

@@ -57,6 +57,15 @@ MASKS = [
         ])],
     ),
     Mutant(
+        name="itself_always_open",
+        says="Each position of the target sees itself, also where `tgt_mask` closes it.",
+        asks="Who decides whether a position may look at itself, if a mask is given?",
+        ways=[Way(edits=[
+            Edit("(x, x, x, tgt_mask)",
+                 "(x, x, x, None if tgt_mask is None else tgt_mask | torch.eye(x.size(1)).bool())"),
+        ])],
+    ),
+    Mutant(
         name="own_causal_mask",
         says="Your layer masks the future although no mask was given.",
         asks="What does `tgt_mask=None` mean in the docstring?",

@@ -25,8 +25,9 @@ from autograder.student.probes.encoder_decoder.observing import observe
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout.
 
-    Of a row that is given often, the mean of what training makes of it, and whether
-    that are a few outputs, since each hidden number is dropped or kept.
+    Of a row that is given often, the mean of what training makes of it, whether that
+    are a few outputs, since each hidden number is dropped or kept, and the size of
+    what was given, which has no batch.
     """
     d_ff, d_model = inputs["weights.linear1.weight"].shape
     options = {"dropout": float(inputs["rate"])} if "rate" in inputs else {}
@@ -42,6 +43,7 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
         return {
             "output in training, on average": found.mean(0),
             "outputs of one row in training": "a few" if few else "no two alike",
+            "size of x afterwards": torch.tensor(rows.shape),
         }
     seen = beginning(made)
     return seen | observe(load_weights(made, inputs), ["x"], [], inputs)
