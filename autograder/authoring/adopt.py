@@ -20,7 +20,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.authoring import figures, notebook
-from autograder.course import Unit
+from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -68,7 +68,7 @@ def refuse_edits(unit: Unit, source: str) -> None:
     """
     if not unit.source.is_file():
         return
-    lies_there = fingerprint(unit.source.read_text(encoding="utf-8"))
+    lies_there = fingerprint(notebooks.whole(unit.source))
     if lies_there not in (_last_built(unit), fingerprint(source)):
         raise CourseError(
             f"{_shown(unit.source, unit)} was edited since it was built, and a build "
@@ -97,7 +97,7 @@ def adopt(unit: Unit) -> bool:
     """
     text = unit.text.read_text(encoding="utf-8")
     built = notebook.to_source(unit, notebook.read(unit))
-    edited = unit.source.read_text(encoding="utf-8")
+    edited = notebooks.whole(unit.source)
     if fingerprint(edited) in (fingerprint(built), _last_built(unit)):
         return False
     if fingerprint(built) != _last_built(unit):

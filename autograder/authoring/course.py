@@ -18,7 +18,7 @@ from autograder.authoring import (
     solutions,
 )
 from autograder.bank import specifications
-from autograder.course import Unit
+from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.oracle.specification import Specification
@@ -75,7 +75,7 @@ def is_built(unit: Unit) -> bool:
     if not all(path.is_file() for path in (unit.source, *made)):
         return False
     source = notebook.to_source(unit, notebook.read(unit))
-    return unit.source.read_text(encoding="utf-8") == source
+    return notebooks.text_of(unit.source) == source
 
 
 _DRAWINGS = ("public", "hidden")

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader import api
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.utils import is_grade, is_solution, is_task
@@ -17,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom import ledger, noted
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.grading.book import (
     Gradebook,
@@ -173,7 +173,7 @@ def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
     """All that has points, in the order of the source notebooks."""
     found = []
     for path in sorted((root / "source" / unit).glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
+        for cell in notebooks.read(path).cells:
             if is_grade(cell) or is_task(cell):
                 mark = cell.metadata.nbgrader
                 name = key(unit, path.stem, mark.grade_id)

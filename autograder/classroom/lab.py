@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.classroom import gradebook
-from autograder.course import Unit
+from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -44,7 +44,7 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
     for unit in tqdm(units, "release", unit="unit"):
         copy = root / "student" / unit.label / unit.release.name
         if not copy.exists():
-            write(copy, unit.release.read_bytes())
+            write(copy, notebooks.whole(unit.release))
         _release(unit, exchange)
     return root / "student"
 

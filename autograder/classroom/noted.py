@@ -22,7 +22,7 @@ def read(path: Path) -> dict[str, Any]:
         notebook: dict[str, Any] = json.loads(path.read_bytes())
         note_of(notebook)
         return notebook
-    except (OSError, ValueError, LookupError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise CourseError(
             f"{path} cannot be read; grade that submission again: nbgrader autograde "
             f"{path.parts[-2]} --student={path.parts[-3]} --force"

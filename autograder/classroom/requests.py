@@ -20,9 +20,17 @@ from autograder.grading.titles import title
 
 
 def regrade(unit: str, root: Path, student: str) -> None:
-    """Grade a submission once more, as the instructor would by hand."""
+    """Grade a submission once more, as the instructor would by hand.
+
+    Raises:
+        CourseError: it could not be graded.
+    """
     command = [sys.executable, "-m", "nbgrader", "autograde", unit]
-    subprocess.run([*command, f"--student={student}", "--force"], cwd=root, check=False)
+    command += [f"--student={student}", "--force"]
+    if subprocess.run(command, cwd=root, check=False).returncode:
+        raise CourseError(
+            f"{student} was not graded again, so nothing is noted; see above"
+        )
 
 
 def look_again(

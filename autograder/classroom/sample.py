@@ -10,7 +10,7 @@ import nbformat
 
 from autograder.authoring.notebook import read, without_markers
 from autograder.bank import specifications
-from autograder.course import Unit, manifest
+from autograder.course import Unit, manifest, notebooks
 from autograder.course.files import write
 from autograder.oracle.specification import Accepted, Specification, Way
 from autograder.oracle.variants import solution_source, variant_source
@@ -34,7 +34,7 @@ def _noisily(function):
 
 def submissions(unit: Unit) -> dict[str, bytes]:
     """Notebooks as handed in, by student."""
-    release = nbformat.read(unit.release, as_version=4)
+    release = notebooks.read(unit.release)
     exercises = specifications(unit.name)
     solved = {
         cell.name: without_markers(cell.text)

@@ -27,6 +27,7 @@ from pygments.lexers import PythonLexer
 from pygments.token import Comment, Name, Number, String, _TokenType
 
 from autograder.classroom import page
+from autograder.course import notebooks
 from autograder.course.errors import CourseError
 
 RUN = 6  # tokens that are compared as one
@@ -104,7 +105,7 @@ def read(unit: str, root: Path) -> dict[str, Codes]:
         raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
     found: dict[str, Mapping[str, str]] = {}
     for path in paths:
-        notebook, student = nbformat.read(path, as_version=4), path.parts[-3]
+        notebook, student = notebooks.read(path), path.parts[-3]
         found[student] = {**found.get(student, {}), **_answers(notebook)}
     return found
 
@@ -114,8 +115,8 @@ def released(unit: str, root: Path) -> list[str]:
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     if not paths:
         raise CourseError(f"there is no release of {unit} in {root / 'release'}")
-    notebooks = [nbformat.read(path, as_version=4) for path in paths]
-    return [c.source for nb in notebooks for c in nb.cells if c.cell_type == "code"]
+    books = [notebooks.read(path) for path in paths]
+    return [c.source for nb in books for c in nb.cells if c.cell_type == "code"]
 
 
 def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:

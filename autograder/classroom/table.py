@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-
 from autograder.classroom import noted
-from autograder.course import Unit, graded_notebooks
+from autograder.course import Unit, graded_notebooks, notebooks
 from autograder.grading.record import Record
 
 
@@ -40,7 +38,7 @@ def _row(path: Path) -> Row:
 
 def exercises(unit: Unit) -> list[str]:
     """The judged exercises of a unit in the order of its notebook."""
-    notebook = nbformat.read(unit.source, as_version=4)
+    notebook = notebooks.read(unit.source)
     return [
         cell.metadata.nbgrader.grade_id.replace("-", "/", 1)
         for cell in notebook.cells

@@ -16,13 +16,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from nbgrader.apps import NbGraderAPI
 from nbgrader.apps.baseapp import NbGrader
 
+from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -129,22 +130,38 @@ class Commands:
     root: Path
     exchange: bool = False
     tell: str = "points"
+    _unsure: set[str] = field(default_factory=set, init=False)
 
     def collect(self) -> None:
         if self.exchange:
             self._ask("collect", self.unit, update=True)
 
     def grade(self, waiting: Sequence[str]) -> None:
-        command = [sys.executable, "-m", "nbgrader", "autograde", self.unit]
-        if waiting:
-            command.append(f"--CourseDirectory.student_id_exclude={','.join(waiting)}")
-        # Its exit status is 1 also if a single submission needs a person, which its
-        # last lines say; whoever has no page below was not graded.
-        subprocess.run(command, cwd=self.root, check=False)
+        before = self._graded()
+        excluded = f"--CourseDirectory.student_id_exclude={','.join(waiting)}"
+        done = self._autograde(*([excluded] if waiting else []))
+        after = self._graded()
+        if not done and after == before:
+            raise CourseError(f"nothing of {self.unit} was graded; see above")
+        # It fails also if a single submission needs a person; whose result is the old
+        # one is up to date, or could not be graded.
+        same = {student for student in after if after[student] == before.get(student)}
+        self._unsure = set() if done else same
+
+    def _autograde(self, *options: str) -> bool:
+        command = [sys.executable, "-m", "nbgrader", "autograde", self.unit, *options]
+        return subprocess.run(command, cwd=self.root, check=False).returncode == 0
+
+    def _graded(self) -> dict[str, int]:
+        """When each student's result was written."""
+        paths = graded_notebooks(self.unit, self.root)
+        return {path.parts[-3]: path.stat().st_mtime_ns for path in paths}
 
     def give_back(self, student: str) -> None:
-        graded = self.root / "autograded" / student / self.unit
-        if not list(graded.glob("*.ipynb")):
+        unsure = student in self._unsure
+        if student not in self._graded() or (
+            unsure and not self._autograde(f"--student={student}")
+        ):
             raise CourseError(f"{student} was not graded; see above")
         self._ask("generate_feedback", self.unit, student, force=True)
         if self.exchange:

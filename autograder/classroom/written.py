@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from nbgrader import api
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.classroom import gradebook, page, sheet
 from autograder.classroom.classbook import Student
-from autograder.course import graded_notebooks
+from autograder.course import graded_notebooks, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.book import Gradebook, PatientBook
@@ -69,7 +68,7 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
     """
     found, text = [], ""
     path = root / "source" / unit / f"{unit}.ipynb"
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in notebooks.read(path).cells:
         if is_grade(cell) and is_solution(cell):
             mark = cell.metadata.nbgrader
             named = title(unit, mark.grade_id)
@@ -107,7 +106,7 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
 
 
 def _text(path: Path, grade_id: str) -> str:
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in notebooks.read(path).cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
             return str(cell.source)
     return ""

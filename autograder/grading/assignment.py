@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from autograder import __version__
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import parse, text_of
 from autograder.grading.book import Gradebook
 from autograder.grading.intake import (
     File,
@@ -168,11 +169,14 @@ def load(
     paths = sorted(source.glob(f"{pattern}.ipynb"))
     if not paths:
         raise CourseError(f"there is no notebook {source}/*.ipynb")
-    notebooks = {p.stem: (text_of(p), text_of(release / p.name)) for p in paths}
-    for pair in notebooks.values():
-        made, released = (nbformat.reads(text, as_version=4) for text in pair)
+    notebooks = {}
+    for own in paths:
+        theirs = release / own.name
+        texts = (text_of(own), text_of(theirs))
+        made, released = parse(texts[0], own), parse(texts[1], theirs)
         # Here once: what is rebuilt later has the same metadata.
         CheckCellMetadata(config=config)(rebuild(made, released, None)[0], {})
+        notebooks[own.stem] = texts
     beside = {
         str(path.relative_to(source)): path.read_bytes()
         for path in sorted(source.rglob("*"))
@@ -192,14 +196,6 @@ def identity(student: str, assignment: str, notebook: str, data: bytes | None) -
     """Whose submission it is, so that no other one's verdict is taken for its own."""
     parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-
-
-def text_of(path: Path) -> str:
-    """The text of a file of the course. Raises CourseError."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(f"{path}: {error.strerror}") from None
 
 
 def _points(cell: NotebookNode) -> float:

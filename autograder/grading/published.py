@@ -17,9 +17,10 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.grading.assignment import KEPT, text_of
+from autograder.grading.assignment import KEPT
 from autograder.grading.task import KEY
 
 
@@ -49,9 +50,8 @@ class Published:
     def known(self, name: str) -> dict[str, Any]:
         """What an earlier run noted in a notebook; {} if there is none."""
         try:
-            text = text_of(self._folder / f"{name}.ipynb")
-            return noted(nbformat.reads(text, as_version=4))
-        except (ValueError, CourseError):
+            return noted(notebooks.read(self._folder / f"{name}.ipynb"))
+        except CourseError:
             return {}
 
     def replace(

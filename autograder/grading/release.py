@@ -23,6 +23,7 @@ from nbgrader.exchange.default import (
 )
 
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import whole
 from autograder.grading import book
 from autograder.grading.book import PatientBook
 from autograder.grading.enter import Notebooks, enter
@@ -89,7 +90,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
     def _pairs(self, release: Path) -> Notebooks:
         paths = [Path(path) for path in self.notebooks]
-        return {p.stem: (p.read_text(), (release / p.name).read_text()) for p in paths}
+        return {p.stem: (whole(p), whole(release / p.name)) for p in paths}
 
 
 class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.course import Unit
+from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.grading.secret import course_secret
 
@@ -57,9 +57,11 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
         tell: what students learn at once (classroom/results.py).
 
     Raises:
-        CourseError: it cannot be written.
+        CourseError: it cannot be written, or a notebook is damaged.
     """
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
+    for notebook in (unit.source, unit.release):
+        notebooks.whole(notebook)
     part = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

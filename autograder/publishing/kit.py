@@ -18,7 +18,7 @@ from pathlib import Path
 
 from autograder import __version__
 from autograder.authoring.notebook import badge, wheel_name
-from autograder.course import ROOT, Unit, manifest, units
+from autograder.course import ROOT, Unit, manifest, notebooks, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.kernel.kit import KIT
@@ -95,12 +95,13 @@ def build(last: Unit, folder: Path) -> list[Path]:
     """Make the student repository up to a unit; replaces ``folder`` whole.
 
     Raises:
-        CourseError: the wheel cannot be built.
+        CourseError: the wheel cannot be built, or a notebook is damaged.
     """
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     for unit in shown_units(last):
-        write(part / "notebooks" / unit.release.name, unit.release.read_bytes())
+        text = notebooks.whole(unit.release)
+        write(part / "notebooks" / unit.release.name, text)
     write(part / wheel_name(), _wheel(last))
     write(part / "README.md", _readme(shown_units(last)))
     write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.authoring.notebook import BEGIN, BEGIN_HIDDEN, END, END_HIDDEN
-from autograder.course import Unit
+from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -29,7 +29,7 @@ def solved(unit: Unit) -> str:
     Raises:
         CourseError: something hidden would be left in it.
     """
-    notebook = nbformat.reads(unit.source.read_text(encoding="utf-8"), as_version=4)
+    notebook = notebooks.read(unit.source)
     for cell in notebook.cells:
         cell.source = _MARKER.sub("", _HIDDEN.sub("", cell.source)).rstrip("\n")
         cell.metadata.pop("nbgrader", None)

@@ -18,7 +18,7 @@ import nbformat
 from tqdm import tqdm
 
 from autograder.authoring.notebook import colab_url, read
-from autograder.course import Unit
+from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -107,7 +107,7 @@ def _links(unit: Unit) -> str:
 
 def _page(unit: Unit) -> str:
     """The release with what it shows when it is run, but for the empty checks."""
-    book = nbformat.read(unit.release, as_version=4)
+    book = notebooks.read(unit.release)
     _execute(book, unit)
     for cell in book.cells:
         if cell.metadata.get("nbgrader", {}).get("grade") and "outputs" in cell:

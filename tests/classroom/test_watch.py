@@ -118,6 +118,35 @@ def test_a_round_that_fails_is_told_and_the_next_is_tried(watched, tmp_path, cap
     assert watch.run(watched, 0, once=True) == 0
 
 
+def test_what_could_not_be_graded_is_not_done(tmp_path, monkeypatch):
+    """Old results lie there: a run that failed has to be told from one that graded."""
+    graded, works = tmp_path / "autograded", {"all": False, "ada": False}
+
+    def autograde(_commands, *options):
+        if not options and works["all"]:
+            (graded / "bob" / UNIT / f"{UNIT}.ipynb").write_text("new")
+        return works["ada"] if options == ("--student=ada",) else False
+
+    monkeypatch.setattr(watch.Commands, "_autograde", autograde)
+    monkeypatch.setattr(watch.Commands, "_ask", lambda *_, **__: None)
+    watched = Watch(UNIT, tmp_path, watch.Commands(UNIT, tmp_path))
+    for student in ("ada", "bob"):
+        hand_in(tmp_path, student, "1")
+        (graded / student / UNIT).mkdir(parents=True)
+        path = graded / student / UNIT / f"{UNIT}.ipynb"
+        path.write_text("old")
+        os.utime(path, (0, 0))
+    with pytest.raises(CourseError, match="nothing of 01_numbers was graded"):
+        list(watched.round())
+    works["all"] = True
+    given = []
+    with pytest.raises(CourseError, match="ada was not graded"):
+        given.extend(watched.round())
+    hand_in(tmp_path, "bob", "22")
+    works["ada"] = True
+    assert list(watched.round()) == ["ada", "bob"], "both are handed back in the end"
+
+
 @dataclass
 class Exchange:
     """A clone of the course, an exchange, and a student who has handed in."""

@@ -8,7 +8,7 @@ import pytest
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
-from autograder.grading.assignment import Assignment, identity, load, text_of
+from autograder.grading.assignment import Assignment, identity, load
 from autograder.grading.intake import DEFAULTS
 from tests import tiny_course as tiny
 from tests.grading.intake.released import RELEASE
@@ -94,8 +94,6 @@ def test_no_two_submissions_have_one_identity():
 def test_what_a_course_lacks_is_said(root, tmp_path):
     with pytest.raises(CourseError, match="there is no notebook"):
         loaded(root, pattern="02_*")
-    with pytest.raises(CourseError, match="No such file"):
-        text_of(tmp_path / "nowhere")
     (root / "release" / f"{UNIT}.ipynb").unlink()
     with pytest.raises(CourseError, match="No such file"):
         loaded(root)

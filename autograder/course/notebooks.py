@@ -1,0 +1,70 @@
+"""Read the course's own notebooks; one that is damaged says how to get it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, ValidationError
+
+from autograder.course.errors import CourseError
+
+# nbformat has no error of its own for what is JSON, but no notebook.
+_DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ValidationError)
+
+
+def read(path: Path) -> NotebookNode:
+    """A notebook in ``source/``, ``release/`` or ``autograded/``.
+
+    Raises:
+        CourseError: it cannot be read; the text says how to get it back.
+    """
+    return parse(text_of(path), path)
+
+
+def whole(path: Path) -> str:
+    """The text of a notebook, to be copied; the errors are those of `read`."""
+    text = text_of(path)
+    parse(text, path)
+    return text
+
+
+def text_of(path: Path) -> str:
+    """The text of a file of the course.
+
+    Raises:
+        CourseError: it cannot be read; the text says how to get it back.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        remedy = "" if isinstance(error, PermissionError) else f"; {_remedy(path)}"
+        raise CourseError(f"{path}: {error.strerror}{remedy}") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} is no text; {_remedy(path)}") from None
+
+
+def parse(text: str, path: Path) -> NotebookNode:
+    """The notebook that a file's text is.
+
+    Raises:
+        CourseError: it is none; the text says how to get it back.
+    """
+    try:
+        notebook: NotebookNode = nbformat.reads(text, as_version=4)
+    except _DAMAGED:
+        what = "is damaged: it is no notebook" if text.strip() else "is empty"
+        raise CourseError(f"{path} {what}; {_remedy(path)}") from None
+    return notebook
+
+
+def _remedy(path: Path) -> str:
+    """How a notebook comes back, which the folder that it lies in tells."""
+    folder = path.parent.name
+    if "autograded" in path.parts:
+        student = path.parent.parent.name
+        command = f"nbgrader autograde {folder} --student={student} --force"
+        return f"grade that submission again: {command}"
+    if "release" in path.parts:
+        return f"make it anew: nbgrader generate_assignment {folder} --force"
+    return f"remove it, then: git checkout {path.parent.parent.name}/{folder}"
