@@ -59,10 +59,11 @@ def _heat_maps(expected: torch.Tensor, actual: torch.Tensor, name: str) -> str:
     finite = expected[torch.isfinite(expected)].abs()
     scale = (float(finite.max()) if finite.numel() else 0.0) or 1.0
 
+    # No darker than half: the numbers are written in the page's ink, light or dark.
     def fill(value: float) -> str:
         if not math.isfinite(value):
-            return f"rgba({GREY},.9)"
-        shade = 0.06 + 0.8 * min(abs(value) / scale, 1.0)
+            return f"rgba({GREY},.40)"
+        shade = 0.06 + 0.44 * min(abs(value) / scale, 1.0)
         return f"rgba({BLUE if value >= 0 else ORANGE},{shade:.2f})"
 
     maps = (expected, actual, actual - expected)

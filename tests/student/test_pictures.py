@@ -1,6 +1,7 @@
 """A picture of expected beside own, whatever the tensors' rank."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -62,3 +63,34 @@ def test_names_are_text_not_markup():
     case = Case("a", "A", "", {}, {}, picture="curves")
     finding = Finding("<b>", "values", "", torch.ones(4), torch.zeros(4))
     assert "<b>" not in picture(finding, case)
+
+
+# Page and text of JupyterLab's and VS Code's themes, and the tint of a panel.
+THEMES = [(255, 33), (17, 222), (255, 59), (31, 204)]
+TINT = (213, 94, 0, 0.1)
+
+
+def over(colour, ground) -> list[float]:
+    *parts, opacity = colour
+    return [opacity * c + (1 - opacity) * g for c, g in zip(parts, ground, strict=True)]
+
+
+def luminance(colour) -> float:
+    parts = [c / 255 for c in colour]
+    r, g, b = (
+        p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+    )
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+@pytest.mark.parametrize(("page", "ink"), THEMES)
+def test_numbers_can_be_read_on_every_cell_in_any_theme(page, ink):
+    expected = torch.tensor([[0.0, 1.0], [-1.0, 0.5], [2.0, 3.0]])
+    html = drawn(expected, torch.tensor([[math.nan, 5.0], [-9.0, 0.0], [2.0, 3.0]]))
+    fills = {
+        tuple(map(float, f.split(","))) for f in re.findall(r'"rgba\((.+?)\)"', html)
+    }
+    grounds = [over(fill, over(TINT, [page] * 3)) for fill in fills]
+    for ground in grounds:
+        light, dark = sorted([luminance(ground), luminance([ink] * 3)], reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
