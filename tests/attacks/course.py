@@ -53,7 +53,7 @@ class Course:
 
     root: Path
     stock: bool = False
-    seconds: float = 300.0  # for one command
+    seconds: float = 600.0  # for one command, also beside others
     log: str = ""
     status: int = 0
     peak_mb: int = 0  # memory of the largest process of all commands
