@@ -63,15 +63,16 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
 def _few_rows(draw: Draw) -> Inputs:
     """Fewer rows than columns; one is wrong at its first token, two at their last.
 
-    One holds nothing but EOS, and is right. How many there are is drawn, or the share
-    would be known.
+    One of full width is wrong everywhere; one holds nothing but EOS, and is right. How
+    many there are is drawn, or the share would be known.
     """
-    sizes = (14, 5, 6, 12, 4, 0, *(3 for _ in range(int(draw.ids(1, 6)))))
+    sizes = (14, 5, 6, 12, 4, 0, 14, *(3 for _ in range(int(draw.ids(1, 6)))))
     rows = [draw.ids(FIRST, 14, n).tolist() for n in sizes]
     labels = [[*row, EOS] for row in rows]
     decoded = [list(row) for row in labels]
     for row, place in ((1, 0), (2, 5), (3, 11)):
         decoded[row][place] = FIRST + (decoded[row][place] - FIRST + 1) % 10
+    decoded[6] = [FIRST + (token - FIRST + 1) % 10 for token in decoded[6]]
     return {"decoded": padded(decoded), "labels": padded(labels)}
 
 
@@ -117,7 +118,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="few_rows",
-            title="few rows; the first token of one is wrong, the last of two others",
+            title="few rows; the first token of one is wrong, the last of two others, "
+            "every token of a fourth",
             inputs=_few_rows,
             hint="A row is right from its first token to its last.",
         ),
