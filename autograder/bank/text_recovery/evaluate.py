@@ -56,6 +56,7 @@ EXERCISE = Specification(
             name="other",
             title="other batches",
             inputs=lambda draw: _evaluation(draw, [(2, 3), (4, 8), (1, 5)], False),
+            tells=("padding_in_mean", "sentences_in_mean", "mean_of_batches"),
             hint="The same for other batches.",
             hidden_only=True,
         ),
