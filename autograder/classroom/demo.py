@@ -107,8 +107,9 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     log = root / f"{command}.log"
     with log.open("w") as output:
         done = subprocess.run(
-            [program, command, assignment, *flags], cwd=root, env=os.environ, stdout=output,
-            stderr=None if command == "autograde" else output, check=False,
+            [program, command, assignment, *flags], cwd=root, env=os.environ,
+            stdout=output, stderr=None if command == "autograde" else output,
+            check=False,
         )  # fmt: skip
     if done.returncode:
         raise CourseError(f"`nbgrader {command} {assignment}` failed; see {log}")

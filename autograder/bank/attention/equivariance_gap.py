@@ -66,8 +66,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="long",
-            title="a longer sequence",
-            inputs=_shuffled("attention with positions", 9, 4),
+            title="a longer sequence, with as many features as positions",
+            inputs=_shuffled("attention with positions", 9, 9),
             hint="The gap is one number, the largest of all differences.",
             hidden_only=True,
         ),
@@ -118,6 +118,16 @@ EXERCISE = Specification(
             asks="`x` has shape `(L, d)`. Which dimension does `order` belong to?",
             ways=[Way(edits=[
                 Edit(_GAP, "(layer(x[:, order]) - layer(x)[:, order]).abs().max()"),
+            ])],
+        ),
+        Mutant(
+            name="features_too_where_it_fits",
+            says="Where there are as many features as positions, you shuffle the features, "
+            "too.",
+            asks="What does your code find out by the size of a dimension?",
+            ways=[Way(edits=[
+                Edit("layer(x[order])",
+                     "layer(x[order] if len(x) != x.size(1) else x[order][:, order])"),
             ])],
         ),
         Mutant(

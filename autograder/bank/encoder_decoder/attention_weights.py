@@ -138,6 +138,16 @@ EXERCISE = Specification(
             ],
         ),
         Mutant(
+            name="hooks_of_others",
+            says="You took away all hooks of the attentions, also those that were there "
+            "before you came.",
+            asks="Which hooks are yours, and what did `register_forward_hook` give you "
+            "for each of them?",
+            ways=[Way(edits=[
+                Edit("hook.remove()", "[each._forward_hooks.clear() for each in attentions]"),
+            ])],
+        ),
+        Mutant(
             name="hooks_stay",
             says="Your hooks are still there: they go on keeping weights whenever the "
             "model is used.",

@@ -54,7 +54,7 @@ EXERCISE = Specification(
         CaseKind(
             name="many",
             title="five heads",
-            inputs=_to_pack(h=5, d_model=4, d_k=2, d_v=3),
+            inputs=_to_pack(h=5, d_model=10, d_k=2, d_v=3),
             hint="The order of the heads must stay.",
             hidden_only=True,
         ),
@@ -113,6 +113,14 @@ EXERCISE = Specification(
                         for tensor in (getattr(getattr(h, name), kind) for h in heads)
                     ])
                     """),
+            ])],
+        ),
+        Mutant(
+            name="whole_turned_where_it_fits",
+            says="The weights are right, but a packed one that is square is transposed.",
+            asks="What does your code find out by the size of a weight?",
+            ways=[Way(edits=[
+                Edit(_CAT, f"(lambda w: w.mT if w.dim() > 1 and len(w) == w.size(1) else w)({_CAT})"),
             ])],
         ),
         Mutant(

@@ -25,6 +25,9 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     load_weights(model, inputs).train()
     sequences = [inputs[name] for name in ("x", "memory") if name in inputs]
     numbers = inputs["asked"].tolist()
+    for look in model.looks:
+        look.register_forward_hook(_of_somebody_else)
+    before = _hooks(model)
     found = function(model, [model.looks[number] for number in numbers], *sequences)
     calls = model.calls
     if not isinstance(found, list | tuple) or len(found) != len(numbers):
@@ -41,13 +44,23 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         learns = all(parameter.requires_grad for parameter in model.parameters())
         seen |= {
             "times that the model was called": str(calls),
-            "hooks stay": "yes" if _hooks(model) else "no",
+            "hooks stay": "yes" if _hooks(model) > before else "no",
+            "hooks of others stay": "yes" if _theirs(model) else "no",
             "in training as before": "yes" if in_training else "no",
             "learns as before": "yes" if learns else "no",
             "output of the model afterwards": tensor(model(*sequences), "the output"),
             "x afterwards": inputs["x"],
         }
     return seen
+
+
+def _of_somebody_else(module: nn.Module, given: object, result: object) -> None:
+    """A hook that listened before the student's came."""
+
+
+def _theirs(model: _Looking) -> bool:
+    hooks = [look._forward_hooks.values() for look in model.looks]
+    return all(_of_somebody_else in each for each in hooks)
 
 
 def _hooks(model: nn.Module) -> int:
