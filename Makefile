@@ -10,6 +10,10 @@ TOLD = $(shell $(PYTHON) -m pip config list 2>/dev/null | grep -E 'index|find-li
 UV = $(if $(TOLD),,$(shell command -v uv))
 INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install) \
 	--quiet --constraint constraints.txt --editable
+# A fifth of the tests' time they wait: for a limit, for another process. One more than
+# there are cores makes use of it.
+PYTEST = python -m pytest --dist worksteal \
+	-n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
@@ -38,10 +42,10 @@ demo: $(READY)  ## release, sample class, autograde, feedback, class table (in d
 	autograder demo $(UNIT)
 
 test: $(READY)  ## the tests (CI runs the same)
-	python -m pytest -m "not slow" -n logical --dist worksteal
+	$(PYTEST) -m "not slow"
 
 test-slow: $(EXTRAS)  ## the tests that take minutes
-	python -m pytest -m slow -n logical --dist worksteal
+	$(PYTEST) -m slow
 
 build: $(READY)  ## source/, release/ and references from notebooks/
 	autograder build $(UNIT)
