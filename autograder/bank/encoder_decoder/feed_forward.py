@@ -305,11 +305,16 @@ EXERCISE = Specification(
                     Edit("self.dropout(hidden)",
                          "hidden * self.dropout(torch.ones_like(hidden[:1]))"),
                 ]),
-                Way(name="positions_dropped", edits=[
-                    Edit("self.dropout(hidden)",
-                         "hidden * self.dropout(torch.ones_like(hidden[..., :1]))"),
-                ]),
             ],
+        ),
+        Mutant(
+            name="positions_dropped",
+            says="All hidden numbers of a position are dropped together, or none of them.",
+            asks="How many numbers does the tensor hold that your dropout is given?",
+            ways=[Way(edits=[
+                Edit("self.dropout(hidden)",
+                     "hidden * self.dropout(torch.ones_like(hidden[..., :1]))"),
+            ])],
         ),
         Mutant(
             name="dropout_unscaled",

@@ -146,7 +146,7 @@ class _Attention(nn.Module):
 
 
 class _RoundingAttention(_Attention):
-    """The same numbers up to rounding: one maximum of all scores is taken from them.
+    """The same numbers up to rounding: one number is taken from all scores.
 
     It cancels in the weights, but it moves with any position of any sentence.
     """
@@ -159,7 +159,8 @@ class _RoundingAttention(_Attention):
         mask: torch.Tensor | None,
     ) -> torch.Tensor:
         scores = q @ k.mT / math.sqrt(q.size(-1))
-        scores = scores - scores.detach().amax()
+        all_scores = scores.detach()
+        scores = scores - (all_scores.amax() + all_scores.mean())
         if mask is not None and mask.dtype == torch.bool:
             scores = scores.masked_fill(~mask, -math.inf)
         elif mask is not None:
