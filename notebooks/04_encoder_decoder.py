@@ -1489,6 +1489,7 @@ def one_attention_mask_two_families():
     names = ["‹pad›", "‹pad›", "the", "cat", "sat"]
     for ax, (title, mask) in zip(axes, masks.items(), strict=True):
         draw_map(ax, mask, names, names, title)
+        ax.set_xlabel("key")
     axes[0].set_ylabel("query")
     added = torch.zeros(5, 5).masked_fill(~masks["GPT-like: (B, L, L)"], -math.inf)
     print("the GPT-like mask as numbers to add, last row:", added[-1].tolist())
@@ -1760,11 +1761,14 @@ def accuracy(model: nn.Module, batch: tuple) -> Tensor:
 def two_families():
     global reader
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True)
-    for causal, colour, name in ((False, BLUE, "both sides"), (True, ORANGE, "causal")):
+    for causal, colour, line, name in (
+        (False, BLUE, "o-", "both sides"),
+        (True, ORANGE, "^--", "causal"),
+    ):
         model, _ = train_encoder_only(seed=0, causal=causal)
         reader = model if not causal else reader
         found = accuracy(model, hidden_letters(2000))
-        left.plot(range(10), found, "o-", color=colour, label=name)
+        left.plot(range(10), found, line, color=colour, label=name)
         print(f"hidden letters, {name}: {float(found.mean()):.1%} right")
     model, _ = train_decoder_only(seed=0)
     found = accuracy(model, next_letters(2000))
