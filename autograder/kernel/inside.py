@@ -93,6 +93,7 @@ def run(
             super().init_control(context)  # type: ignore[no-untyped-call]
             self.shell_socket = shell
 
+    fork_by_default()
     if level == "landlock":
         without.do_without(Path(os.environ["TMPDIR"]))
     app: Any = BoxedKernelApp.instance()
@@ -103,6 +104,18 @@ def run(
     if level == "landlock":
         without.run_commands_by_pipe(app.shell)
     app.start()
+
+
+def fork_by_default() -> None:
+    """Let `multiprocessing` fork, as it does on Linux before Python 3.14.
+
+    What it does since needs sockets, which a box may lack, and cannot find a class that
+    a notebook defines. A notebook may still choose another way.
+    """
+    from multiprocessing import context
+
+    chosen = context._concrete_contexts["fork"]  # type: ignore[attr-defined]
+    context._default_context._default_context = chosen  # type: ignore[attr-defined]
 
 
 class _NoEndpoint:

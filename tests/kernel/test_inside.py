@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from multiprocessing import context
 from pathlib import Path
 
 from autograder.kernel import inside
@@ -28,3 +29,15 @@ def test_more_can_be_said_but_nothing_of_its_own_replaced():
     found = inside.environment(HOME, 7, extra)
     assert found["SAID"] == "x"
     assert found["HOME"] == "/student" and found["OMP_NUM_THREADS"] == "1"
+
+
+def test_processes_are_forked_by_default_whatever_python_chooses(monkeypatch):
+    ways = context._concrete_contexts
+    default = context.DefaultContext(ways["forkserver"])
+    monkeypatch.setattr(context, "_default_context", default)
+    inside.fork_by_default()
+    assert default.get_start_method(allow_none=True) is None, "nobody has chosen yet"
+    default.set_start_method("spawn")
+    assert default.get_start_method() == "spawn"
+    monkeypatch.setattr(default, "_actual_context", None)
+    assert default.get_start_method() == "fork"
