@@ -156,7 +156,7 @@ class PatientBook:
                 self.close()
                 raise
             if not told:
-                self._log.warning("The gradebook is in use; waiting for it.")
+                self._log.warning("The gradebook is in use or away; waiting for it.")
             told = True
             time.sleep(0.25)
 
@@ -224,5 +224,5 @@ def first_line(error: Exception) -> str:
 def _about(error: Exception) -> str:
     return (
         f"the gradebook cannot be used ({first_line(error)}); close what else uses it, "
-        "or see to its file and folder, and run the same command again"
+        "or see to its server, or its file and folder, and run the same command again"
     )
