@@ -2,6 +2,7 @@
 
     python benchmarks/large_class.py                         # 1,000 of unit 1
     python benchmarks/large_class.py --submissions 100 --unit 02
+    python benchmarks/large_class.py --unit 04 --only felix  # nothing solved: quick
 
 The sample class's submissions, over and over, are graded by one `nbgrader autograde`.
 It is watched from outside: when each notebook is published, and the memory (PSS) of the
@@ -44,6 +45,9 @@ def main() -> None:
     """Grade, watch and compare; exit with 1 if something is wrong."""
     options = _options()
     unit, made = options.unit, sample.submissions(options.unit)
+    if unknown := set(options.only) - set(made):
+        sys.exit(f"no {sorted(unknown)[0]} in the sample class: {' '.join(made)}")
+    made = {name: made[name] for name in options.only or made}
     names = list(made)
     class_ = {
         f"{n:05}-{names[n % len(names)]}": made[names[n % len(names)]]
@@ -69,6 +73,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--unit", default="positional_encoding")
     parser.add_argument("--submissions", type=int, default=1000, metavar="N")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="STUDENT", help="of the sample class"
+    )
     options = parser.parse_args()
     try:
         options.unit = find_unit(options.unit)

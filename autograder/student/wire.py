@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from autograder.student.exercise import Answers, Other, Value
@@ -29,6 +28,7 @@ _DTYPES = {
         torch.float16, torch.bfloat16, torch.float32, torch.float64,
     )
 }  # fmt: skip
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 class WireError(Exception):
@@ -100,17 +100,19 @@ def _entry(name: str, value: Value) -> dict[str, Any]:
         return {"name": name, "text": value}
     if isinstance(value, Other):
         return {"name": name, "other": value.kind}
-    dtype = str(value.dtype).removeprefix("torch.")
-    if dtype not in _DTYPES:
-        return {"name": name, "other": f"{dtype} tensor"}
+    dtype = _NAMES.get(value.dtype)
+    if dtype is None:
+        other = str(value.dtype).removeprefix("torch.")
+        return {"name": name, "other": f"{other} tensor"}
     return {"name": name, "dtype": dtype, "shape": list(value.shape)}
 
 
 def _bytes(tensor: torch.Tensor) -> bytes:
-    if str(tensor.dtype).removeprefix("torch.") not in _DTYPES:
+    if tensor.dtype not in _NAMES:
         return b""
-    flat = tensor.contiguous().reshape(-1)
-    return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+    if tensor.dtype == torch.bfloat16:  # which NumPy does not know
+        tensor = tensor.view(torch.int16)
+    return tensor.numpy().tobytes()
 
 
 def receive(
@@ -170,10 +172,11 @@ def _value(entry: dict[str, Any], data: bytes) -> Value:
     dtype = _DTYPES[entry["dtype"]]
     if not data:
         return torch.zeros(entry["shape"], dtype=dtype)
-    raw = torch.from_numpy(np.frombuffer(bytearray(data), dtype=np.uint8))
+    own = bytearray(data)  # which may be written into
     if dtype == torch.bool:
-        _require(bool((raw <= 1).all()), "a boolean is neither 0 nor 1")
-    return raw.view(dtype).reshape(entry["shape"])
+        numbers = torch.frombuffer(own, dtype=torch.uint8)
+        _require(bool((numbers <= 1).all()), "a boolean is neither 0 nor 1")
+    return torch.frombuffer(own, dtype=dtype).reshape(entry["shape"])
 
 
 def _writable(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeVar
@@ -205,8 +205,7 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         if name.startswith(WEIGHTS)
     }
     own = dict(module.named_parameters())
-    every = dict(module.named_parameters(remove_duplicate=False))
-    _refuse_others(own, weights, every.keys() - own.keys())
+    _refuse_others(own, weights, module)
     with torch.no_grad():
         for name, value in weights.items():
             own[name].copy_(value)
@@ -217,14 +216,13 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
 
 
 def _refuse_others(
-    own: Mapping[str, torch.Tensor], weights: Inputs, shared: Collection[str]
+    own: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
 ) -> None:
-    """Say all that does not fit: two mistakes may begin with the same parameter.
-
-    ``shared`` are further names of parameters that have another one.
-    """
+    """Say all that does not fit: two mistakes may begin with the same parameter."""
     missing = [f"`{name}`" for name in weights if name not in own]
     if missing:
+        # Further names of parameters that have another one.
+        shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
         wanted = "a parameter" if len(missing) == 1 else "parameters"
         found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
         twice = [f"`{name}`" for name in weights if name in shared]

@@ -118,11 +118,10 @@ def _load(module: object, inputs: Inputs) -> nn.Module:
     """Load weights by any name of a parameter, since a shared one has several."""
     if not isinstance(module, nn.Module):
         raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
-    first = {id(p): name for name, p in module.named_parameters()}
-    all_names = dict(module.named_parameters(remove_duplicate=False))
+    first: dict[int, str] = {}
     renamed = {
-        f"weights.{name}": f"weights.{first[id(parameter)]}"
-        for name, parameter in all_names.items()
+        f"weights.{name}": f"weights.{first.setdefault(id(parameter), name)}"
+        for name, parameter in module.named_parameters(remove_duplicate=False)
     }
     return load_weights(module, {renamed.get(k, k): v for k, v in inputs.items()})
 
