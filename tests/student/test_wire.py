@@ -115,6 +115,15 @@ def test_silence_is_not_waited_for_longer_than_allowed(ends):
         receive(ends[1], wait=within(0.05))
 
 
+def test_each_message_is_waited_for_also_of_who_never_stops(ends):
+    waits = []
+    for number in range(3):
+        send(ends[0], f"question {number}", {"x": torch.ones(4)})
+    for number in range(3):
+        receive(ends[1], wait=lambda channel, event: waits.append(event))
+        assert len(waits) == number + 1
+
+
 def test_a_message_that_trickles_in_is_not_waited_for_either(ends):
     for byte in b"\0\0\0\x20":
         ends[0].send(bytes([byte]))
