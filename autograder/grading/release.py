@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import itertools
 import os
 import shutil
 import sys
@@ -38,6 +39,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     """
 
     _beside = False
+    _refused = ""
 
     @property
     def _output_directory(self) -> str:
@@ -45,13 +47,29 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         return f"{plain}.part" if self._beside else plain
 
     def convert_notebooks(self) -> None:
+        """Make the releases.
+
+        Raises:
+            NbGraderException: a source is damaged, or one release cannot be made.
+        """
         try:
+            for source in itertools.chain(*self.assignments.values()):
+                whole(Path(source))
             super().convert_notebooks()
+        except CourseError as error:
+            self._refuse(error)
         finally:
             self._beside = True
             part = Path(self._format_dest(".", "."))
             self._beside = False
             shutil.rmtree(part, ignore_errors=True)
+        if self._refused:
+            raise NbGraderException(self._refused)
+
+    def _refuse(self, error: CourseError) -> None:
+        """Say it in a line; nbgrader would, of any error on its way, tell where."""
+        self._refused = str(error)
+        self.log.error(self._refused)
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """Begin with a copy of what is there, which nbgrader treats as the release."""
@@ -83,8 +101,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             if book.use(lambda book: enter(book, assignment, pairs, self.config)):
                 self.log.info(f"{release} is as it should be: the gradebook has it now")
         except CourseError as error:
-            self.log.error(str(error))
-            raise NbGraderException(str(error)) from None
+            self._refuse(error)
         finally:
             book.close()
 

@@ -8,9 +8,10 @@ from autograder import cli
 from autograder.classroom import requests
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
+from autograder.grading import release as course_release
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde, graded, graded_once
-from tests.tiny_course import UNIT
+from tests.tiny_course import UNIT, run_nbgrader
 
 __all__ = ["graded", "graded_once"]  # fixtures
 
@@ -103,6 +104,19 @@ def test_grading_stops_before_anything_is_graded(graded, folder):
     assert f"{path} is empty; " in result["log"] and "Traceback" not in result["log"]
     after = {path: path.read_bytes() for path in graded.glob("autograded/*/*/*")}
     assert after == before
+
+
+@pytest.mark.parametrize("folder", ["source", "release"])
+def test_a_release_stays_when_a_notebook_is_damaged(graded, folder):
+    path = graded / folder / UNIT / f"{UNIT}.ipynb"
+    path.write_bytes(b"")
+    release = graded / "release" / UNIT / f"{UNIT}.ipynb"
+    before = release.read_bytes()
+    course_release.install()
+    result = run_nbgrader(graded, "generate_assignment", UNIT, force=False)
+    assert not result["success"] and release.read_bytes() == before
+    said = [line for line in result["log"].splitlines() if "ERROR" in line]
+    assert len(said) == 1 and f"{path} is empty; " in said[0]
 
 
 def test_a_regrade_that_failed_is_no_evidence(graded):
