@@ -18,6 +18,7 @@ from autograder.student.probes import (
     describe,
     gradients,
     load_weights,
+    moving,
     probe,
     returned,
     tensor,
@@ -219,14 +220,16 @@ def _who_sees_whom(function: Callable[..., Any], sequences: list[Any]) -> torch.
     as what rounding takes.
     """
     *others, asked = [0.25 * sequence for sequence in sequences]
+
+    def moved(j: int, again: bool) -> torch.Tensor:
+        changed = asked.clone()
+        changed[:, j] += 0.25 * (moving.zigzag(asked) if again else moving.even(asked))
+        movement: torch.Tensor = function(*others, changed) - before
+        return movement
+
     with torch.no_grad():
-        before, columns = function(*others, asked), []
-        for j in range(asked.size(1)):
-            changed = asked.clone()
-            changed[:, j] += 0.25
-            moved = function(*others, changed) - before
-            columns.append((moved.abs() > 1e-6).any(-1))
-    return torch.stack(columns, dim=-1)
+        before = function(*others, asked)
+        return moving.who_moves(moved, asked.size(1))
 
 
 @probe("attention/who_sees_whom")

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.student.probes import Inputs, Seen, gradients, tensor
+from autograder.student.probes import Inputs, Seen, gradients, moving, tensor
 
 
 def observe(
@@ -63,17 +63,18 @@ def who_moves(
     Vectors are pushed unevenly, since a norm removes an even push; an id becomes a
     neighbouring one, unless it is padding.
     """
-    asked, columns = given[name], []
-    before = function(**given)
-    for j in range(asked.size(1)):
+    asked, before = given[name], function(**given)
+
+    def moved(j: int, again: bool) -> torch.Tensor:
         changed = asked.clone()
         if asked.is_floating_point():
-            changed[:, j] += torch.linspace(-1, 1, asked.size(-1), dtype=asked.dtype)
+            changed[:, j] += (moving.zigzag if again else moving.uneven)(asked)
         else:
             changed[:, j] = _another(asked[:, j], pad_id)
-        moved = function(**{name: changed}) - before
-        columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
-    return torch.stack(columns, dim=-1)
+        movement: torch.Tensor = function(**{name: changed}) - before
+        return movement
+
+    return moving.who_moves(moved, asked.size(1))
 
 
 def _another(ids: torch.Tensor, pad_id: int) -> torch.Tensor:

@@ -13,6 +13,7 @@ from autograder.student.probes import (
     Seen,
     gradients,
     load_weights,
+    moving,
     outcome,
     probe,
     returned,
@@ -130,12 +131,15 @@ def _who_sees_whom(
     """
     queries = max(len(sequences) - 2, 0)
     sequences = [0.25 * sequence for sequence in sequences]
+
+    def moved(j: int, again: bool) -> torch.Tensor:
+        push = moving.zigzag if again else moving.even
+        changed = [sequence.clone() for sequence in sequences]
+        for sequence in changed[queries:]:
+            sequence[:, j] += 0.25 * push(sequence)
+        movement: torch.Tensor = function(*changed) - before
+        return movement
+
     with torch.no_grad():
-        before, columns = function(*sequences), []
-        for j in range(sequences[-1].size(1)):
-            changed = [sequence.clone() for sequence in sequences]
-            for sequence in changed[queries:]:
-                sequence[:, j] += 0.25
-            moved = function(*changed) - before
-            columns.append((moved.abs() > 1e-6).flatten(2).any(-1))
-    return torch.stack(columns, dim=-1)
+        before = function(*sequences)
+        return moving.who_moves(moved, sequences[-1].size(1))
