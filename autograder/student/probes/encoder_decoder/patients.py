@@ -162,7 +162,7 @@ class _RoundingAttention(_Attention):
         all_scores = scores.detach()
         scores = scores - (all_scores.amax() + all_scores.mean())
         if mask is not None and mask.dtype == torch.bool:
-            scores = scores.masked_fill(~mask, -math.inf)
+            scores = torch.where(mask, scores, -math.inf)
         elif mask is not None:
             scores = scores + mask
         return scores.softmax(-1) @ v
