@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -37,7 +38,7 @@ def _map(
         while True:
             elsewhere = draw.ids(0, width + 1, len(lengths), width)
             hit = draw.flags(len(lengths), width, chance=chance)
-            hit[0, 0], hit[1, 1] = True, False
+            hit[0, 0], hit[-1, 1] = True, False
             place = torch.where(hit, anti, elsewhere)
             scores = draw.tensor(len(lengths), width, width + 1, scale=1.0)
             scores.scatter_(-1, place.unsqueeze(-1), top)
@@ -55,6 +56,10 @@ EXERCISE = Specification(
     name="sequence_reversal/antidiagonal_share",
     title="The share of the anti-diagonal",
     target="antidiagonal_share",
+    promise=Promise(
+        ways=(),
+        sizes=special(one_row=_map((7,), 9, 0.5)),
+    ),
     cases=[
         CaseKind(
             name="four_rows",

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.sequence_reversal._inputs import FIRST, PAD, padded
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -56,6 +57,10 @@ EXERCISE = Specification(
     name="sequence_reversal/masked_loss",
     title="A loss that ignores padding",
     target="masked_loss",
+    promise=Promise(
+        ways=(),
+        sizes=special(one_row=_scores((6,), 7), one_label_each=_scores((1, 1, 1, 1), 8)),
+    ),
     cases=[
         CaseKind(
             name="three_rows",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 
 from autograder.bank.sequence_reversal._inputs import random_targets
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -29,6 +30,14 @@ EXERCISE = Specification(
     name="sequence_reversal/shift",
     title="The shift of teacher forcing",
     target="shift",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            one_row=_target(5),
+            rows_without_a_symbol=_target(0, 0, 0),
+            as_many_rows_as_columns=_target(3, 1, 3, 2, 3),
+        ),
+    ),
     precise=False,
     cases=[
         CaseKind(
@@ -149,6 +158,13 @@ EXERCISE = Specification(
                 Edit(_SHIFTED,
                      "target[:, :-1], target[:, 1:].masked_fill(target[:, 1:] == PAD, -100)"),
             ])],
+        ),
+        Mutant(
+            name="batch_dropped",
+            says="A batch of one row loses a dimension.",
+            asks="What is the shape of `target[:, 1:]` if there is one row, and what do you do "
+            "to it afterwards?",
+            ways=[Way(edits=[Edit(_SHIFTED, "target[:, :-1].squeeze(0), target[:, 1:].squeeze(0)")])],
         ),
         Mutant(
             name="in_place",

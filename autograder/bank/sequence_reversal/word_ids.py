@@ -18,7 +18,7 @@ _WORDS = ("the", "The", "cat", "dog,", "dog", "sees", "a", "tree.", "and", "übe
 
 
 def _sentences(
-    *sizes: int, gaps: tuple[str, ...] = (" ",), around: str = ""
+    *sizes: int, gaps: tuple[str, ...] = (" ",), around: str = "", last: str = "owl"
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         lines = []
@@ -29,7 +29,7 @@ def _sentences(
                 line += gaps[int(draw.ids(0, len(gaps)))] + word
             lines.append(line)
         lines[0] += " the cat The the"  # a word again, as it was and capitalised
-        lines[-1] += " owl"  # a word that the first sentence does not have
+        lines[-1] += f" {last}"  # a word that the first sentence does not have
         return {"sentences": "\n".join(around + line + around for line in lines)}
 
     return inputs
@@ -60,7 +60,7 @@ EXERCISE = Specification(
         CaseKind(
             name="many",
             title="six sentences",
-            inputs=_sentences(2, 7, 5, 8, 3, 6),
+            inputs=_sentences(2, 7, 5, 8, 3, 6, last="m² owl m2"),
             hint="As above.",
             hidden_only=True,
         ),
@@ -84,6 +84,12 @@ EXERCISE = Specification(
             says="Your ids start one too late.",
             asks="How many words does the dictionary hold when the first one arrives?",
             ways=[Way(edits=[Edit("FIRST + len(ids)", "FIRST + 1 + len(ids)")])],
+        ),
+        Mutant(
+            name="made_alike",
+            says="Words that look alike get one id, `m²` and `m2` for example.",
+            asks="Are they the same word, letter by letter?",
+            ways=[Way(edits=[Edit("sentence.split()", "__import__('unicodedata').normalize('NFKC', sentence).split()")])],
         ),
         Mutant(
             name="repeats_counted",
