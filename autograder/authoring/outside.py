@@ -173,7 +173,7 @@ REASONS = {
         "too_long", "too_long_for_one", "refused", "refused_again", "two_sizes",
         "larger_source",
     ): "what cannot be is refused in every drawing, and there is no other answer.",
-    ("nothing", "silent", "turned"): "what must be 0 is 0 in every drawing.",
+    ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
     ("one_number",): "a mask that closes everything leaves nothing of any other mask.",
     ("nothing_chosen",): "where nothing is chosen, nothing is hidden, and every label "
     "is to be ignored: that is the whole case.",

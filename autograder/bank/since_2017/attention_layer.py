@@ -50,7 +50,7 @@ EXERCISE = Specification(
             one_position=_layer(3, 1, 8, 2, 1),
             one_head=_layer(2, 3, 4, 1, 1),
             equal_sizes=_layer(4, 4, 8, 4, 4),
-            forty_positions=_layer(1, 40, 8, 2, 1),
+            seventy_positions=_layer(1, 70, 8, 2, 1),
         ),
     ),
     cases=[
@@ -297,7 +297,7 @@ EXERCISE = Specification(
         Accepted(name="kept_table", edits=[
             Edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads", """
                 self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
-                self.register_buffer("angles", rotary_angles(64, d_k), persistent=False)
+                self.register_buffer("angles", rotary_angles(512, d_k), persistent=False)
                 """),
             Edit(_ANGLES, "angles = self.angles[: x.size(1)]")]),
 

@@ -92,8 +92,8 @@ EXERCISE = Specification(
             "One token at a time, the first is invisible. Start twice.",
         ),
         _patients(
-            "near", "one number drifts by 0.0003; and some are not numbers",
-            ("one number drifts", "not a number"),
+            "near", "one number is 0.0003 too small; and some are not numbers",
+            ("one number too small", "not a number"),
             "Compare number by number. Is NaN less than your bound, or more, or neither?",
         ),
         _patients(
@@ -114,6 +114,11 @@ EXERCISE = Specification(
             "Is your text long enough? Cut more than one position, and at different "
             "places.", hidden=True,
         ),
+        _patients(
+            "above", "one number is 0.0003 too large; and queries all stand at place 0",
+            ("one number too large", "queries not turned on"),
+            "A difference has a sign. Is -5 near 0?", hidden=True,
+        ),
     ],
     mutants=[
         # What explains a gap is said in this order: a single rule before a whole habit.
@@ -132,6 +137,27 @@ EXERCISE = Specification(
             says="What is not a number passes your test.",
             asks="Is NaN larger than your bound? Is it smaller?",
             ways=[Way(source=_test(*_ALL).replace("return (given - wanted[:, begin:end]).abs().max() < 5e-5", "return not (given - wanted[:, begin:end]).abs().max() > 5e-5"))],
+        ),
+        Mutant(
+            name="signed",
+            says="Your test takes the difference with its sign: logits that are too small pass.",
+            asks="Is -5 less than your bound?",
+            ways=[Way(source=_test(*_ALL).replace("(given - wanted[:, begin:end]).abs()", "(given - wanted[:, begin:end])"))],
+        ),
+        Mutant(
+            name="signed_backwards",
+            says="Your test takes the difference with its sign: logits that are too large pass.",
+            asks="Is -5 less than your bound?",
+            ways=[Way(source=_test(*_ALL).replace("(given - wanted[:, begin:end]).abs()", "(wanted[:, begin:end] - given)"))],
+        ),
+        Mutant(
+            name="against_the_rules",
+            says="Your test asks for what a right decoder may refuse, and takes that for a mistake.",
+            asks="When is `start` to be called, and how long may a text be, by the rules above?",
+            ways=[
+                Way(source=_test(*_ALL).replace("    decoder.start()\n", "    decoder.feed(ids[:, :1])\n    decoder.start()\n", 1)),
+                Way(name="too_long", source=_test(*_ALL).replace("(3, 11)", "(3, 44)").replace("11", "44")),
+            ],
         ),
         Mutant(
             name="too_generous",

@@ -40,6 +40,12 @@ def _barely(share: float) -> Maker:
     return inputs
 
 
+def _zeros(draw: Draw) -> Inputs:
+    """Gradients of nothing but zeros: their length is no divisor."""
+    made = _gradients(1.0, (3, 2), (4,))(draw)
+    return made | {name: torch.zeros_like(made[name]) for name in ("first", "second")}
+
+
 _NORM = "norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()"
 _CLIPPED = "gradient.mul_(max_norm / norm)"
 
@@ -71,6 +77,19 @@ EXERCISE = Specification(
             title="too long by three hundredths",
             inputs=_barely(1.03),
             hint="A gradient that is a little too long is too long.",
+        ),
+        CaseKind(
+            name="barely_short",
+            title="short enough by three hundredths",
+            inputs=_barely(0.97),
+            hint="A gradient that is a little shorter than max_norm stays as it is.",
+        ),
+        CaseKind(
+            name="zeros",
+            title="gradients of zeros",
+            inputs=_zeros,
+            hint="Zeros are short enough, and nothing can be divided by their length.",
+            open=True,
         ),
         CaseKind(
             name="one",
@@ -134,6 +153,55 @@ EXERCISE = Specification(
             says="The root is missing: you compare the square of the length.",
             asks="What is $3^2 + 4^2$, and how long is the vector?",
             ways=[Way(edits=[Edit("]).norm().item()", "]).square().sum().item()")])],
+        ),
+        Mutant(
+            name="square_compared",
+            says="You compare the square of the length with `max_norm`: gradients that are "
+            "short enough are shortened.",
+            asks="A gradient has the length 3. Is it longer than 5, and is its square?",
+            ways=[Way(edits=[Edit("if norm > max_norm:", "if norm**2 > max_norm:")])],
+        ),
+        Mutant(
+            name="zeros_become_nan",
+            says="Gradients of zeros become NaN.",
+            asks="By what do you divide if all gradients are zero?",
+            ways=[Way(source="""
+                def clip_gradients(parameters, max_norm):
+                    kept = [p.grad for p in parameters if p.grad is not None]
+                    norm = torch.stack([gradient.norm() for gradient in kept]).norm()
+                    for gradient in kept:
+                        gradient.copy_(gradient / norm * norm.clamp(max=max_norm))
+                    return norm.item()
+                """)],
+        ),
+        Mutant(
+            name="divided_by_zero",
+            says="Gradients of zeros stop your function.",
+            asks="By what do you divide if all gradients are zero?",
+            ways=[Way(source="""
+                def clip_gradients(parameters, max_norm):
+                    kept = [p.grad for p in parameters if p.grad is not None]
+                    norm = math.sqrt(sum(gradient.square().sum().item() for gradient in kept))
+                    factor = min(1.0, max_norm / norm)
+                    for gradient in kept:
+                        gradient.mul_(factor)
+                    return norm
+                """)],
+        ),
+        Mutant(
+            name="parameters_too",
+            says="The parameters are shortened as their gradients are.",
+            asks="Whose work is it to change the parameters?",
+            ways=[Way(source="""
+                def clip_gradients(parameters, max_norm):
+                    kept = [p for p in parameters if p.grad is not None]
+                    norm = torch.stack([p.grad.norm() for p in kept]).norm().item()
+                    if norm > max_norm:
+                        for p in kept:
+                            p.grad.mul_(max_norm / norm)
+                            p.data.mul_(max_norm / norm)
+                    return norm
+                """)],
         ),
         Mutant(
             name="largest_number",

@@ -90,6 +90,7 @@ EXERCISE = Specification(
             one_text=_tensors(1, 4, 2, 3, 5, 4, 6, mask="by text"),
             one_query=_tensors(2, 4, 2, 1, 5, 4, 6, mask="by head"),
             one_key=_tensors(2, 6, 3, 4, 1, 5, 3),
+            as_many_keys_as_queries=_tensors(3, 4, 2, 5, 5, 4, 6),
             equal_sizes=_tensors(4, 4, 4, 4, 4, 4, 4, mask="by head"),
             a_mask_for_all_queries=_tensors(3, 4, 2, 5, 6, 4, 7, mask="of keys"),
             a_mask_for_each_head_of_all_texts=_tensors(

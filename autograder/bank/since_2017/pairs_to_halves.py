@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.since_2017._inputs import whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -30,6 +31,19 @@ EXERCISE = Specification(
     name="since_2017/pairs_to_halves",
     title="From pairs to halves",
     target="pairs_to_halves",
+    promise=Promise(
+        arguments="weight: r c; num_heads:",
+        results="weight: r c",
+        on=("three_heads",),
+        ways=("steady", "spread"),
+        typed=True,
+        sizes=special(
+            a_square=_weight(2, 6, 12),
+            as_many_heads_as_numbers=_weight(4, 4, 5),
+            heads_of_one_pair=_weight(3, 2, 4),
+            one_column=_weight(2, 6, 1),
+        ),
+    ),
     cases=[
         CaseKind(
             name="one_head",
@@ -118,6 +132,37 @@ EXERCISE = Specification(
                     order = [*range(0, weight.size(1), 2), *range(1, weight.size(1), 2)]
                     return weight[:, order]
                 """)],
+        ),
+        Mutant(
+            name="columns_of_a_square",
+            says="You reorder the columns of a square weight; the rows are the numbers of the "
+            "heads.",
+            asks="Of `(h * d_k, d_model)`, which dimension is the layer's output, also where "
+            "both are equal?",
+            ways=[Way(source="""
+                def pairs_to_halves(weight, num_heads):
+                    square = weight.size(0) == weight.size(1)
+                    rows = weight.T if square else weight
+                    rows = rows.unflatten(0, (num_heads, -1, 2)).transpose(1, 2).flatten(0, 2)
+                    return rows.T if square else rows
+                """)],
+        ),
+        Mutant(
+            name="other_type",
+            says="The weight comes back in another type.",
+            asks="Are they the same rows if `float64` becomes `float32`?",
+            ways=[
+                Way(edits=[Edit(_BACK, f"{_BACK}.float()")]),
+                Way(name="written_into_zeros", source="""
+                    def pairs_to_halves(weight, num_heads):
+                        new = torch.zeros(weight.shape)
+                        d_k = weight.size(0) // num_heads
+                        for row in range(weight.size(0)):
+                            head, place = divmod(row, d_k)
+                            new[head * d_k + place // 2 + place % 2 * (d_k // 2)] = weight[row]
+                        return new
+                    """),
+            ],
         ),
         Mutant(
             name="turned_over",

@@ -19,15 +19,16 @@ from autograder.oracle.specification import (
 
 
 def _placed(
-    way: str, batch: int, queries: int, keys: int, d_k: int, shift: int, sign: int = 0
-) -> Maker:
+    way: str, batch: int, queries: int, keys: int, d_k: int, shift: int, sign: int = 0,
+    scale: float = 1.0,
+) -> Maker:  # fmt: skip
     """The largest change has this sign, and is not in the first text (0: no matter)."""
 
     def inputs(draw: Draw) -> Inputs:
         moved = shift + int(draw.ids(0, 3))
         while True:
             q, k = draw.tensor(batch, queries, d_k), draw.tensor(batch, keys, d_k)
-            table = draw.tensor(moved + max(queries, keys) + 1, d_k)
+            table = draw.tensor(moved + max(queries, keys) + 1, d_k) * scale
             still, later = (_scores(way, q, k, table, offset) for offset in (0, moved))
             change = later - still  # (B, Lq, Lk)
             largest = int(change.abs().argmax())
@@ -75,6 +76,12 @@ EXERCISE = Specification(
             title="a table that is multiplied",
             inputs=_placed("scales", 2, 3, 6, 4, 5, sign=1),
             hint="The largest change counts, in absolute value.",
+        ),
+        CaseKind(
+            name="small",
+            title="a table of small numbers that is added",
+            inputs=_placed("adds", 2, 3, 4, 5, 6, sign=-1, scale=1 / 8192),
+            hint="However small the change is, it is the one that is asked for.",
         ),
         CaseKind(
             name="another",
@@ -209,6 +216,12 @@ EXERCISE = Specification(
             says="Your scores are divided by the root of $d_k$; plain dot products are asked for.",
             asks="Which scores does the docstring mean?",
             ways=[Way(edits=[Edit(_SCORES, f"{_SCORES} / q.size(-1) ** 0.5")])],
+        ),
+        Mutant(
+            name="small_is_nothing",
+            says="Small changes become zero.",
+            asks="Who is to decide which change is too small: your function or its reader?",
+            ways=[Way(edits=[Edit(_GAP, "(moved - still).abs().max().item() * (not torch.allclose(moved, still, atol=1e-2))")])],
         ),
         Mutant(
             name="a_tensor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import Promise
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -18,14 +18,18 @@ from autograder.oracle.specification import (
 )
 
 
-def _turns(*shape: int, half: bool = False, scale: float = 3.0) -> Maker:
+def _turns(
+    *shape: int, half: bool = False, far: bool = False, scale: float = 3.0
+) -> Maker:
+    """Vectors, angles and a pull; far angles are in float64 and made large there."""
+
     def inputs(draw: Draw) -> Inputs:
         made = {
             "x": draw.tensor(*shape),
             "angles": draw.tensor(shape[-2], shape[-1] // 2, scale=scale),
         }
-        if half:
-            return made | {"half": torch.tensor(True)}
+        if half or far:
+            return made | {"half" if half else "far": torch.tensor(True)}
         return made | {"pull": draw.tensor(*shape, scale=1.0)}
 
     return inputs
@@ -40,7 +44,14 @@ EXERCISE = Specification(
     title="Turn",
     target="rotate",
     promise=Promise(
-        arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",)
+        arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",),
+        typed=True,
+        sizes=special(
+            one_place=_turns(3, 2, 1, 6),
+            one_text=_turns(1, 3, 4, 6),
+            points_of_one_pair=_turns(2, 3, 4, 2),
+            equal_sizes=_turns(4, 4, 4, 8),
+        ),
     ),
     cases=[
         CaseKind(
@@ -61,6 +72,13 @@ EXERCISE = Specification(
             inputs=_turns(2, 4, 3, 10, half=True, scale=40.0),
             hint="The result has the dtype of x.",
             atol=4e-3, rtol=4e-3,
+        ),
+        CaseKind(
+            name="far",
+            title="angles of millions, in float64",
+            inputs=_turns(2, 3, 4, 6, far=True),
+            hint="Cosine and sine are taken of the angles as they come: float32 cannot "
+            "hold so large an angle.",
         ),
         CaseKind(
             name="large_angles",
@@ -219,6 +237,28 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit(_HALVES, "a, b = x.detach().chunk(2, dim=-1)")])],
         ),
 
+        Mutant(
+            name="angles_narrowed",
+            says="Angles in float64 are narrowed before cosine and sine are taken: large ones "
+            "fall together.",
+            asks="How far from each other are the numbers that float32 knows around 2^26?",
+            ways=[
+                Way(edits=[Edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()")]),
+                Way(name="as_x", edits=[Edit(_ANGLES, "cos, sin = (f(angles.to(torch.promote_types(x.dtype, torch.float32))) for f in (torch.cos, torch.sin))")]),
+            ],
+        ),
+        Mutant(
+            name="one_place_not_turned",
+            says="A single vector is not turned: you take its place for place 0.",
+            asks="Which angle does the only row of `angles` hold?",
+            ways=[Way(edits=[Edit(_ANGLES, "cos, sin = (f(angles * (x.size(-2) > 1)) for f in (torch.cos, torch.sin))")])],
+        ),
+        Mutant(
+            name="along_the_heads",
+            says="The angles run along the heads instead of the places.",
+            asks="Which of the dimensions of `(B, h, L, d_k)` holds the places?",
+            ways=[Way(edits=[Edit(_ANGLES, "angles = angles[:, None] if x.dim() == 4 and x.size(1) == x.size(2) else angles; cos, sin = angles.cos(), angles.sin()")])],
+        ),
         Mutant(
             name="angles_in_half_precision",
             says="The angles are brought to the precision of `x` before cosine and sine "

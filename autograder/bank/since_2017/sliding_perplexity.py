@@ -66,8 +66,10 @@ EXERCISE = Specification(
         CaseKind(
             name="hopeless",
             title="a model that is nearly always wrong, and very sure",
-            inputs=_text(9, 8, 5, 3, 31, scale=30.0),
+            # Prices of up to 72 nats: float32 still knows such a probability.
+            inputs=_text(9, 8, 5, 3, 31, scale=12.0),
             hint="A price may be large: nothing stops it at 20 nats.",
+            tells=("bounded_prices",),
         ),
         CaseKind(
             name="long",

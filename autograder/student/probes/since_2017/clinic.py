@@ -22,7 +22,8 @@ class Decoder:
 
     Args:
         style: "grows" keeps what was fed in tensors that grow; "ahead" writes it into
-            tensors that were made ahead.
+            tensors that were made ahead. That one keeps to the rules to the letter: it
+            reads no text that is too long, and nothing before it was started.
         bug: what is wrong, or "".
     """
 
@@ -40,9 +41,11 @@ class Decoder:
         angles = torch.arange(2 * LONGEST)[:, None] * speeds
         self._points = torch.polar(torch.ones_like(angles), angles)  # (2 L, d_k / 2)
         self.start()
+        self._ready = style == "grows"
 
     def start(self) -> None:
         """Forget what was fed."""
+        self._ready = True
         if self._bug == "starts with the old" and hasattr(self, "_keys"):
             return
         self._fed, self._places = 0, 0
@@ -65,12 +68,16 @@ class Decoder:
 
     def full(self, ids: torch.Tensor) -> torch.Tensor:
         """Logits of a whole text, without a cache."""
+        if self._style == "ahead" and ids.size(1) > LONGEST:
+            raise ValueError(f"texts have at most {LONGEST} positions")
         x = self._table[ids]  # (B, L, d)
         q, k, v = self._projected(self._normed(x), 0)
         return self._logits(x, q, k, v, 0, self._sizes[0] // self._sizes[1])
 
     def feed(self, ids: torch.Tensor) -> torch.Tensor:
         """Logits of new positions."""
+        if not self._ready:
+            raise RuntimeError("call start before the first feed")
         bug = self._bug
         x, past = self._table[ids], self._fed
         normed = (
@@ -93,8 +100,8 @@ class Decoder:
             keys[:, :, : max(self._fed - 8, 0)] = 0
         neighbours = 0 if bug == "wrong group" else self._sizes[0] // self._sizes[1]
         logits = self._logits(x, q, keys, values, ahead, neighbours)
-        if past and bug == "one number drifts":
-            logits[0, :, 1] += 3e-4
+        if past and bug in ("one number too small", "one number too large"):
+            logits[0, :, 1] += 3e-4 if bug == "one number too large" else -3e-4
         if past and bug == "not a number":
             logits[-1, -1] = torch.nan
         return logits
