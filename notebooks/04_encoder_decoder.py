@@ -1233,9 +1233,9 @@ def how_large():
 #
 # **What to do.** Turn a `state_dict` of yours (of a layer, a stack, or an encoder and a
 # decoder together) into one for PyTorch's module. The names may have any prefix, such
-# as `encoder.layers.10.`, and stand in any order. A prefix stays as it is, even if a
-# word of the table stands in it, as in `attention.layers.0.`. Return a new dictionary;
-# leave the given one as it was, and its tensors, too.
+# as `encoder.layers.10.`, and stand in any order. A prefix stays as it is, even if
+# `attention` or `feed_forward` stands in it, as in `attention.layers.0.`. Return a new
+# dictionary; leave the given one as it was, and its tensors, too.
 #
 # <details><summary>Hint 1: a question</summary>
 #
