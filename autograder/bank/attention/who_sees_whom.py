@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
+from autograder.bank.attention._who_sees_whom import MOVED
+from autograder.bank.attention._who_sees_whom.accepted import ACCEPTED
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -52,13 +53,16 @@ def _mixture(length: int, d: int) -> Maker:
 def _faint(length: int, d: int) -> Maker:
     """A layer whose influences are faint; each one is of all features on all.
 
-    A random change may leave one feature nearly as it was, but not all of them.
+    A random change may leave one feature nearly as it was, but not all of them. One
+    output sees nobody; another moves down in all features.
     """
 
     def inputs(draw: Draw) -> Inputs:
         signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
         seen = draw.flags(length, length, chance=0.3)
-        seen[int(draw.ids(0, length))] = False  # an output that sees nobody
+        turn = int(draw.ids(0, length))
+        down = (turn + 1) % length
+        seen[turn], seen[down, turn], signs[:, down, turn] = False, True, -1.0
         x = draw.tensor(length, d)
         return {
             "x": x,
@@ -121,8 +125,6 @@ def _masked_layer(length: int, d: int) -> Maker:
     return inputs
 
 
-_MOVED = "((layer(changed) - before).abs() > 1e-6).any(dim=-1)"
-
 EXERCISE = Specification(
     name="attention/who_sees_whom",
     title="Who sees whom",
@@ -183,7 +185,7 @@ EXERCISE = Specification(
             "where numbers are large.",
             asks="What are `rtol` and `atol`, and which of them does the text give?",
             ways=[Way(edits=[
-                Edit(_MOVED, "(~torch.isclose(layer(changed), before, rtol=1e-3, atol=1e-6)).any(-1)"),
+                Edit(MOVED, "(~torch.isclose(layer(changed), before, rtol=1e-3, atol=1e-6)).any(-1)"),
             ])],
         ),
         Mutant(
@@ -269,7 +271,7 @@ EXERCISE = Specification(
             says="You looked at the first feature of the outputs only.",
             asks="Must all features move, or is one enough?",
             ways=[Way(edits=[
-                Edit(_MOVED, "(layer(changed) - before).abs()[:, 0] > 1e-6"),
+                Edit(MOVED, "(layer(changed) - before).abs()[:, 0] > 1e-6"),
             ])],
         ),
         Mutant(
@@ -297,7 +299,7 @@ EXERCISE = Specification(
             "movements in opposite directions cancel.",
             asks="What is the sum of +1 and -1, and did nothing move?",
             ways=[Way(edits=[
-                Edit(_MOVED, "(layer(changed) - before).sum(-1).abs() > 1e-6"),
+                Edit(MOVED, "(layer(changed) - before).sum(-1).abs() > 1e-6"),
             ])],
         ),
         Mutant(
@@ -319,7 +321,7 @@ EXERCISE = Specification(
             "they did.",
             asks="What type should the matrix have?",
             ways=[Way(edits=[
-                Edit(_MOVED, "(layer(changed) - before).abs().amax(dim=-1)"),
+                Edit(MOVED, "(layer(changed) - before).abs().amax(dim=-1)"),
             ])],
         ),
         Mutant(
@@ -394,7 +396,7 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[Edit("> 1e-6", "> 0")]),
                 Way(name="exactly_equal", edits=[
-                    Edit(_MOVED, "(layer(changed) != before).any(-1)"),
+                    Edit(MOVED, "(layer(changed) != before).any(-1)"),
                 ]),
             ],
         ),
@@ -414,46 +416,5 @@ EXERCISE = Specification(
                 """)],
         ),
     ],
-    accepted=[
-        Accepted(name="noise", edits=[
-            Edit("changed[j] += 1.0", "changed[j] = torch.randn(x.size(1))"),
-        ]),
-        Accepted(name="subtract", edits=[
-            Edit("changed[j] += 1.0", "changed[j] -= 0.7"),
-        ]),
-        Accepted(name="fill_a_matrix", source="""
-            def who_sees_whom(layer, x):
-                before = layer(x)
-                matrix = torch.zeros(len(x), len(x), dtype=torch.bool)
-                for j in range(len(x)):
-                    other = x.clone()
-                    other[j] = other[j] + 1
-                    after = layer(other)
-                    for i in range(len(x)):
-                        matrix[i, j] = bool((after[i] - before[i]).abs().max() > 1e-6)
-                return matrix
-            """),
-        Accepted(name="norms", edits=[
-            Edit(_MOVED, "(layer(changed) - before).norm(dim=-1) > 1e-6"),
-        ]),
-        Accepted(name="isclose", edits=[
-            Edit(_MOVED,
-                 "(~torch.isclose(layer(changed), before, rtol=0, atol=1e-6)).any(-1)"),
-        ]),
-        Accepted(name="jacobian", source="""
-            def who_sees_whom(layer, x):
-                jacobian = torch.autograd.functional.jacobian(layer, x)
-                return (jacobian.abs() > 1e-6).any(dim=3).any(dim=1)
-            """),
-        Accepted(name="one_hot_rows", source="""
-            def who_sees_whom(layer, x):
-                L = x.shape[0]
-                bumps = torch.eye(L).to(x).unsqueeze(-1)
-                moved = torch.stack([layer(x + bump) - layer(x) for bump in bumps])
-                return (moved.abs().amax(-1) > 1e-6).T
-            """),
-        Accepted(name="small_steps", edits=[
-            Edit("changed[j] += 1.0", "changed[j] += 0.1"),
-        ]),
-    ],
+    accepted=ACCEPTED,
 )
