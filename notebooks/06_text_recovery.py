@@ -879,9 +879,9 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 # **What to do.** Return the mean loss **per real target token** over all batches
 # `(source, target_in, target_out)`, the target shifted already. `loss_function` gives
 # the mean over the real tokens of one batch. Work in evaluation mode and without
-# gradients; nothing is learnt. Afterwards the model is as it came: its mode (training
-# or evaluation), its gradients, and what of it is frozen. `batches` may be an iterator:
-# go through it once.
+# gradients; nothing is learnt. Afterwards, leave all as you found it: the mode of the
+# model (training or evaluation), its gradients, what of it is frozen, and whether
+# gradients are recorded. `batches` may be an iterator: go through it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1426,7 +1426,8 @@ def consensus(texts: Sequence[str], similarity: Callable[[str, str], float]) -> 
 
     Args:
         texts: one or more texts; some may be equal.
-        similarity: how well a text (first) agrees with another one (second).
+        similarity: how well a text (first) agrees with another one (second); any
+            number, also one below 0.
 
     Returns:
         The text with the largest mean similarity to all texts at other places; of equal

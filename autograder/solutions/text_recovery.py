@@ -321,7 +321,8 @@ def consensus(texts: Sequence[str], similarity: Callable[[str, str], float]) -> 
 
     Args:
         texts: one or more texts; some may be equal.
-        similarity: how well a text (first) agrees with another one (second).
+        similarity: how well a text (first) agrees with another one (second); any
+            number, also one below 0.
 
     Returns:
         The text with the largest mean similarity to all texts at other places; of equal

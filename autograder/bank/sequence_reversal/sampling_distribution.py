@@ -153,6 +153,12 @@ EXERCISE = Specification(
             "dials say.",
         ),
         CaseKind(
+            name="forbidden_k",
+            title="forbidden tokens, and top_k = 3 of 8",
+            inputs=_dials(2, 8, top_k=3, forbidden=2),
+            hint="Replace what is cut off by -inf; 0 times -inf is no number.",
+        ),
+        CaseKind(
             name="forbidden_hot",
             title="forbidden tokens at temperature 20",
             inputs=_dials(2, 7, temperature=20.0, forbidden=2),

@@ -120,6 +120,13 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit(_SHIFTED, "target, target[:, 1:]")])],
         ),
         Mutant(
+            name="same_width",
+            says="Both are as wide as the target: the input keeps its last column, and "
+            "the labels are filled up with PAD.",
+            asks="What should the model say after the last column?",
+            ways=[Way(edits=[Edit(_SHIFTED, "target, F.pad(target[:, 1:], (0, 1))")])],
+        ),
+        Mutant(
             name="both_ends",
             says="BOS and the last column are missing in both tensors.",
             asks="Which of the two tensors needs BOS?",

@@ -61,8 +61,14 @@ def _few_words(draw: Draw, *lengths: tuple[int, int], same: int = 2) -> Inputs:
 
 
 def _shifted(draw: Draw) -> Inputs:
-    """A word too many or too few at an end: place by place, all would be wrong."""
-    rows = []
+    """Words too many or too few at an end: place by place, all would be wrong.
+
+    In the last two rows, five stand at one end for five that are gone at the other.
+    """
+    long = " ".join(natural_sentences(draw, 4)).split()
+    own, other = ([w] * 5 for w in some_of(draw, WORDS, 2))
+    turned = [[*long, *own], [*other, *long]]
+    rows = [turned, turned[::-1]]
     for n, sentence in enumerate(natural_sentences(draw, 6)):
         words = sentence.split()
         extra = ["so"] * (1 + n % 3)

@@ -18,19 +18,24 @@ from autograder.oracle.specification import (
 )
 
 
-def _lists(draw: Draw, sizes: Sequence[int], pool: int) -> Inputs:
+def _lists(
+    draw: Draw, sizes: Sequence[int], pool: int, below_zero: bool = False
+) -> Inputs:
     """Lists of these sizes, from a pool of texts; a similarity for each ordered pair.
 
     Texts are drawn with repetition where a list is longer than half of the pool. How much
     a text is like itself differs from text to text. No two sums are equal by chance.
+    All similarities lie within one: between 0 and 1, or ``below_zero``.
     """
     texts = natural_sentences(draw, pool)
+    shift = -1000 if below_zero else 0
     table = {
-        a: {b: int(draw.ids(0, 90, 1)) + 2.0 ** -(i + 1) for b in texts}
+        a: {b: int(draw.ids(0, 90, 1)) + 2.0 ** -(i + 1) + shift for b in texts}
         for i, a in enumerate(texts)
     }
     for text in texts:
         table[text][text] += int(draw.ids(90, 900, 1))
+    table = {a: {b: n / 1024 for b, n in row.items()} for a, row in table.items()}
     lists = [
         [texts[int(i)] for i in draw.ids(0, pool, size)]
         if 2 * size > pool
@@ -86,9 +91,15 @@ EXERCISE = Specification(
             hint="Of equally good texts the first in the list wins.",
         ),
         CaseKind(
+            name="below_zero",
+            title="similarities below zero",
+            inputs=lambda draw: _lists(draw, (3, 5, 4, 6) * 6, 5, below_zero=True),
+            hint="A similarity is any number: compare the scores as they are.",
+        ),
+        CaseKind(
             name="many",
-            title="a dozen texts",
-            inputs=lambda draw: _lists(draw, (8, 6, 9) * 20, 6),
+            title="a dozen texts, and more",
+            inputs=lambda draw: _lists(draw, (8, 12, 24) * 20, 6),
             hint="The same for longer lists.",
             hidden_only=True,
         ),
@@ -116,7 +127,12 @@ EXERCISE = Specification(
             says="Twins of a text do not count: you leave out all texts that *equal* "
             "it, not only the one at its own place.",
             asks="What does it say about a text that it was drawn three times?",
-            ways=[Way(edits=[Edit(_OTHERS, "[o for o in texts if o != texts[i]]")])],
+            ways=[
+                Way(edits=[Edit(_OTHERS, "[o for o in texts if o != texts[i]]")]),
+                Way(name="same_object", edits=[
+                    Edit(_OTHERS, "[o for o in texts if o is not texts[i]]"),
+                ]),
+            ],
         ),
         Mutant(
             name="each_once",
@@ -250,6 +266,28 @@ EXERCISE = Specification(
             says="You return how well the best text agrees, not the text.",
             asks="What is the difference between `max(...)` and `max(..., key=...)`?",
             ways=[Way(edits=[Edit(_BEST, "max(map(agreement, range(len(texts))))")])],
+        ),
+        Mutant(
+            name="starts_at_zero",
+            says="Your search for the best begins at 0: where all similarities are "
+            "below zero, no text is found.",
+            asks="Which number is below all others?",
+            ways=[Way(source="""
+                def consensus(texts, similarity):
+                    best, most = None, 0.0
+                    for i, text in enumerate(texts):
+                        score = sum(similarity(text, o)
+                                    for j, o in enumerate(texts) if j != i)
+                        if score > most or len(texts) == 1:
+                            best, most = text, score
+                    return best
+                """)],
+        ),
+        Mutant(
+            name="rounded",
+            says="The scores are rounded before they are compared.",
+            asks="What is left of two similarities between 0 and 1 when they are rounded?",
+            ways=[Way(edits=[Edit(_SUM, f"round({_SUM})")])],
         ),
         Mutant(
             name="nobody_alone",

@@ -22,21 +22,26 @@ from autograder.oracle.specification import (
 )
 
 
-def _texts(draw: Draw, levels: Sequence[int]) -> Inputs:
-    """Texts with repeated words; lemmas of function words as well, as traps."""
+def _texts(draw: Draw, levels: Sequence[int], articles: bool = True) -> Inputs:
+    """Texts with repeated words; lemmas of function words as well, as traps.
+
+    Without ``articles``, they are no function words here.
+    """
     texts = [normal_text(t) for t in natural_sentences(draw, 5)]
     first = texts[0].split()
     texts[0] = " ".join([*first, *first[:2], "the", "the", first[-1]])
     words = list(dict.fromkeys(" ".join(texts).split()))
     dropped = [w for w in words if w in closed_class()] + ["the", "is", "a", "in"]
     dropped = list(dict.fromkeys(dropped))
+    if not articles:
+        dropped = [w for w in dropped if w not in ("the", "a", "an")]
     lemmas = {word: f"{word[:3]}e" for word in words if len(word) > 4}
-    lemmas |= {"is": "be", "was": "be", "the": "teh", "had": "have"}
-    content = [w for w in words if w not in dropped]
+    lemmas |= {"is": "be", "was": "be", "the": "teh", "had": "have", "ox": "oxen"}
+    content = [w for w in words if w not in (*dropped, "the", "a", "an")]
     lemmas[content[0]] = "the"  # a lemma that looks like a function word must stay
     own = content[-1]  # a function word here, whatever the course's list says
     dropped.append(own)
-    inner = f"theatre isa {content[1]} bathe inn check-in don't off-the-peg a-{own} off"
+    inner = f"theatre isa {content[1]} bathe inn check-in don't off-the-peg a-{own} off ox"
     return {
         "texts": json.dumps([*texts, inner, f"{own} he's at {content[0]}", "the is a"]),
         "dropped": json.dumps(dropped),
@@ -53,8 +58,8 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="two",
-            title="level 2",
-            inputs=lambda draw: _texts(draw, [2]),
+            title="level 2, articles are no function words",
+            inputs=lambda draw: _texts(draw, [2], articles=False),
             hint="Level 2 drops function words, whole words only; everything else "
             "stays.",
         ),
@@ -160,6 +165,15 @@ EXERCISE = Specification(
                         words = [lemma(w) for w in words]
                     return ' '.join(words)
                 """)],
+        ),
+        Mutant(
+            name="own_articles",
+            says="Articles are dropped, whether they are in `function_words` or not.",
+            asks="Who says which words are to be dropped?",
+            ways=[Way(edits=[
+                Edit("word not in function_words",
+                     "word not in {'the', 'a', 'an', *function_words}"),
+            ])],
         ),
         Mutant(
             name="lemma_dropped",

@@ -20,7 +20,7 @@ _FORMS = (
     ("mouse", "mice"), ("sing", "sang", "sung"), ("child", "children"),
 )  # fmt: skip
 _LITTLE = (("be", "is", "was", "were"), ("have", "has", "had"), ("the",), ("a",), ("to",))
-_SIGNS = (".", ",", "!", "?", '"', "...", "-")
+_SIGNS = (".", ",", "!", "?", '"', "...", "-", "…", "—")
 _NUMBERS = ("12", "7", "1,000")
 
 
@@ -49,12 +49,13 @@ def _repeated(draw: Draw, row: Sequence[Pair]) -> list[Pair]:
 def _case(draw: Draw) -> list[Pair]:
     word, other = some_of(draw, [w for group in _FORMS for w in group], 2)
     return [(word.title(), word), (other, other.title()), ("Is", "is"), ("the", "The"),
-            (word.upper(), word.title())]  # fmt: skip
+            (word.upper(), word.title()), ("7B", "7b"), ("Don't", "don't")]  # fmt: skip
 
 
 def _sign(draw: Draw) -> list[Pair]:
     one, two, three = some_of(draw, _SIGNS, 3)
-    return [(one, two), (None, three), (two, None), (one, three), ("...", "!")]
+    return [(one, two), (None, three), (two, None), (one, three), ("...", "!"),
+            (None, "—"), ("…", "...")]  # fmt: skip
 
 
 def _little(draw: Draw) -> list[Pair]:
@@ -74,7 +75,9 @@ def _word(draw: Draw) -> list[Pair]:
     number, other = some_of(draw, _NUMBERS, 2)
     return [(one[0], two[0]), (None, three[1]), (two[1], None), (one[1], "the"),
             ("was", three[0]), (",", one[0]), ("the", "."), (number, other),
-            (None, number), ("don't", "dont"), (".", "a")]  # fmt: skip
+            (None, number), ("don't", "dont"), (".", "a"),
+            ("as", None), ("as", "he"),  # both stand inside function words
+            ("straße", "STRASSE"), ("1,000", None)]  # fmt: skip
 
 
 def _equal(draw: Draw) -> list[Pair]:

@@ -214,6 +214,22 @@ EXERCISE = Specification(
         ),
 
         Mutant(
+            name="recording_switched_on",
+            says="Afterwards gradients are recorded, also where they were not before.",
+            asks="Who else may have switched the recording of gradients off?",
+            ways=[Way(edits=[
+                Edit("with torch.no_grad():", "torch.set_grad_enabled(False)\nif True:"),
+                Edit(
+                    "model.train(before)",
+                    """
+                    model.train(before)
+                    torch.set_grad_enabled(True)
+                    """,
+                ),
+            ])],
+        ),
+
+        Mutant(
             name="own_loss",
             says="You call `smoothed_loss`, whatever `loss_function` is given.",
             asks="What does your function do with its third argument?",

@@ -55,12 +55,13 @@ def _inside_words(draw: Draw) -> Inputs:
 def _crowded(draw: Draw) -> Inputs:
     words = words_of(natural_sentences(draw, 6))
     a, b, c, d = (words[int(i)] for i in draw.ids(0, len(words), 4))
-    n = int(draw.ids(10, 99, 1))
+    n, m = (int(i) for i in draw.ids(10, 99, 2))
     rows = [
         f"{a}{n % 9}.{n} {b}, Covid-{n} {c}’s {d}-{n}{a}",
         f"{a},{b};{c}/{d}",
         f"  {a}   {b} \n{c}...{d}!",
         f"{a}:{n}%{b}&{c}",
+        f"{n}'s {a}, {m}'{b}",
         "?!",
         f"{a}--{b}'-{c}",
     ]
@@ -203,6 +204,14 @@ EXERCISE = Specification(
             says="Numbers have disappeared.",
             asks="Are digits part of words here?",
             ways=[Way(edits=[Edit(r"\w+(?:['-]\w+)*", r"[^\W\d]+(?:['-][^\W\d]+)*")])],
+        ),
+        Mutant(
+            name="no_apostrophe_at_digits",
+            says="An apostrophe beside a digit cuts the word: `80's` has become `80 s`.",
+            asks="What may stand on both sides of an apostrophe: letters only?",
+            ways=[Way(edits=[
+                Edit(r"(?:['-]\w+)*", r"(?:(?:-|(?<=[^\W\d])'(?=[^\W\d]))\w+)*"),
+            ])],
         ),
         Mutant(
             name="one_inner_sign",

@@ -75,6 +75,15 @@ TOP_K = [
         ])],
     ),
     Mutant(
+        name="k_times_zero",
+        says="What `top_k` cuts off is multiplied by 0; a forbidden token, whose logit "
+        "is -inf, becomes NaN.",
+        asks="What is `0 * -math.inf`?",
+        ways=[Way(edits=[
+            Edit(_CUT, "scores = scores * (scores >= least) - 1e30 * (scores < least)"),
+        ])],
+    ),
+    Mutant(
         name="k_zeros_before_softmax",
         says="What `top_k` cuts off gets the logit 0, not the probability 0.",
         asks="What is e to the power of 0?",

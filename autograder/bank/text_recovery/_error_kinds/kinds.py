@@ -46,6 +46,31 @@ KINDS = [
         ])],
     ),
     Mutant(
+        name="case_of_letters_only",
+        says="Case is asked for words of letters only: `7B` for `7b` and `Don't` for "
+        "`don't` do not count.",
+        asks="What does `isalpha` say about `7b`, and does the table ask for it?",
+        ways=[Way(edits=[Edit(_CASE, _CASE[:-1] + " and there[0].isalpha():")])],
+    ),
+    Mutant(
+        name="casefold",
+        says="You compare with `casefold`, which changes more than the case: `straße` "
+        "and `STRASSE` count as equal.",
+        asks="What is `'ß'.lower()`, and what is `'ß'.casefold()`?",
+        ways=[Way(edits=[
+            Edit(_LOWER, "side.casefold() for side in pair if side is not None"),
+        ])],
+    ),
+    Mutant(
+        name="inside_function_words",
+        says="What stands *inside* a function word counts as one: `he`, for it stands "
+        "in `the`.",
+        asks="What does `in` ask of a text, and what of a set?",
+        ways=[Way(edits=[
+            Edit(FUNCTION, "if all(side in ' '.join(function_words) for side in there):"),
+        ])],
+    ),
+    Mutant(
         name="function_word_as_written",
         says="A function word with a capital is not recognised.",
         asks="In which case are the function words given?",
@@ -89,6 +114,16 @@ KINDS = [
                 Edit(SIGN, 'if all(side in (".", ",", "!", "?") for side in there):'),
             ]),
         ],
+    ),
+    Mutant(
+        name="signs_of_the_keyboard",
+        says="Only the signs of a keyboard count, as `string.punctuation` holds them: "
+        "`…` and `—` are words to you.",
+        asks="What does the table ask of a sign: to stand in a list, or something else?",
+        ways=[Way(edits=[
+            Edit("not any(c.isalnum() for",
+                 "all(c.isascii() and not c.isalnum() for"),
+        ])],
     ),
     Mutant(
         name="single_characters",

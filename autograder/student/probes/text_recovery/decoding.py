@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -85,7 +86,8 @@ def _trimmed(ids: torch.Tensor) -> torch.Tensor:
 @probe("text_recovery/consensus")
 def consensus(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The text that was chosen from each list, and the lists afterwards."""
-    lists = json.loads(inputs["lists"])
+    # Twins are one object: places tell them apart, `is` does not.
+    lists = [[sys.intern(t) for t in texts] for texts in json.loads(inputs["lists"])]
     table = json.loads(inputs["table"])  # of a text, of another: how alike they are
     chosen = [
         text(function(texts, lambda a, b: float(table[a][b])), "the chosen text")

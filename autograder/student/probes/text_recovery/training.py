@@ -85,6 +85,7 @@ def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     model.bias.grad = torch.ones_like(model.bias)  # of somebody who trained it, and
     model.bias.requires_grad_(False)  # has frozen it since
     try:
+        torch.set_grad_enabled(model.training)  # who evaluates has switched them off
         by = _smoothed if "smoothed" in inputs else _loss
         loss = function(model, iter(_batches(inputs)), by)
         recorded = torch.is_grad_enabled()
@@ -98,7 +99,8 @@ def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "gradients are recorded": str("without gradients" not in events),
         "in training mode afterwards": str(model.training),
         "parts in training mode afterwards": str(model.part.training),
-        "learns afterwards": str(recorded and model.table.requires_grad),
+        "learns afterwards": str(model.table.requires_grad),
+        "gradients are recorded afterwards": str(recorded),
         "frozen afterwards": str(not model.bias.requires_grad),
         "gradient afterwards": torch.zeros_like(model.bias)
         if model.bias.grad is None
