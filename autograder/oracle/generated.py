@@ -115,13 +115,16 @@ def _object(specification: Specification, mutation: Mutation) -> object:
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """End what computes for longer, from the inside, however busy the machine is."""
+    """End what computes for longer, from the inside, however busy the machine is.
+
+    It is told again and again: what is raised in a callback of the collector is lost.
+    """
 
     def stop(*_: object) -> None:
         raise TooLong
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
     try:
         yield
     finally:

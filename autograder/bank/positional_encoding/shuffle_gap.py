@@ -114,6 +114,7 @@ EXERCISE = Specification(
             inputs=lambda draw: _shuffle(
                 draw, "each vector by itself, the last vector", 4, 5, 6
             ),
+            tells=("flipped",),
             hint="A function that treats each vector by itself has no gap.",
         ),
         CaseKind(
