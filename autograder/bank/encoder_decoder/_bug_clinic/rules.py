@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from autograder.bank.encoder_decoder._bug_clinic.lines import (
     ALL,
     BUT_MEMORY,
@@ -14,6 +16,13 @@ from autograder.bank.encoder_decoder._bug_clinic.lines import (
     test,
 )
 from autograder.oracle.specification import Mutant, Way
+
+
+def _tolerant(source: str) -> str:
+    """A test that lets what should stay move by a hundredth; what should move, does."""
+    source = source.replace("n=3):", "n=3, limit=1e-5):").replace("> 1e-5", "> limit")
+    return re.sub(r"not moves\((.*)\)\[", r"not moves(\1, limit=1e-2)[", source)
+
 
 RULES = [
     Mutant(
@@ -107,7 +116,7 @@ RULES = [
         says="Your test lets outputs move by more than rounding.",
         asks="How large is rounding in float32, and how much leaks through a mask that "
         "is not quite closed?",
-        ways=[Way(source=test(*ALL).replace("1e-5", "1e-2"))],
+        ways=[Way(source=_tolerant(test(*ALL)))],
     ),
     Mutant(
         name="exact",
