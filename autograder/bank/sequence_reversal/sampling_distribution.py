@@ -143,6 +143,7 @@ EXERCISE = Specification(
             name="wide_k",
             title="top_k beyond the vocabulary",
             inputs=_dials(2, 5, top_k=9),
+            tells=("k_of_the_first_row",),
             hint="If there are fewer than top_k tokens, all of them stay.",
         ),
         CaseKind(
