@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import remedy
 from autograder.grading.record import Record
 from autograder.grading.task import KEY
 
@@ -23,10 +24,7 @@ def read(path: Path) -> dict[str, Any]:
         note_of(notebook)
         return notebook
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        raise CourseError(
-            f"{path} cannot be read; grade that submission again: nbgrader autograde "
-            f"{path.parts[-2]} --student={path.parts[-3]} --force"
-        ) from None
+        raise CourseError(f"{path} cannot be read; {remedy(path)}") from None
 
 
 def note_of(notebook: Mapping[str, Any]) -> dict[str, Any]:

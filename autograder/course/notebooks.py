@@ -38,10 +38,10 @@ def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        remedy = "" if isinstance(error, PermissionError) else f"; {_remedy(path)}"
-        raise CourseError(f"{path}: {error.strerror}{remedy}") from None
+        way = "" if isinstance(error, PermissionError) else f"; {remedy(path)}"
+        raise CourseError(f"{path}: {error.strerror}{way}") from None
     except UnicodeDecodeError:
-        raise CourseError(f"{path} is no text; {_remedy(path)}") from None
+        raise CourseError(f"{path} is no text; {remedy(path)}") from None
 
 
 def parse(text: str, path: Path) -> NotebookNode:
@@ -54,17 +54,16 @@ def parse(text: str, path: Path) -> NotebookNode:
         notebook: NotebookNode = nbformat.reads(text, as_version=4)
     except _DAMAGED:
         what = "is damaged: it is no notebook" if text.strip() else "is empty"
-        raise CourseError(f"{path} {what}; {_remedy(path)}") from None
+        raise CourseError(f"{path} {what}; {remedy(path)}") from None
     return notebook
 
 
-def _remedy(path: Path) -> str:
+def remedy(path: Path) -> str:
     """How a notebook comes back, which the folder that it lies in tells."""
-    folder = path.parent.name
-    if "autograded" in path.parts:
-        student = path.parent.parent.name
-        command = f"nbgrader autograde {folder} --student={student} --force"
-        return f"grade that submission again: {command}"
-    if "release" in path.parts:
-        return f"make it anew: nbgrader generate_assignment {folder} --force"
-    return f"remove it, then: git checkout {path.parent.parent.name}/{folder}"
+    folder, unit = path.parent.parent.name, path.parent.name
+    if folder == "source":
+        return f"remove it, then: git checkout {folder}/{unit}"
+    if folder == "release":
+        return f"make it anew: nbgrader generate_assignment {unit} --force"
+    command = f"nbgrader autograde {unit} --student={folder} --force"
+    return f"grade that submission again: {command}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from autograder import cli
@@ -122,3 +124,14 @@ def test_a_release_stays_when_a_notebook_is_damaged(graded, folder):
 def test_a_regrade_that_failed_is_no_evidence(graded):
     with pytest.raises(CourseError, match="was not graded again"):
         requests.regrade("07_nowhere", graded, WHOLE)
+
+
+def test_the_way_back_is_told_by_the_folder_and_not_by_where_the_course_lies():
+    course = Path("/srv/release/autograded")
+    there = {
+        course / "source" / UNIT: f"git checkout source/{UNIT}",
+        course / "release" / UNIT: f"nbgrader generate_assignment {UNIT} --force",
+        course / "autograded" / "ada" / UNIT: f"autograde {UNIT} --student=ada --force",
+    }
+    for folder, way in there.items():
+        assert notebooks.remedy(folder / f"{UNIT}.ipynb").endswith(way)

@@ -12,18 +12,19 @@ TABLE = torch.tensor([[0.5, 0.0], [0.0, 0.25]])  # (Lq, positions)
 def test_an_influence_near_the_limit_is_seen_whatever_rounding_makes_of_it(by_chance):
     pushes = []
 
-    def moved(j, again):
-        pushes.append((j, again))
-        amounts = TABLE[:, j] * (1.0 if again or j else 2 * by_chance)
+    def moved(j, push):
+        pushes.append((j, push))
+        amounts = TABLE[:, j] * (1.0 if push is moving.zigzag or j else 2 * by_chance)
         return amounts[None, :, None].expand(3, 2, 4)
 
     found = moving.who_moves(moved, 2)
     assert torch.equal(found, (TABLE > 0).expand(3, 2, 2))
-    assert pushes == [(0, False), (0, True), (1, False)]  # the other one if in doubt
+    # The other one if in doubt.
+    assert pushes == [(0, moving.uneven), (0, moving.zigzag), (1, moving.uneven)]
 
 
 def test_what_is_closed_or_moves_below_the_limit_is_not_seen():
-    found = moving.who_moves(lambda j, again: torch.full((1, 3, 2), 5e-7 * j), 2)
+    found = moving.who_moves(lambda j, push: torch.full((1, 3, 2), 5e-7 * j), 2)
     assert not found.any() and found.shape == (1, 3, 2)
 
 

@@ -194,7 +194,7 @@ def _observe_module(
     seen: Seen = {"parameters": _parameters(module)}
     results = _output_and_weights(module(*sequences, mask))
     if results["output"].dim() == 3:
-        seen["who sees whom"] = _who_sees_whom(output, sequences)
+        seen["who sees whom"] = moving.who_sees_whom(output, sequences, 1)
     seen |= results
     seen |= {f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)}
     return seen | gradients(output, sequences, names, inputs)
@@ -211,25 +211,6 @@ def _output_and_weights(result: object) -> Seen:
 def _parameters(module: nn.Module) -> str:
     shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
     return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
-
-
-def _who_sees_whom(function: Callable[..., Any], sequences: list[Any]) -> torch.Tensor:
-    """(B, Lq, Lk): does output i move when position j of the last sequence changes?
-
-    Sequences are made small: among large scores, what an open key gets may be as little
-    as what rounding takes.
-    """
-    *others, asked = [0.25 * sequence for sequence in sequences]
-
-    def moved(j: int, again: bool) -> torch.Tensor:
-        changed = asked.clone()
-        changed[:, j] += 0.25 * (moving.zigzag(asked) if again else moving.even(asked))
-        movement: torch.Tensor = function(*others, changed) - before
-        return movement
-
-    with torch.no_grad():
-        before = function(*others, asked)
-        return moving.who_moves(moved, asked.size(1))
 
 
 @probe("attention/who_sees_whom")

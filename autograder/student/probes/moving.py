@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
 LIMIT = 1e-6  # up to this, a movement may be rounding
 FAINT = 1e-4  # below this, rounding may decide on which side of the limit it is
+Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, (d,)
 
 
 def even(x: torch.Tensor) -> torch.Tensor:
@@ -26,7 +28,9 @@ def zigzag(x: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.arange(x.size(-1)) % 2 == 0, steps, -steps)
 
 
-def who_moves(moved: Callable[[int, bool], torch.Tensor], length: int) -> torch.Tensor:
+def who_moves(
+    moved: Callable[[int, Push], torch.Tensor], length: int, first: Push = uneven
+) -> torch.Tensor:
     """(B, Lq, length): does output i move when position j is pushed?
 
     By chance, a push may leave an open position's influence near the limit (two keys
@@ -34,16 +38,43 @@ def who_moves(moved: Callable[[int, bool], torch.Tensor], length: int) -> torch.
     what moves so little is pushed once more, in another way.
 
     Args:
-        moved: how all outputs move, ``(B, Lq, ...)``, when a position is pushed; the
-            second argument says whether it is the other push.
+        moved: how all outputs move, ``(B, Lq, ...)``, when a position is pushed so.
         length: how many positions there are.
+        first: the push that is tried first.
     """
     columns = []
     for j in range(length):
-        amounts = moved(j, False).abs().flatten(2)  # (B, Lq, the rest)
+        amounts = moved(j, first).abs().flatten(2)  # (B, Lq, the rest)
         seen = (amounts > LIMIT).any(-1)
         faint = (amounts > 0).any(-1) & (amounts < FAINT).all(-1)
         if faint.any():
-            seen |= (moved(j, True).abs().flatten(2) > LIMIT).any(-1)
+            seen |= (moved(j, zigzag).abs().flatten(2) > LIMIT).any(-1)
         columns.append(seen)
     return torch.stack(columns, dim=-1)
+
+
+def who_sees_whom(
+    function: Callable[..., Any], sequences: Sequence[torch.Tensor], pushed: int
+) -> torch.Tensor:
+    """(B, Lq, Lk): does output i move when position j of the last sequences changes?
+
+    Sequences are made small: among large scores, what an open key gets may be as little
+    as what rounding takes.
+
+    Args:
+        function: from the sequences, ``(B, L, d)`` each, to outputs ``(B, Lq, ...)``.
+        sequences: what it is called with.
+        pushed: how many of them change together; they are the last ones.
+    """
+    sequences = [0.25 * sequence for sequence in sequences]
+
+    def moved(j: int, push: Push) -> torch.Tensor:
+        changed = [sequence.clone() for sequence in sequences]
+        for sequence in changed[-pushed:]:
+            sequence[:, j] += 0.25 * push(sequence)
+        movement: torch.Tensor = function(*changed) - before
+        return movement
+
+    with torch.no_grad():
+        before = function(*sequences)
+        return who_moves(moved, sequences[-1].size(1), even)

@@ -65,10 +65,10 @@ def who_moves(
     """
     asked, before = given[name], function(**given)
 
-    def moved(j: int, again: bool) -> torch.Tensor:
+    def moved(j: int, push: moving.Push) -> torch.Tensor:
         changed = asked.clone()
         if asked.is_floating_point():
-            changed[:, j] += (moving.zigzag if again else moving.uneven)(asked)
+            changed[:, j] += push(asked)
         else:
             changed[:, j] = _another(asked[:, j], pad_id)
         movement: torch.Tensor = function(**{name: changed}) - before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -107,8 +107,9 @@ def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
     results = call(*sequences)
     if mask is not None:
         # Before the output: of the wrong answers, the panel draws the first.
-        seen["who sees whom"] = _who_sees_whom(
-            lambda *sequences: call(*sequences)["output"], sequences
+        # Key and value change together; an x is all three.
+        seen["who sees whom"] = moving.who_sees_whom(
+            lambda *sequences: call(*sequences)["output"], sequences, pushed=2
         )
         seen["mask afterwards"] = mask
     seen |= results | {"output, second call": call(*sequences)["output"]}
@@ -119,27 +120,3 @@ def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
 def _parameters(module: nn.Module) -> str:
     shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
     return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
-
-
-def _who_sees_whom(
-    function: Callable[..., Any], sequences: Sequence[Any]
-) -> torch.Tensor:
-    """(B, Lq, Lk): does output i move when key and value at position j change?
-
-    Sequences are made small: among large scores, what an open key gets may be as little
-    as what rounding takes.
-    """
-    queries = max(len(sequences) - 2, 0)
-    sequences = [0.25 * sequence for sequence in sequences]
-
-    def moved(j: int, again: bool) -> torch.Tensor:
-        push = moving.zigzag if again else moving.even
-        changed = [sequence.clone() for sequence in sequences]
-        for sequence in changed[queries:]:
-            sequence[:, j] += 0.25 * push(sequence)
-        movement: torch.Tensor = function(*changed) - before
-        return movement
-
-    with torch.no_grad():
-        before = function(*sequences)
-        return moving.who_moves(moved, sequences[-1].size(1))

@@ -90,10 +90,10 @@ def who_moves(call: Call, x: torch.Tensor) -> torch.Tensor:
     """
     before = call(x)
 
-    def moved(j: int, again: bool) -> torch.Tensor:
+    def moved(j: int, push: moving.Push) -> torch.Tensor:
         changed = x.clone()
         if x.is_floating_point():
-            changed[:, j] += (moving.zigzag if again else moving.uneven)(x)
+            changed[:, j] += push(x)
         else:
             changed[:, j] = (x[:, j] - 1).abs()  # 0 becomes 1
         return call(changed) - before
