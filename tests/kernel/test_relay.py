@@ -83,3 +83,20 @@ def test_who_connects_to_a_kernel_that_has_ended_is_turned_away(ends):
         late.connect(ends.outer)
         while late.recv(100):
             pass
+
+
+def test_a_kernel_that_takes_nobody_in_does_not_hold_the_relay(tmp_path):
+    """A box may keep a listening socket and never look at it."""
+    door = Door(str(tmp_path / "outer"), str(tmp_path / "inner"), drops=False)
+    with contextlib.ExitStack() as stack:
+        deaf = stack.enter_context(socket.socket(socket.AF_UNIX))
+        deaf.bind(door.inner)
+        deaf.listen(1)
+        relay = Relay([door], Policy())
+        for _ in range(20):
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            client.connect(door.outer)
+            relay.turn([], 5.0)  # comes back, whether the kernel takes it or not
+        client.setblocking(True)
+        assert client.recv(1) == b""  # turned away, as if the kernel had ended
