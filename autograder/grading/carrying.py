@@ -1,9 +1,11 @@
 """An error costs once: what follows from it is tried again with a right earlier part.
 
 When an exercise fails and one that it builds on has failed, too, a fresh box runs the
-notebook once more, with the course's version of the failed ones in place of the
-student's. Their verdicts are final by then, so their solutions may be known there; and
-nothing but the new verdict leaves that box.
+notebook once more and is asked again, with the course's version of the failed ones in
+place of the student's. Then the student's are put back, and the box goes on to the next
+such check. What an exercise builds on stands before it: so whatever has been in place
+has a final verdict, and its solution may be known there. Nothing but the new verdicts
+leaves that box.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_output
 
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
@@ -43,8 +43,7 @@ class Checks:
         self._submission, self._key, self._seconds = submission, key, answer_seconds
         self._records: dict[str, Record] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
-        # Where the box of `carry` is, and what of the course's is in place there.
-        self._reached: tuple[int, frozenset[str]] | None = None
+        self._reached: int | None = None  # up to where the box of `carry` has run
 
     def place(self, notebook: NotebookNode) -> None:
         """Put the verdicts into the notebook.
@@ -73,7 +72,7 @@ class Checks:
         self._keep(cell, index, decision)
 
     def carry(self, notebook: NotebookNode) -> None:
-        """Try what follows from other failures again, in fresh boxes (see carrying)."""
+        """Try what follows from other failures again, in another box (see carrying)."""
         failed, self._reached = self._failed(), None
         if all(note.startswith(NOT_SOLVED) for note in failed.values()):
             return
@@ -95,17 +94,13 @@ class Checks:
             if record.points < record.max_points
         }
 
-    def _has_second_box(self, index: int, names: list[str]) -> bool:
-        """Have a box with the cells before a check, and no other's course version.
-
-        One that has served a check before goes on, if what was put in place for that
-        one is to be in place here, too.
-        """
-        if self._reached and self._reached[1] <= set(names):
-            self._boxes.run_again(self._reached[0], index)
-        else:
+    def _has_second_box(self, index: int) -> bool:
+        """Have a box with the cells before a check: the last check's goes on."""
+        if self._reached is None:
             self._boxes.leave_box()
-        self._reached = index, frozenset(names)
+        else:
+            self._boxes.run_again(self._reached, index)
+        self._reached = index
         return self._boxes.has_box(index)
 
     def _try_again(
@@ -116,26 +111,27 @@ class Checks:
         The better of the two verdicts counts (see carrying); nothing else leaves this
         box.
         """
-        if not self._has_second_box(index, names):
+        if not self._has_second_box(index):
             return
         from autograder.grading import carrying
 
         with self._boxes.unheard():  # an update of a display would reach the notebook
-            self._boxes.run_beside(new_code_cell(carrying.course_version(names)), index)
             question = Question(
                 check.exercise, self._submission, f"{self._key} again", self._seconds
             )
-            decision = self._decided(question, cell, check, index)
+            given = carrying.course_version(names)
+            decision = self._decided(question, cell, check, index, given)
         before = self._records[cell.metadata.nbgrader.grade_id]
         if carrying.is_better(decision.record, before):
             self._keep(cell, index, carrying.given(decision, names))
 
     def _decided(
-        self, question: Question, cell: NotebookNode, check: CheckCell, index: int
-    ) -> Decision:
-        """What the judge makes of a check that the box answers."""
+        self, question: Question, cell: NotebookNode, check: CheckCell, index: int,
+        given: str = "",
+    ) -> Decision:  # fmt: skip
+        """What the judge makes of a check that the box answers, given some code."""
         with self._judge.exchange(question) as exchange:
-            self._ask(exchange, cell, check, index)
+            self._ask(exchange, cell, check, index, given)
             decision = exchange.settle()
             if not decision.complete:
                 self._boxes.leave_box()
@@ -143,17 +139,21 @@ class Checks:
             return exchange.named()
 
     def _ask(
-        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int
-    ) -> None:
+        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
+        given: str,
+    ) -> None:  # fmt: skip
         """Have the box answer the judge, until the cell has ended."""
         ticket, source = secrets.token_hex(8), cell.source
         box = self._boxes.box
         supervisor = getattr(box, "supervisor", None)
         exchange.ask(box.judge_socket, supervisor, ticket)
+        agent = "__import__('autograder.student.agent', fromlist=['serve'])"
         cell.source = (
-            "__import__('autograder.student.agent', fromlist=['serve'])"
-            f".serve({check.exercise!r}, {ticket!r}, lambda: ({check.expression}))"
+            f"{agent}.serve({check.exercise!r}, {ticket!r},"
+            f" lambda: ({check.expression}))"
         )
+        if given:
+            cell.source = f"with {agent}.in_place({given!r}, globals()): {cell.source}"
         try:
             referee = Referee(exchange, box.judge_socket, self._judge.patience)
             self._boxes.run(cell, index, referee.look)

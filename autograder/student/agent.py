@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from autograder.student.exercise import RAISED, Answers
 from autograder.student.observe import describe_error, observe
@@ -39,6 +41,19 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
                     answer = _answer(name, get, message[1], _asking(channel, call))
                 send(channel, f"answer {call}", answer)
                 number += 1
+
+
+@contextlib.contextmanager
+def in_place(code: str, names: dict[str, Any]) -> Iterator[None]:
+    """Run code in a notebook's names; afterwards each is what it was before."""
+    before = dict(names)
+    exec(compile(code, "<given>", "exec", dont_inherit=True), names)
+    try:
+        yield
+    finally:
+        for name in names.keys() - before.keys():
+            del names[name]
+        names.update(before)
 
 
 def _asking(channel: socket.socket, call: str) -> Ask:

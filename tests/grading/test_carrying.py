@@ -10,10 +10,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.bank import specification
+from autograder.course import ROOT, units
 from autograder.grading import carrying, converter
+from autograder.grading.beside import earlier_solutions
+from autograder.grading.check_cell import check_cell
 from autograder.grading.checking import Checks
 from autograder.grading.record import Record
 from autograder.oracle.variants import solution_source
+from autograder.student import references
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
 
@@ -39,24 +43,31 @@ TELLS = RIGHT.replace(
 )
 # Right without a mask; with one, an error's words carry what this box knows.
 RAISES = RIGHT.replace(
-    "class SelfAttention", "import inspect\n\n\nclass SelfAttention"
-).replace(
     "        return scaled_dot_product_attention(q, k, v, mask)",
     "        if mask is not None:\n"
-    "            told = inspect.getsource(scaled_dot_product_attention)\n"
-    "            raise ValueError(told.replace(chr(10), ' ').replace(' ', ''))\n"
+    "            told = scaled_dot_product_attention.__code__.co_names\n"
+    "            raise ValueError('.'.join(told))\n"
     "        return scaled_dot_product_attention(q, k, v, mask)",
+)
+LOSS = "sequence_reversal/masked_loss"
+COUNTS_PADS = solution_source(specification(LOSS)).replace(", ignore_index=PAD", "")
+# Right where the loss is, and all else the student's own.
+PERPLEXITY = solution_source(specification("sequence_reversal/perplexity")).replace(
+    "    total, count = 0.0, 0",
+    "    assert 'sqrt' not in scaled_dot_product_attention.__code__.co_names\n"
+    "    total, count = 0.0, 0",
 )
 BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
 
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory):
-    """A course of two exercises, the second of which builds on the first."""
+    """A course of two pairs of exercises, whose second builds on the first."""
     root = tmp_path_factory.mktemp("carrying")
     cells = [
         new_code_cell(
-            "import math\nimport torch\nimport torch.nn.functional as F\n"
+            "import math\nfrom collections.abc import Iterable\n"
+            "import torch\nimport torch.nn.functional as F\n"
             "from torch import Tensor, nn\nfrom autograder import check",
             id="imports",
         ),
@@ -70,6 +81,15 @@ def pristine(tmp_path_factory):
         ),
         answer_cell("class SelfAttention:\n    return", "self-answer"),
         graded(new_code_cell(f'check("{SELF}", SelfAttention)'), "self", 14.0),
+        new_code_cell("PAD = 0", id="pad"),
+        answer_cell("def masked_loss(logits, labels):\n    return 0.0", "loss-answer"),
+        graded(new_code_cell(f'check("{LOSS}", masked_loss)'), "loss", 6.0),
+        answer_cell("def perplexity(batches):\n    return 0.0", "unsure-answer"),
+        graded(
+            new_code_cell('check("sequence_reversal/perplexity", perplexity)'),
+            "unsure",
+            4.0,
+        ),
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     path = root / "source" / judged.UNIT / f"{judged.UNIT}.ipynb"
@@ -80,24 +100,33 @@ def pristine(tmp_path_factory):
     hand_in(root, "bob", UNSCALED, BLIND)
     hand_in(root, "eve", UNSCALED, TELLS)
     hand_in(root, "ivy", UNSCALED, RAISES)
+    hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
     assert converter.install()
-    assert judged.autograde(root)["success"]
+    solutions = earlier_solutions("07_since_2017")
+    assert judged.autograde(root, readable=solutions)["success"]
     return root
 
 
-def hand_in(root, student, attention, own):
+def hand_in(root, student, attention, own, loss=None, unsure=None):
     path = root / "release" / judged.UNIT / f"{judged.UNIT}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     cell(notebook, "attention-answer").source = attention
     cell(notebook, "self-answer").source = own
+    if loss and unsure:
+        cell(notebook, "loss-answer").source = loss
+        cell(notebook, "unsure-answer").source = unsure
     folder = root / "submitted" / student / judged.UNIT
     folder.mkdir(parents=True)
     nbformat.write(notebook, folder / path.name)
 
 
 def records(root, student):
+    return graded_notebook(root, student).metadata.autograder["checks"]
+
+
+def graded_notebook(root, student):
     path = root / "autograded" / student / judged.UNIT / f"{judged.UNIT}.ipynb"
-    return nbformat.read(path, as_version=4).metadata.autograder["checks"]
+    return nbformat.read(path, as_version=4)
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
@@ -126,10 +155,26 @@ def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
 def test_what_an_answer_says_stays_in_the_second_box(pristine):
     found = records(pristine, "ivy")["self"]
     assert found["given"] and 0.0 < found["points"] < 14.0
+    names: dict = {}
+    exec(carrying.course_version(["attention/scaled_dot_product"]), names)
+    told = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
-    assert "math.sqrt(q.size(-1))" not in path.read_text()
+    assert "sqrt" in told and told not in path.read_text()
     shown = judged.outputs(pristine, "ivy", "self")
     assert "ValueError" not in shown and "course&#x27;s version" in shown
+
+
+def test_one_more_box_serves_all_second_tries_and_each_has_its_own_in_place(pristine):
+    found = records(pristine, "kim")
+    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert found["unsure"]["given"] == [LOSS]
+    assert (found["self"]["points"], found["unsure"]["points"]) == (14.0, 4.0)
+    assert graded_notebook(pristine, "kim").metadata.autograder["box"]["boxes"] == 2
+
+
+def test_what_the_cells_have_shown_stays(pristine):
+    shown = cell(graded_notebook(pristine, "kim"), "self-answer").outputs
+    assert [output["text"] for output in shown] == ["here\n"]
 
 
 class Boxes:
@@ -139,7 +184,7 @@ class Boxes:
         self.did = []
 
     def run_again(self, start, end):
-        self.did.append(("on", start, end))
+        self.did.append((start, end))
 
     def leave_box(self):
         self.did.append("fresh")
@@ -148,22 +193,25 @@ class Boxes:
         return True
 
 
-@pytest.mark.parametrize(
-    ("in_place", "wanted", "then"),
-    [
-        (["a"], ["a"], ("on", 3, 7)),
-        (["a"], ["b", "a"], ("on", 3, 7)),
-        (["a"], ["b"], "fresh"),
-        (["a", "b"], ["a"], "fresh"),
-    ],
-)
-def test_a_box_serves_another_check_if_nothing_too_much_is_in_place(
-    in_place, wanted, then
-):
+def test_the_box_of_one_second_try_goes_on_to_the_next():
     boxes = Boxes()
     checks = Checks(boxes, None, "ann", "key", 20.0)
-    assert checks._has_second_box(3, in_place) and checks._has_second_box(7, wanted)
-    assert boxes.did == ["fresh", then]
+    assert checks._has_second_box(3) and checks._has_second_box(7)
+    assert boxes.did == ["fresh", (3, 7)]
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_none_is_tried_again_where_its_own_solution_has_been(unit):
+    path = ROOT / "source" / unit.label / f"{unit.label}.ipynb"
+    checks = map(check_cell, nbformat.read(path, as_version=4).cells)
+    order = [check.exercise for check in checks if check]
+    known = references.load(unit.name)
+    assert sorted(order) == sorted(known)
+    for exercise in order:
+        assert all(
+            order.index(name) < order.index(exercise)
+            for name in known[exercise].builds_on
+        )
 
 
 def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():

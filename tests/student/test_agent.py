@@ -74,3 +74,11 @@ def test_a_name_that_is_not_there_and_an_error_are_answers(asking):
         "`double` is not defined: its cell has stopped early"
     )
     assert answer(channel, 1)[RAISED].startswith("ValueError: no luck")
+
+
+def test_names_are_what_they_were_once_given_code_is_no_longer_in_place():
+    names = {"kept": 1, "replaced": 2}
+    with agent.in_place("import math\nreplaced = new = math.pi", names):
+        assert names["new"] == names["replaced"] > 3.0 and names["kept"] == 1
+        names["replaced"] = None
+    assert names == {"kept": 1, "replaced": 2}
