@@ -7,9 +7,11 @@ import contextlib
 import fcntl
 import json
 import logging
+import math
 import os
 import secrets
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -29,6 +31,7 @@ log = logging.getLogger("autograder.kernel")
 
 SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
+OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
 LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
 OURS = (LOST, "server gone")  # reasons that are no fault of what ran in the box
 _lock = threading.Lock()
@@ -40,7 +43,8 @@ class Box:
     """A running kernel, as far as Jupyter wants it to look like a subprocess.
 
     `level` is the isolation it runs in, `supervisor` the process that watches it;
-    `usage` is None until it has ended.
+    `usage` is None until it has ended. A supervisor that does not end its box when it
+    is told to is lost, and ended itself: nobody waits for it without end.
     """
 
     stdin = stdout = stderr = None
@@ -49,6 +53,7 @@ class Box:
         self._connection, self._slot = connection, started["slot"]
         self.level, self.supervisor = started["level"], started["pid"]
         self.usage: Usage | None = None
+        self._patience = math.inf  # until when its end may come
 
     def poll(self) -> int | None:
         """The exit status, or None while it runs."""
@@ -56,6 +61,9 @@ class Box:
             try:
                 answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
             except BlockingIOError:
+                if time.monotonic() > self._patience:
+                    with contextlib.suppress(ProcessLookupError):  # just now
+                        os.kill(self.supervisor, signal.SIGKILL)
                 return None
             except OSError:
                 answer = b""
@@ -71,12 +79,15 @@ class Box:
 
     def send_signal(self, number: int) -> None:
         """Signal the kernel and its children; SIGKILL ends the whole box."""
+        if number == signal.SIGKILL:
+            self._patience = min(self._patience, time.monotonic() + OBEY_SECONDS)
         with contextlib.suppress(OSError):  # it has ended; `poll` says how
-            self._connection.send(json.dumps({"signal": int(number)}).encode())
+            word = json.dumps({"signal": int(number)}).encode()
+            self._connection.send(word, socket.MSG_DONTWAIT)
 
     def kill(self) -> None:
         """End the box at once."""
-        self.send_signal(9)
+        self.send_signal(signal.SIGKILL)
 
     terminate = kill
 

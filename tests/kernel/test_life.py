@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import os
 import resource
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nbclient.exceptions import DeadKernelError
 
 from autograder.kernel import client, confine
 from autograder.kernel.confine import Policy
+from autograder.kernel.slot import remove_tree
 from tests.attacks.seams import PARTS
 from tests.conftest import start_kernels_with
 from tests.kernel.conftest import linux
@@ -205,6 +207,20 @@ def test_a_kernel_that_ends_itself_says_how(
     used = with_kernel(tmp_path, body)
     assert used["reason"].startswith(reason)
     assert used["exit"] == 3 or used["exit"] < 0
+
+
+def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots: list[Path] = []
+
+    async def body(manager: Any, kernel: Any) -> None:
+        slots.append(Path(manager.ip).parent)
+        os.kill(manager.provisioner.supervisor, signal.SIGSTOP)
+
+    monkeypatch.setattr(client, "OBEY_SECONDS", 0.5)
+    assert with_kernel(tmp_path, body)["reason"] == client.LOST
+    remove_tree(slots[0])  # else the server does, at its end
 
 
 def test_two_kernels_do_not_see_each_other(tmp_path: Path) -> None:
