@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ from autograder.student.probes import probe, tensor
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 torch.set_num_threads(1)
+gc.disable()  # until all tests are imported: it would take half of the time for that
 book.install()  # as the course's settings do
 
 
@@ -40,6 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_SECONDS))
+
+
+def pytest_collection_finish() -> None:
+    """Leave alone what has been imported, from here on."""
+    gc.freeze()
+    gc.enable()
 
 
 def by_cost(first_slow: str = "06") -> list:

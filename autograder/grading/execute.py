@@ -84,6 +84,7 @@ class JudgedExecute(BoxedExecute):
         refuse_large(folder, self.disk_mb)
         self.begin()
         self.judge.begin()  # it imports while a box is started
+        self.judge.expect(resources["nbgrader"]["assignment"].split("_", 1)[-1])
         if sys.platform == "linux":
             client.begin(self.level)
         key = submission_key(nb, folder)

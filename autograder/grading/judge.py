@@ -23,15 +23,15 @@ import secrets
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.line import Line, LineError, Message
+from autograder.grading.line import AGAIN, Line, LineError, Message
 from autograder.grading.record import Record
+from autograder.kernel import launch
 
 START_SECONDS = 300.0  # for its imports, on a busy machine
 
@@ -234,13 +234,19 @@ class Judge:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", f"{__package__}.judging", str(theirs.fileno())],
+                launch.command(f"{__package__}.judging", theirs.fileno()),
                 pass_fds=[theirs.fileno()],
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
                 stdin=subprocess.DEVNULL,
             )
         self._line, self._greeted = Line(ours), False
         atexit.register(self.close)
+
+    def expect(self, unit: str) -> None:
+        """Say whose exercises will be asked for: it imports them meanwhile."""
+        with contextlib.suppress(LineError):  # who asks it will learn that it is gone
+            if self._line:
+                self._line.put({"expect": unit}, self.patience)
 
     def start(self) -> None:
         """Have the process running, and its imports done: a cell's clock is not ours.
@@ -255,7 +261,8 @@ class Judge:
             self._line.get(START_SECONDS)
         except LineError as error:
             self.close()
-            raise CourseError(f"the judge process does not start: {error}") from None
+            reason = f"the judge process does not start: {error}; {AGAIN}"
+            raise CourseError(reason) from None
         self._greeted = True
 
 

@@ -1,10 +1,10 @@
 """The judge process: it knows the answers, and takes the student's by value.
 
-``python -m autograder.grading.judging FD`` serves the grading process (`judge.py`) at
-the other end of the socket FD. It is handed the trusted end of a kernel's channel,
-questions the box, on cases that it draws and whose right answers it computes, and sends
-back a verdict. What the box sends is decoded here, away from the gradebook; what
-is right never enters the box.
+Started by `kernel/launch.py`, it serves the grading process (`judge.py`) at the other
+end of the socket that its argument names. It is handed the trusted end of a kernel's
+channel, questions the box, on cases that it draws and whose right answers it computes,
+and sends back a verdict. What the box sends is decoded here, away from the gradebook;
+what is right never enters the box.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import time
 import traceback
 from dataclasses import dataclass, replace
 
-from autograder.bank import specification
+from autograder.bank import specification, specifications
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.naming import named
 from autograder.grading.questioning import Respondent
 from autograder.grading.told import Told, for_a_person, told
+from autograder.kernel.launch import imported
 from autograder.kernel.meter import Meter
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
@@ -41,6 +42,7 @@ _REPLY_SECONDS = 600.0  # for the grading process to take a reply
 def main() -> None:
     """Serve the grading process that has started this one."""
     control = socket.socket(fileno=int(sys.argv[1]))
+    imported()
     Line(control).put({"state": "started"}, _REPLY_SECONDS)
     serve(control)
 
@@ -51,8 +53,16 @@ def serve(control: socket.socket) -> None:
     with contextlib.suppress(LineError):
         while True:
             message, _ = line.get(math.inf)
+            if "expect" in message:
+                _expect(message["expect"])
             if "prepare" in message:  # else a late "over" of what was decided already
                 _answer(message, line)
+
+
+def _expect(unit: str) -> None:
+    """Import a unit's exercises, while nobody waits for it."""
+    with contextlib.suppress(ImportError):  # who asks for one of them is told
+        specifications(unit)
 
 
 def _answer(message: Message, line: Line) -> None:
@@ -163,7 +173,3 @@ def shown(check: Prepared, verdict: Verdict) -> Verdict:
 
 
 _visible = functools.cache(references.load)
-
-
-if __name__ == "__main__":
-    main()

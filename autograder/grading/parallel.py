@@ -23,8 +23,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import warm_up
-from autograder.grading.line import Line, LineError, Message, SilentError
+from autograder.grading.line import AGAIN, Line, LineError, Message, SilentError
 from autograder.grading.task import Task
+from autograder.kernel import launch
 from autograder.kernel.client import SERVER_VARIABLE
 from autograder.kernel.inside import THREADS
 
@@ -144,7 +145,7 @@ class _Nursery:
         self._ready = False
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __package__ + ".worker", str(theirs.fileno())],
+                launch.command(f"{__package__}.worker", theirs.fileno()),
                 pass_fds=[theirs.fileno()],
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
@@ -162,7 +163,7 @@ class _Nursery:
         try:
             message, _ = self._control.get(SECONDS)
         except LineError as error:
-            reason = f"the processes that grade do not start: {error}"
+            reason = f"the processes that grade do not start: {error}; {AGAIN}"
             raise CourseError(reason) from None
         if (threads := message["threads"]) != 1:
             raise CourseError(

@@ -1,10 +1,10 @@
 """The processes that grade, and the one that they are forked from.
 
-``python -m autograder.grading.worker FD`` imports all that grading needs, once, and
-then forks a worker for each ``start`` that arrives on the socket FD: for milliseconds
-and a few megabytes each. It has one thread, for a fork copies no others; a process with
-threads, like a Jupyter server, cannot fork by itself. The end of the socket is its end
-and that of all workers.
+Started by `kernel/launch.py`, it imports all that grading needs, once, and then forks a
+worker for each ``start`` that arrives on the socket that its argument names: for
+milliseconds and a few megabytes each. It has one thread, for a fork copies no others; a
+process with threads, like a Jupyter server, cannot fork by itself. The end of the
+socket is its end and that of all workers.
 
 A worker grades one task after the other: bytes in, bytes out, and meanwhile signs of
 life, as long as it uses CPU. A fork of it is its judge: the judge decodes what comes
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import math
 import os
 import signal
@@ -33,6 +32,7 @@ from autograder.grading.judging import serve
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.reply import answer
 from autograder.kernel.confine import adopt_orphans
+from autograder.kernel.launch import imported
 from autograder.kernel.processes import end_all_children
 
 _NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
@@ -45,8 +45,7 @@ def main() -> None:
     control = Line(socket.socket(fileno=int(sys.argv[1])))
     if sys.platform == "linux":
         adopt_orphans()  # the judge of a worker that died
-    gc.collect()
-    gc.freeze()
+    imported()
     try:
         with contextlib.suppress(LineError):
             control.put({"threads": _threads()}, _REPLY_SECONDS)
@@ -131,7 +130,3 @@ def _judge() -> Judge:
     judge = Judge(b"")
     judge.fork(serve)
     return judge
-
-
-if __name__ == "__main__":
-    main()

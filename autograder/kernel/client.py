@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 from typing import IO, Any, cast
 
+from autograder.kernel import launch
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import BACKEND, THREADS
 from autograder.kernel.kit import PACKAGE
@@ -32,6 +33,7 @@ log = logging.getLogger("autograder.kernel")
 SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
 OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
+_SILENT = "it said nothing; run the same command again when the machine is calmer"
 LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
 OURS = (LOST, "server gone")  # reasons that are no fault of what ran in the box
 _lock = threading.Lock()
@@ -206,7 +208,7 @@ def _greeted(run: Path, server: subprocess.Popen[bytes]) -> Path:
 
 def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "autograder.kernel.zygote"],
+        launch.command("autograder.kernel.zygote"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -240,7 +242,7 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
     """Wait for the server's first line. Raises ConfinementError."""
     _, answers = _pipes(server)
     line = answers.readline() if _readable(answers, START_SECONDS) else b""
-    reply: dict[str, Any] = json.loads(line) if line else {"error": "it said nothing"}
+    reply: dict[str, Any] = json.loads(line) if line else {"error": _SILENT}
     if "error" in reply:
         raise ConfinementError(f"the warm server did not start: {reply['error']}")
     by = "a control group" if reply["grouped"] else "counts of its processes"

@@ -1,6 +1,6 @@
 """The warm server: imports what notebooks import, then forks a supervisor per kernel.
 
-Started by `client.py` as ``python -m autograder.kernel.zygote`` with an empty
+Started by `client.py`, through `launch.py`, with an empty
 environment, one line of JSON on its standard input, and that input kept open: its end
 is the server's end, and the end of every kernel. It holds no secret (what it has
 imported, every kernel can read), has one thread (a fork copies only one), and never
@@ -27,6 +27,7 @@ from typing import Any
 from autograder.kernel import confine, kit, selftest, supervisor
 from autograder.kernel.cgroup import Hierarchy
 from autograder.kernel.confine import Policy
+from autograder.kernel.launch import imported
 from autograder.kernel.processes import end_all_children
 from autograder.kernel.slot import remove_tree
 from autograder.kernel.warm import ON_DEMAND, WARM
@@ -77,12 +78,6 @@ def check_fitness() -> None:
             raise UnfitError(f"{name} was imported; students do not get it")
 
 
-def freeze() -> None:
-    """Leave what is there to all kernels: a fork that looks at it would copy it."""
-    gc.collect()
-    gc.freeze()
-
-
 class Server:
     """Accepts requests until its own standard input ends."""
 
@@ -129,8 +124,9 @@ class Server:
         """Import what is known to be asked for by some."""
         known = {name for modules in ON_DEMAND.values() for name in modules}
         if missing := [n for n in names if n in known and n not in sys.modules]:
+            gc.disable()
             import_all(missing)
-            freeze()
+            imported()
             try:
                 check_fitness()
             except UnfitError as error:
@@ -213,7 +209,7 @@ def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any
     check_fitness()
     groups = Hierarchy().place()
     server = Server(Path(settings["run"]), level, life, groups)
-    freeze()
+    imported()
     greeting = {"level": level, "reasons": reasons, "broken": broken}
     return server, {**greeting, "grouped": groups is not None}
 
@@ -227,7 +223,3 @@ def _read_line(fd: int) -> bytes:
             raise EOFError("the client ended before it said anything")
         line += byte
     return line
-
-
-if __name__ == "__main__":
-    main()

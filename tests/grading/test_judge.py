@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import Question
 from autograder.grading.line import Line
@@ -41,6 +42,26 @@ def test_the_judge_process_answers_and_outlives_requests(judge, ends, box):
         decision = silent.settle()
     assert decision.record.points == 0 and "did not run" in decision.record.note
     assert not decision.complete and judge._process.pid == pid
+
+
+def test_a_judge_that_is_told_what_to_expect_answers_as_any(judge, box):
+    judge.begin()
+    for unit in ("attention", "of_no_course"):
+        judge.expect(unit)
+    channel = box(lambda: attention.dot_product_scores)
+    decision = exchange(judge, channel)
+    assert decision.record.points == decision.record.max_points
+
+
+def test_a_judge_that_is_stopped_while_it_starts_is_ended(judge, monkeypatch):
+    monkeypatch.setattr("autograder.grading.judge.START_SECONDS", 0.3)
+    judge.begin()
+    stopped = judge._process.pid
+    os.kill(stopped, signal.SIGSTOP)
+    with pytest.raises(CourseError, match="the judge process does not start"):
+        judge.start()
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped, 0)
 
 
 def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, box):

@@ -234,6 +234,25 @@ def test_what_is_shared_is_started_once_and_its_failure_stops_the_run(monkeypatc
     pool.close()
 
 
+def test_a_nursery_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
+    stopped: list[psutil.Process] = []
+
+    def stop(cls, config):
+        for child in psutil.Process().children():
+            with contextlib.suppress(psutil.ZombieProcess):  # another test's
+                if "autograder.grading.worker" in child.cmdline():
+                    stopped.append(child)
+                    child.suspend()
+
+    monkeypatch.setattr(Eventful, "warm_up", classmethod(stop), raising=False)
+    monkeypatch.setattr(parallel, "SECONDS", 0.3)
+    pool = Pool(2)
+    with pytest.raises(SetupError, match="the processes that grade do not start"):
+        pool.submit(task())
+    pool.close()
+    assert [child.is_running() for child in stopped] == [False]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_is_shared_starts_once_and_before_the_first_is_graded(
     course, monkeypatch, tmp_path, jobs

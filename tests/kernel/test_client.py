@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 from pathlib import Path
 
+import pytest
+
 from autograder.kernel import client
-from autograder.kernel.confine import Policy
+from autograder.kernel.confine import ConfinementError, Policy
 
 
 def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
@@ -20,6 +23,17 @@ def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         client.sweep(tmp_path)
     assert [folder.exists() for folder in (running, dead, new)] == [True, False, True]
+
+
+def test_a_server_that_is_stopped_while_it_starts_is_ended(monkeypatch):
+    monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)
+    monkeypatch.setattr(client, "START_SECONDS", 0.3)
+    client.begin()
+    run, server = client._begun[-1]
+    server.send_signal(signal.SIGSTOP)
+    with pytest.raises(ConfinementError, match="server did not start: it said nothing"):
+        client.run_directory()
+    assert server.poll() == -signal.SIGKILL and not run.exists()
 
 
 def test_limits_come_from_the_environment_or_are_the_usual_ones(monkeypatch):
