@@ -54,7 +54,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     few = rows[:_FEW].clone()
 
     def write(
-        seed: int, model: _Table, rows: torch.Tensor, used: int = 0
+        seed: int, model: _Table, rows: torch.Tensor, count: int, used: int = 0
     ) -> torch.Tensor:
         dice = torch.Generator().manual_seed(seed)
         torch.rand(used, generator=dice)
@@ -64,13 +64,15 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         return tensor(found, "the ids")
 
     def same(seed: int, used: int = 0) -> torch.Tensor:
-        ids = write(seed, _Table(inputs["table"]), few, used)
-        return torch.tensor(torch.equal(ids, first))
+        return torch.tensor(torch.equal(begin(seed, used), first))
+
+    def begin(seed: int, used: int = 0) -> torch.Tensor:
+        return write(seed, _Table(inputs["table"]), few, min(count, 2), used)
 
     moved: list[bool] = []
     model = _Table(inputs["table"])
     before = torch.random.get_rng_state()
-    ids = write(seed, model, rows)
+    ids = write(seed, model, rows, count)
     others = torch.equal(torch.random.get_rng_state(), before)
     wanted = (len(rows), prompt.size(1) + count)
     if ids.shape != wanted:
@@ -81,7 +83,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     shown = [seen.size(1) for seen in model.shown]
     last = model.shown[-1] if model.shown else rows[:, :0]
     alike = (drawn == drawn[:1]).all()
-    first = write(seed, _Table(inputs["table"]), few)
+    first = begin(seed)
     return {
         "how often each token is drawn": often,
         "dtype of the ids": str(ids.dtype),
