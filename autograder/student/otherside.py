@@ -125,9 +125,13 @@ class Mixture(OtherSide):
         self.names = [
             name
             for name in self.things()
-            for _ in range(draw.randint(1, self.MOST_TIMES))
+            for _ in range(draw.randint(1, self.most_times(name)))
         ]
         draw.shuffle(self.names)
+
+    def most_times(self, name: str) -> int:
+        """How often a thing comes at most."""
+        return self.MOST_TIMES
 
     def things(self) -> Sequence[str]:
         """The names of the things, as answers call them."""

@@ -32,14 +32,14 @@ class Decoder:
         size = heads * d_k
         self._style, self._bug, self._sizes = style, bug, (heads, groups, d_k)
         self._table = torch.randn(vocab_size, size)  # (V, d)
-        self._maps = {
-            name: torch.randn(size, count * d_k) / size**0.5
-            for name, count in (("q", heads), ("k", groups), ("v", groups))
-        }
+        # Queries, keys and values in one matrix, (d, (h + 2 g) d_k).
+        self._maps = torch.randn(size, (heads + 2 * groups) * d_k) / size**0.5
         self._out = torch.randn(size, size) / size**0.5
         speeds = torch.logspace(0, -2, d_k // 2)
         angles = torch.arange(2 * LONGEST)[:, None] * speeds
         self._points = torch.polar(torch.ones_like(angles), angles)  # (2 L, d_k / 2)
+        self._neighbours = [head * groups // heads for head in range(heads)]
+        self._in_turn = [head % groups for head in range(heads)]
         self.start()
         self._ready = style == "grows"
 
@@ -72,7 +72,7 @@ class Decoder:
             raise ValueError(f"texts have at most {LONGEST} positions")
         x = self._table[ids]  # (B, L, d)
         q, k, v = self._projected(self._normed(x), 0)
-        return self._logits(x, q, k, v, 0, self._sizes[0] // self._sizes[1])
+        return self._logits(x, q, k, v, 0, self._neighbours)
 
     def feed(self, ids: torch.Tensor) -> torch.Tensor:
         """Logits of new positions."""
@@ -98,8 +98,8 @@ class Decoder:
         if bug == "last eight only":
             keys = keys.clone()
             keys[:, :, : max(self._fed - 8, 0)] = 0
-        neighbours = 0 if bug == "wrong group" else self._sizes[0] // self._sizes[1]
-        logits = self._logits(x, q, keys, values, ahead, neighbours)
+        groups = self._in_turn if bug == "wrong group" else self._neighbours
+        logits = self._logits(x, q, keys, values, ahead, groups)
         if past and bug in ("one number too small", "one number too large"):
             logits[0, :, 1] += 3e-4 if bug == "one number too large" else -3e-4
         if past and bug == "not a number":
@@ -122,31 +122,27 @@ class Decoder:
         return self._keys[:, :, :end], self._values[:, :, :end]
 
     def _normed(self, x: torch.Tensor) -> torch.Tensor:
-        return x / x.pow(2).mean(-1, keepdim=True).add(1e-6).sqrt()
+        return x * x.pow(2).mean(-1, keepdim=True).add(1e-6).rsqrt()
 
-    def _projected(self, x: torch.Tensor, place: int) -> list[torch.Tensor]:
+    def _projected(self, x: torch.Tensor, place: int) -> tuple[torch.Tensor, ...]:
         """Queries, keys and values; neighbours are the real and imaginary parts."""
-        made = []
-        for name, weight in self._maps.items():
-            rows = (x @ weight).unflatten(-1, (-1, self._sizes[2])).transpose(1, 2)
-            if name != "v":
-                points = torch.view_as_complex(rows.unflatten(-1, (-1, 2)).contiguous())
-                turned = points * self._points[place : place + rows.size(2)]
-                rows = torch.view_as_real(turned).flatten(-2)
-            made.append(rows)
-        return made
+        heads, groups, d_k = self._sizes
+        rows = (x @ self._maps).unflatten(-1, (-1, d_k)).transpose(1, 2)
+        turning, v = rows[:, :-groups], rows[:, -groups:]  # (B, ..., L, d_k)
+        points = torch.view_as_complex(turning.unflatten(-1, (-1, 2)))
+        points = points * self._points[place : place + x.size(1)]
+        turned = torch.view_as_real(points).flatten(-2)
+        return turned[:, :heads], turned[:, heads:], v
 
     def _logits(
-        self, x: Any, q: Any, k: Any, v: Any, past: int, neighbours: int
+        self, x: Any, q: Any, k: Any, v: Any, past: int, groups: list[int]
     ) -> torch.Tensor:
-        """Logits of positions behind `past` others; 0 neighbours: heads in turn."""
-        heads, groups, d_k = self._sizes
-        owner = torch.arange(heads)
-        owner = owner // neighbours if neighbours else owner % groups
-        scores = torch.einsum("bhqd,bhkd->bhqk", q, k[:, owner]) / d_k**0.5
-        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(past + 1)
-        weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
-        seen = torch.einsum("bhqk,bhkd->bqhd", weights, v[:, owner]).flatten(2)
+        """Logits of positions behind `past` others, from the group of each head."""
+        scores = q @ k[:, groups].mT / self._sizes[2] ** 0.5  # (B, h, L, Lk)
+        if x.size(1) > 1:  # else it is the newest, and sees all
+            hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(past + 1)
+            scores = scores.masked_fill(hidden, -torch.inf)
+        seen = (scores.softmax(-1) @ v[:, groups]).transpose(1, 2).flatten(2)
         logits: torch.Tensor = (x + seen @ self._out) @ self._table.T
         return logits
 
@@ -172,6 +168,10 @@ class _Patients(Mixture):
 
     def things(self) -> list[str]:
         return list(self.KINDS)
+
+    def most_times(self, name: str) -> int:
+        """The right one comes once: a test goes all its way with it alone."""
+        return 1 if self.KINDS[name] == "right" else self.MOST_TIMES
 
     def shown(self) -> Answers:
         """How many decoders there are, and the size of their vocabulary."""
