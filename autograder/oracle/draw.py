@@ -41,5 +41,6 @@ class Draw:
         }
 
 
-def _entropy(seed: int | str) -> list[int]:
-    return list(str(seed).encode())
+def _entropy(seed: int | str) -> np.ndarray:
+    """The seed's letters, as the numbers that NumPy would make of each by itself."""
+    return np.frombuffer(str(seed).encode(), dtype=np.uint8).astype(np.uint32)
