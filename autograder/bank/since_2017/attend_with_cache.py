@@ -66,8 +66,8 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="one_by_one",
-            title="5 positions, one by one",
-            inputs=_chunks(3, 8, 4, 2, 1, 1, 1, 1, 1),
+            title="4 positions, one by one",
+            inputs=_chunks(3, 8, 4, 2, 1, 1, 1, 1),
             hint="The third position stands at place 2, and sees three keys.",
         ),
         CaseKind(

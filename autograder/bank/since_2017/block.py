@@ -63,7 +63,7 @@ EXERCISE = Specification(
         CaseKind(
             name="multi_query",
             title="3 heads, 1 of keys and values",
-            inputs=_block(2, 6, 12, 3, 1, 20),
+            inputs=_block(2, 4, 12, 3, 1, 20),
             hint="Two branches, each with its own norm before it.",
             atol=1e-4,
         ),

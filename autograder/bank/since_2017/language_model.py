@@ -53,8 +53,8 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_token=_model(3, 1, 9, 8, 2, 1, 1, 6),
-            one_text=_model(1, 4, 9, 8, 2, 1, 2, 6),
-            equal_sizes=_model(4, 4, 4, 8, 4, 4, 2, 6),
+            one_text=_model(1, 4, 9, 8, 2, 1, 1, 6),
+            equal_sizes=_model(4, 4, 4, 8, 4, 4, 1, 6),
         ),
     ),
     cases=[
@@ -68,14 +68,14 @@ EXERCISE = Specification(
         CaseKind(
             name="one_layer",
             title="1 layer, 7 tokens",
-            inputs=_model(2, 6, 7, 12, 3, 1, 1, 10),
+            inputs=_model(2, 4, 7, 12, 3, 1, 1, 10),
             hint="As above.",
             atol=1e-4,
         ),
         CaseKind(
             name="three_layers",
             title="3 layers, 9 tokens",
-            inputs=_model(2, 4, 9, 8, 2, 2, 3, 6),
+            inputs=_model(2, 3, 9, 8, 2, 2, 3, 6),
             hint="As above.",
             hidden_only=True, atol=1e-4,
         ),

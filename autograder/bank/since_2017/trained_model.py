@@ -38,6 +38,11 @@ def instructors_model() -> nn.Module:
 
 
 def _fresh(sentences: int) -> Maker:
+    """Windows of fresh text.
+
+    Over drawings, one model's percents have a standard deviation of 0.45 with 200 sentences
+    and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
+    """
     def inputs(draw: Draw) -> Inputs:
         seed = f"grade {int(draw.ids(0, 2**31, 1))}"
         text = "\n".join(corpora.generate(seed, sentences, "test")) + "\n"
@@ -88,8 +93,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="more",
-            title="fresh text of 600 sentences",
-            inputs=_fresh(600),
+            title="fresh text of 400 sentences",
+            inputs=_fresh(400),
             hint="Train for more steps, and look at the loss: it should fall below 0.9.",
             measure="likelihood",
             scale=SCALE,

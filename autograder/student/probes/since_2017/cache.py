@@ -52,8 +52,8 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         unturned = torch.tensor(_holds(caches[-1], layer.keys))
         once = ", ".join(f"{name} {seen}" for name, seen in layer.seen.items())
         second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
-        alone, _ = _walk(function, layer, x[1:2], chunks)
-        begin = chunks[0]
+        begin, two = chunks[0], sum(chunks[:2])
+        alone, _ = _walk(function, layer, x[1:2, :two], chunks[:2])
         back = returned(
             function(layer, inputs["other"][:, :begin], caches[0]), "output", "cache"
         )

@@ -33,7 +33,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     start, module = beginning(made), load_weights(made, inputs)
     kept = [getattr(module, name, None) for name in ("num_heads", "num_kv_heads")]
     start |= {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
-    return _seen(module, inputs) | start
+    return module_answers(module, inputs, moves=True) | start
 
 
 @probe("since_2017/block")
@@ -42,13 +42,7 @@ def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
     made = module_class(inputs["x"].size(-1), *sizes)
     start, module = beginning(made), load_weights(made, inputs)
-    return _seen(module, inputs) | start
-
-
-def _seen(module: torch.nn.Module, inputs: Inputs) -> Seen:
-    with torch.no_grad():
-        moved = who_moves(lambda x: tensor(module(x), "the output"), inputs["x"])
-    return {"output moves with x": moved} | module_answers(module, inputs)
+    return module_answers(module, inputs, moves=True) | start
 
 
 @probe("since_2017/language_model")
@@ -65,10 +59,11 @@ def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     ids = inputs["ids"]
     seen: Seen = {"other parameters": others(module, inputs)} | start
     with torch.no_grad():
-        seen["logits move with ids"] = who_moves(call, ids)
-    seen |= {"logits": call(ids), "ids afterwards": ids}
-    seen |= settled(module, call, ids)
-    seen["logits of a shorter batch"] = call(ids[:, :2])
+        logits = call(ids)
+        seen["logits move with ids"] = who_moves(call, ids, logits)
+        seen |= {"logits": logits, "ids afterwards": ids}
+        seen |= settled(module, call, ids)
+        seen["logits of a shorter batch"] = call(ids[:, :2])
     if "pull" in inputs:
         seen["parameters without a gradient"] = unmoved(module, call(ids), inputs)
         table = dict(module.named_parameters())["embedding.weight"].grad

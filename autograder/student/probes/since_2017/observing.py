@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, describe, gradients, moving, tensor
+from autograder.student.probes import Inputs, describe, moving, tensor
 
 Call = Callable[[torch.Tensor], torch.Tensor]
 
@@ -36,20 +36,32 @@ def number(result: object, name: str) -> torch.Tensor:
     return torch.tensor(float(result), dtype=torch.get_default_dtype())
 
 
-def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
-    """Of a loaded module: parameters, output, both modes, one row alone, gradients."""
+def module_answers(
+    module: nn.Module, inputs: Inputs, moves: bool = False
+) -> dict[str, object]:
+    """Of a loaded module: parameters, output, both modes, one row alone, gradients.
+
+    ``moves``: also which outputs move when a position of x changes.
+    """
 
     def call(x: torch.Tensor) -> torch.Tensor:
         return tensor(module(x), "the output")
 
     x = inputs["x"]
     assert isinstance(x, torch.Tensor)
-    seen: dict[str, object] = {"other parameters": others(module, inputs)}
-    seen |= {"output": call(x), "x afterwards": x}
-    seen |= settled(module, call, x)
-    seen |= gradients(call, [x], ["x"], inputs)
+    seen: dict[str, object] = {}
+    with torch.no_grad():
+        output = call(x)
+        if moves:
+            seen["output moves with x"] = who_moves(call, x, output)
+        seen["other parameters"] = others(module, inputs)
+        seen |= {"output": output, "x afterwards": x} | settled(module, call, x)
     if "pull" in inputs:
-        seen["parameters without a gradient"] = unmoved(module, call(x), inputs)
+        leaf = x.clone().requires_grad_()
+        # A copy, since a leaf could not be changed in place: that is reported above.
+        still = unmoved(module, call(leaf.clone()), inputs)
+        seen["gradient of x"] = torch.zeros_like(x) if leaf.grad is None else leaf.grad
+        seen["parameters without a gradient"] = still
     return seen
 
 
@@ -83,12 +95,11 @@ def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
     return ", ".join(still) or "none"
 
 
-def who_moves(call: Call, x: torch.Tensor) -> torch.Tensor:
-    """(B, L, L): does output i move when position j changes?
+def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """(B, L, L): does output i move from where it was when position j changes?
 
     Vectors are pushed unevenly, since a norm removes an even push; ids are counted on.
     """
-    before = call(x)
 
     def moved(j: int, push: moving.Push) -> torch.Tensor:
         changed = x.clone()
