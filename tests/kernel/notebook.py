@@ -46,6 +46,12 @@ seen["udp"] = denied(
 seen["abstract"] = denied(lambda: connect(socket.AF_UNIX, "\\0" + OUTSIDE["abstract"]))
 seen["server"] = denied(lambda: connect(socket.AF_UNIX, OUTSIDE["server"]))
 seen["packets"] = denied(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+def lingers():
+    one, other = socket.socketpair()
+    with one, other:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes([1, 0, 0, 0] * 2))
+        return any(one.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8))
+seen["linger"] = not lingers()
 """,
     "processes": """
 libc = ctypes.CDLL(None, use_errno=True)

@@ -111,6 +111,7 @@ NR_CLONE = 56 if X86 else 220
 NR_CLONE3 = 435
 NR_SOCKET = 41 if X86 else 198
 NR_SOCKETPAIR = 53 if X86 else 199
+NR_SETSOCKOPT = 54 if X86 else 208
 NR_IOCTL = 16 if X86 else 29
 NR_PRLIMIT = 302 if X86 else 261
 LAST_KNOWN = 456  # newer calls, and x86's second table above 0x40000000: not here

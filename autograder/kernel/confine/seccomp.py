@@ -14,6 +14,7 @@ from autograder.kernel.confine.calls import (
     NR_CLONE3,
     NR_IOCTL,
     NR_PRLIMIT,
+    NR_SETSOCKOPT,
     NR_SOCKET,
     NR_SOCKETPAIR,
     SCHEDULING,
@@ -23,6 +24,7 @@ from autograder.kernel.confine.system import NEW_ANY, PR_SET_SECCOMP, X86, prctl
 
 _AUDIT_ARCH = 0xC000003E if X86 else 0xC00000B7
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SO_LINGER = socket.SO_LINGER
 _LOAD, _IF_EQUAL, _IF_GREATER, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = 1, 38
@@ -65,6 +67,10 @@ def _filter(level: str) -> bytes:
         _argument(NR_PRLIMIT, 0, (0,), _ALLOW, deny, _IF_EQUAL),
         _argument(NR_IOCTL, 1, (_TIOCSTI, _TIOCLINUX), deny, _ALLOW, _IF_EQUAL),
         _argument(NR_SOCKET, 0, families, _ALLOW, deny, _IF_EQUAL),
+        # A socket that lingers can be sent over a channel: who reads there, of us,
+        # would be who closes it, and wait as long as it says. "Succeeds"; the same
+        # number means little at other levels of a network that reaches nobody.
+        _argument(NR_SETSOCKOPT, 2, (_SO_LINGER,), _ERRNO, _ALLOW, _IF_EQUAL),
     ]
     if level == "landlock":  # a datagram pair can be sent to any path of the host
         datagram = (socket.SOCK_DGRAM.value,)
