@@ -16,6 +16,7 @@ _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"
 )  # fmt: skip
 _CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
+_OUTPUT = 64  # bytes that an output takes at least, be it empty
 
 
 class CappedOutputs(Execute):  # type: ignore[misc]
@@ -52,13 +53,19 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     def _is_too_much(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
         most = self.output_kb * 1024
         before = self._spent.get(index, 0)
-        self._spent[index] = before + _size(msg["content"])
+        self._spent[index] = before + self._cost(msg["content"])
         if sum(min(n, most) for n in self._spent.values()) > _CELLS_IN_FULL * most:
             return True
         if before <= most < self._spent[index]:
             text = f"[output cut after {self.output_kb} kB]\n"
             cell.outputs.append(new_output("stream", name="stdout", text=text))
         return self._spent[index] > most
+
+    def _cost(self, content: dict[str, Any]) -> int:
+        """About how many bytes a message takes, in all the places that it changes."""
+        display = (content.get("transient") or {}).get("display_id")
+        places = sum(map(len, self._display_id_map.get(display, {}).values()))
+        return (_OUTPUT + _size(content)) * (1 + places)
 
     def handle_comm_msg(
         self, outs: list[Any], msg: KernelMessage, cell_index: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from nbclient.exceptions import CellExecutionComplete
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.preprocessors import Execute
 
 from autograder.grading.outputs import CappedOutputs
@@ -59,3 +59,24 @@ def test_the_end_of_a_cell_is_heard(capped):
     idle = {"msg_type": "status", "content": {"execution_state": "idle"}}
     with pytest.raises(CellExecutionComplete):
         capped.process_message(idle, new_code_cell(), 0)
+
+
+def test_what_shows_in_many_places_is_counted_in_each():
+    cell = new_code_cell()
+    made = CappedOutputs(output_kb=8)
+    made.reset_execution_trackers()
+    made.clear_before_next_output = False
+    made._spent, made.nb = {}, new_notebook(cells=[cell])
+    content = {"data": {}, "metadata": {}, "transient": {"display_id": "same"}}
+    for _ in range(200):
+        header = {"msg_type": "display_data"}
+        message = {**header, "header": header, "content": dict(content)}
+        made.process_message({**message, "parent_header": {}}, cell, 0)
+    *shown, cut = cell.outputs
+    assert 5 < len(shown) < 20 and cut.text == "[output cut after 8 kB]\n"
+
+
+def test_an_empty_output_takes_room_too(capped):
+    for _ in range(40):
+        capped.process_message(printed(""), new_code_cell(), 0)
+    assert 10 < len(capped.passed) < 40
