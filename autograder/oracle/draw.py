@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
@@ -34,10 +36,15 @@ class Draw:
         return torch.tensor(self._rng.random(size=shape) < chance)
 
     def weights(self, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
-        """Parameters as inputs: ``weights(**{"w_q.weight": (6, 5)})``."""
+        """Parameters as inputs: ``weights(**{"w_q.weight": (6, 5)})``.
+
+        They are drawn at once, as the same numbers as one after the other.
+        """
+        counts = [math.prod(shape) for shape in shapes.values()]
+        parts = self.tensor(sum(counts), scale=1.0).split(counts)
         return {
-            f"weights.{name}": self.tensor(*shape, scale=1.0)
-            for name, shape in shapes.items()
+            f"weights.{name}": part.clone().view(shape)
+            for (name, shape), part in zip(shapes.items(), parts, strict=True)
         }
 
 

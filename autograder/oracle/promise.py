@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from autograder.oracle.draw import Draw
 
 # Named tensors, or named text, as `student.exercise.Value` has it; whoever makes them
@@ -14,6 +16,11 @@ Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
 # Inputs by what is special about them.
 SpecialSizes = Callable[[Draw], dict[str, Inputs]]
+
+
+class Again(Inputs):
+    """Arguments for another call of what was made for the inputs before them."""
+
 
 OF_MODULES = (
     "steady", "alone", "spread", "training", "gradient", "loaded", "start"
@@ -59,15 +66,25 @@ def special(**kinds: Maker) -> SpecialSizes:
 
 
 def masked(kind: Callable[[str], Maker], *shapes: str) -> SpecialSizes:
-    """One kind of inputs with masks of several shapes: ``"B 1 Lk"``."""
+    """One kind of inputs, called with masks of several shapes: ``"B 1 Lk"``."""
 
     def draw_all(draw: Draw) -> dict[str, Inputs]:
-        return {
+        made = {
             f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
             for shape in shapes
         }
+        first, *others = made.items()
+        return dict([first]) | {label: _masks(inputs) for label, inputs in others}
 
     return draw_all
+
+
+def _masks(inputs: Inputs) -> Again:
+    return Again(
+        (name, value)
+        for name, value in inputs.items()
+        if getattr(value, "dtype", None) == torch.bool and value.dim()
+    )
 
 
 def both(*parts: SpecialSizes) -> SpecialSizes:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import Promise, SpecialSizes
+from autograder.oracle.promise import Again, Promise, SpecialSizes
 from autograder.oracle.specification import CaseKind, Inputs, Maker
 from autograder.student.properties import KEY
 
@@ -36,6 +36,8 @@ _ASPECTS = {
 }
 # A good start is called one; what hands numbers on has for a gradient what pulls.
 _OPEN = ("start", "gradient")
+# What a module holds, does not depend on what it is called with.
+_OF_THE_MODULE = ("loaded", "start")
 _KINDS = {
     "steady": _Kind(
         "the same twice, and other calls in between",
@@ -122,7 +124,10 @@ def kinds(promise: Promise, own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
     """The kinds of cases for a promise's properties, made from an exercise's own."""
     by_name = {kind.name: kind for kind in own}
     sources = [by_name[name] for name in promise.on]
-    made = [_case(way, promise, sources) for way in promise.ways]
+    made = [
+        _case(way, promise, sources[:1] if way in _OF_THE_MODULE else sources)
+        for way in promise.ways
+    ]
     if promise.dropout:
         made.append(_dropout(promise, by_name[promise.dropout[0]]))
     if promise.sizes:
@@ -163,10 +168,12 @@ def _sizes(promise: Promise, sizes: SpecialSizes) -> CaseKind:
 
     def inputs(draw: Draw) -> Inputs:
         drawn = sizes(draw)
-        parts = [
-            {"way": way, "inputs": f"{i}/", "label": f"for {label}"}
-            for i, label in enumerate(drawn)
-        ]
+        parts: list[dict[str, str]] = []
+        for i, (label, made) in enumerate(drawn.items()):
+            part = {"way": way, "inputs": f"{i}/", "label": f"for {label}"}
+            if isinstance(made, Again):
+                part["again"] = parts[-1].get("again", parts[-1]["inputs"])
+            parts.append(part)
         return _asked(promise, parts, list(drawn.values()))
 
     return _made("sizes", inputs, [])

@@ -1,13 +1,17 @@
 """Special inputs are named by what is special about them."""
 
+import torch
+
+from autograder.bank.inputs import sizes_of
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import both, masked, special
+from autograder.oracle.promise import Again, both, masked, special
 
 ONE = special(one_row=lambda draw: {"x": draw.tensor(1, 2)})
 
 
 def kind(shape: str):
-    return lambda draw: {"shape": shape}
+    mask = torch.ones(sizes_of(shape, B=2, L=3, Lk=4), dtype=torch.bool)
+    return lambda draw: {"x": draw.tensor(2), "option": torch.tensor(True), "m": mask}
 
 
 def test_kinds_are_named_with_spaces_and_drawn():
@@ -16,12 +20,16 @@ def test_kinds_are_named_with_spaces_and_drawn():
     assert not found[1]["x"].equal(ONE(Draw("b"))["one row"]["x"])
 
 
-def test_a_mask_is_named_by_its_shape():
-    found = masked(kind, "B 1 Lk", "L L")(Draw("a"))
-    assert found == {
-        "a mask (B, 1, Lk)": {"shape": "B 1 Lk"},
-        "a mask (L, L)": {"shape": "L L"},
+def test_a_mask_is_named_by_its_shape_and_tried_on_what_was_made_for_the_first():
+    found = masked(kind, "B 1 Lk", "L L", "1 Lk")(Draw("a"))
+    assert {label: inputs["m"].shape for label, inputs in found.items()} == {
+        "a mask (B, 1, Lk)": (2, 1, 4),
+        "a mask (L, L)": (3, 3),
+        "a mask (1, Lk)": (1, 4),
     }
+    first, *others = found.values()
+    assert list(first) == ["x", "option", "m"] and not isinstance(first, Again)
+    assert all(isinstance(each, Again) and list(each) == ["m"] for each in others)
 
 
 def test_both_holds_the_inputs_of_all_parts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -215,3 +216,31 @@ def test_masks_of_several_shapes_have_their_shape_in_their_name():
     made = masked(kind, "1 L L")(Draw("a"))
     assert list(made) == ["a mask (1, L, L)"]
     assert made["a mask (1, L, L)"]["mask"].shape == (1, 3, 3)
+
+
+def test_masks_of_several_shapes_are_tried_on_one_module():
+    def kind(shape: str) -> Maker:
+        return drawn(2, 3, 4, sizes_of(shape, B=2, L=3))
+
+    made: list[nn.Module] = []
+
+    class Counted(Mixer):
+        def __init__(self, d: int, dropout: float = 0.0):
+            super().__init__(d, dropout)
+            made.append(self)
+
+    promise = replace(
+        PROMISE, ways=(), dropout=None, sizes=masked(kind, "L L", "B L L")
+    )
+    (sizes,) = kinds(promise, OWN)
+    inputs = dict(sizes.inputs(Draw("a")))
+    found = observe(probe, Counted, inputs)
+    assert len(made) == 1
+    assert list(found) == [
+        "output · for a mask (L, L)",
+        "output · for a mask (B, L, L)",
+    ]
+    shorter = inputs | {"1/mask": torch.eye(3, dtype=torch.bool).expand(2, 3, 3)}
+    first, second = observe(probe, Counted, shorter).values()
+    assert isinstance(first, Tensor) and isinstance(second, Tensor)
+    assert first.equal(found["output · for a mask (L, L)"]) and not first.equal(second)

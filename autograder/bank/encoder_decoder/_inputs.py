@@ -66,7 +66,7 @@ def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
     made: Inputs = draw.weights(**shapes)
     for name, weight in made.items():
         if "norm" in name:
-            made[name] = weight + 0.75 * (weight >= 0) - 0.75 * (weight < 0)
+            made[name] = weight + torch.where(weight >= 0, 0.75, -0.75)
         else:
             made[name] = weight / 2
     return made

@@ -45,6 +45,7 @@ def _model_inputs(
     max_len: int = 0,
     positions: int = 0,
     scattered: bool = False,
+    moves: bool = False,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         options: dict[str, int | str] = {
@@ -81,7 +82,7 @@ def _model_inputs(
             made["positions"] = draw.tensor(positions, d_model)
         if pull:
             made["pull"] = draw.tensor(batch, lt, tgt_vocab, scale=0.5)
-        return made
+        return made | ({"look": "who moves whom"} if moves else {})
 
     return inputs
 
@@ -113,7 +114,9 @@ EXERCISE = Specification(
         CaseKind(
             name="post",
             title="post-norm, two vocabularies",
-            inputs=_model_inputs(9, 7, 6, 2, 2, 5, batch=3, ls=5, lt=4, second=True),
+            inputs=_model_inputs(
+                9, 7, 6, 2, 2, 5, batch=3, ls=5, lt=4, second=True, moves=True
+            ),
             hint="Follow a batch by hand: source, encoder, memory; target, decoder, "
             "output.",
         ),
@@ -132,6 +135,7 @@ EXERCISE = Specification(
                 lt=3,
                 norm_first=True,
                 activation="gelu",
+                moves=True,
             ),
             hint="A pre-norm stack ends with a norm; encoder and decoder each have "
             "one.",

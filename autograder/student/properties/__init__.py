@@ -42,7 +42,7 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """What an object does in the ways that ``inputs["property"]`` asks for."""
     asked = json.loads(str(inputs[KEY]))
     seen: dict[str, Any] = {}
-    parts = []
+    parts, calls = [], dict[str, Call]()
     for part in asked["parts"]:
         prefix = part["inputs"]
         own = {
@@ -51,7 +51,8 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
         # All objects are made before the first one is called: what one keeps for
         # itself, no other one may change.
         with _noted(part["label"]):
-            parts.append((part, _begun(_observed(part, asked, probe, answer, own))))
+            tries = _observed(part, asked, probe, answer, own, calls)
+            parts.append((part, _begun(tries)))
     with contextlib.ExitStack() as afterwards:
         for part, tries in parts:
             for label, find_out in tries:
@@ -102,13 +103,19 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 
 
 def _observed(
-    part: Named, asked: Named, probe: Report, answer: Any, inputs: Inputs
-) -> Tries:
+    part: Named, asked: Named, probe: Report, answer: Any, inputs: Inputs,
+    calls: dict[str, Call],
+) -> Tries:  # fmt: skip
+    """What is to be tried in one part; ``calls`` are those of the parts before it."""
     if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         yield "", partial(probe, answer, copies)
+    elif "again" in part:  # what was made for an earlier part, with other arguments
+        yield "", partial(calls[part["again"]], **inputs)
     else:
-        yield from WAYS[part["way"]](caught(probe, answer, inputs, asked["call"]))
+        call = caught(probe, answer, inputs, asked["call"])
+        calls[part["inputs"]] = call
+        yield from WAYS[part["way"]](call)
 
 
 def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:

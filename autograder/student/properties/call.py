@@ -37,8 +37,9 @@ class Call:
     typed: bool = False
 
     def __call__(self, **changed: object) -> Results:
-        """The results by name; every argument is a copy."""
-        return self._results(self._values(self.given | changed))
+        """The results by name, without a graph; every argument is a copy."""
+        with torch.no_grad():
+            return self._results(self._values(self.given | changed))
 
     def twice(self, **changed: object) -> Results:
         """The results of a second call, with the very tensors of the first one."""
@@ -50,10 +51,11 @@ class Call:
         """The results with the tensors of an earlier call, which hold new numbers."""
         values = {n: v.clone() for n, v in self.given.items() if n in changed}
         values = self.given | values
-        self._results(self._values(values, copies=False))
-        for name, value in changed.items():
-            values[name].copy_(value)
-        return self._results(self._values(values, copies=False))
+        with torch.no_grad():
+            self._results(self._values(values, copies=False))
+            for name, value in changed.items():
+                values[name].copy_(value)
+            return self._results(self._values(values, copies=False))
 
     def _values(self, given: Named, copies: bool = True) -> list[Any]:
         given = dict(given)

@@ -24,7 +24,10 @@ from autograder.student.probes.encoder_decoder.observing import extras, who_move
 
 @probe("encoder_decoder/transformer")
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """Who moves whom, what the methods return, a second batch, gradients, sharing."""
+    """What the methods return, a second batch, gradients, sharing; who moves whom.
+
+    The last of these takes a call for each position, so some cases ask for it.
+    """
     options = _options(inputs)
     if "positions" in inputs:
         options["positions"] = _AddRows(inputs["positions"])
@@ -37,15 +40,15 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
     pad_id = options.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
     src, tgt = ids.values()
-    memory = tensor(model.encode(src), "what `encode` returns")
     logits = tensor(model(src, tgt), "the logits")
+    memory = tensor(model.encode(src), "what `encode` returns")
     seen: Seen = {"other parameters": extras(model, inputs)} | start
     if "positions" in options:
         adding = [part is options["positions"] for part in model.modules()
                   if isinstance(part, _AddRows)]  # fmt: skip
         count = f"{sum(adding)} given, {len(adding)} in all"
         seen["modules that add positions"] = count
-    if not options.get("shared_embedding"):
+    if "look" in inputs:
         with torch.no_grad():
             for name in ids:
                 seen[f"output moves with {name}"] = who_moves(

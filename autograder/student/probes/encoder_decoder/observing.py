@@ -43,12 +43,13 @@ def observe(
 
 def extras(module: nn.Module, inputs: Inputs) -> str:
     """The parameters beyond those that were loaded; a shared one has several names."""
-    loaded = {
-        id(parameter)
-        for name, parameter in module.named_parameters(remove_duplicate=False)
-        if f"weights.{name}" in inputs
-    }
-    extras = [n for n, p in module.named_parameters() if id(p) not in loaded]
+    names: dict[int, str] = {}  # the first one of each parameter
+    loaded = set()
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), name)
+        if f"weights.{name}" in inputs:
+            loaded.add(id(parameter))
+    extras = [name for key, name in names.items() if key not in loaded]
     return ", ".join(sorted(extras)) or "none"
 
 
