@@ -26,21 +26,28 @@ class _Patients(Mixture):
         "the other one": "other",
         "a third one": "third",
     }
-    MOST_TIMES = 2  # since each costs many calls
     MOST = 1 << 12  # numbers of a sequence that a layer takes
+    MOST_KEPT = 1 << 9  # outputs; a usual test asks for some dozens of a layer
 
     def __init__(self, inputs: Inputs, draw: random.Random):
+        self._twice = draw.choice(self.things())
         super().__init__(inputs, draw)
-        d_model, num_heads, d_ff = inputs["sizes"].tolist()
-        self._layers = []
-        for name in self.names:
-            seed(int(inputs["seed"]))
-            style, _, bug = str(inputs[self.KINDS[name]]).partition(", ")
-            layer = DecoderLayer(d_model, num_heads, d_ff, style, bug)
-            self._layers.append(layer.eval())
+        made = {name: self._made(name) for name in self.things()}
+        self._layers = [made[name] for name in self.names]
+        self._outputs: dict[tuple[object, ...], torch.Tensor] = {}
+
+    def _made(self, name: str) -> nn.Module:
+        d_model, num_heads, d_ff = self.inputs["sizes"].tolist()
+        seed(int(self.inputs["seed"]))
+        style, _, bug = str(self.inputs[self.KINDS[name]]).partition(", ")
+        return DecoderLayer(d_model, num_heads, d_ff, style, bug).eval()
 
     def things(self) -> list[str]:
         return list(self.KINDS)
+
+    def most_times(self, name: str) -> int:
+        """Only one of them, any, may come twice: each costs many calls."""
+        return 2 if name == self._twice else 1
 
     def shown(self) -> Answers:
         """The sizes, each layer's weights without names, and what else it keeps."""
@@ -62,11 +69,9 @@ class _Patients(Mixture):
         leaves = [
             given(question, name, 3, floats, self.MOST) for name in ("x", "memory")
         ]
-        if leaves[0].dtype == torch.float64:  # of a test that has called `double`
-            layer = copy.deepcopy(layer).double()
         if "pull" not in question:
-            with torch.no_grad():
-                return {"output": layer.forward(*leaves)}
+            return {"output": self._output(self.names[number], layer, leaves)}
+        layer = _of_type(layer, leaves[0])
         pull = given(question, "pull", 3, floats, self.MOST)
         weights = list(layer.parameters())
         leaves = [leaf.requires_grad_() for leaf in leaves]
@@ -79,6 +84,24 @@ class _Patients(Mixture):
                 zip([*leaves, *weights], grads, strict=True)
             )
         }
+
+    def _output(
+        self, name: str, layer: nn.Module, given: Sequence[torch.Tensor]
+    ) -> torch.Tensor:
+        """What a layer makes of its inputs; the same thing's output is remembered."""
+        key = (name, *((x.dtype, x.shape, x.numpy().tobytes()) for x in given))
+        if key not in self._outputs:
+            with torch.no_grad():
+                output: torch.Tensor = _of_type(layer, given[0]).forward(*given)
+            if len(self._outputs) >= self.MOST_KEPT:
+                return output
+            self._outputs[key] = output
+        return self._outputs[key]
+
+
+def _of_type(layer: nn.Module, x: torch.Tensor) -> nn.Module:
+    """The layer, or a copy in float64 for a test that has called `double`."""
+    return copy.deepcopy(layer).double() if x.dtype == torch.float64 else layer
 
 
 class _Patient(nn.Module):
@@ -138,7 +161,10 @@ class _Call(torch.autograd.Function):
 
 @probe("encoder_decoder/bug_clinic", other=_Patients)
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """What the student's test says of each decoder layer."""
+    """What the student's test says of each decoder layer.
+
+    Each gets the same random numbers: no one is luckier than another.
+    """
     d_model, d_ff, count = inputs["sizes"].tolist()
     found = {}
     for number in range(count):
@@ -148,6 +174,7 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
         weights = [inputs[place] for place in places]
         frozen = bool(inputs["frozen"])
         layer = _Patient(number, weights, inputs.get("mask"), frozen, ask)
+        seed(0)
         found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
     return found
 
