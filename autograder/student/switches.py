@@ -14,9 +14,31 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.random import mtrand
 from torch import _tensor_str as printing
 
 _SEED = 0
+_OURS = np.random.MT19937()  # takes the place of NumPy's generator
+_SEEDED = np.random.RandomState(_OURS)
+
+
+def _numpys() -> tuple[Any, Any]:
+    """NumPy's generator, and its state, which holds half a pair of normal numbers."""
+    return mtrand.get_bit_generator(), np.random.get_state(legacy=False)
+
+
+def _set_numpys(kept: tuple[Any, Any] | None) -> None:
+    """Set what was kept, or one as new: exchanged, since copies of it take a while."""
+    if kept is None:
+        _SEEDED.seed(_SEED)
+        mtrand.set_bit_generator(_OURS)
+        return
+    generator, state = kept
+    mtrand.set_bit_generator(generator)
+    if state["has_gauss"]:  # which an exchange forgets
+        np.random.set_state(state)
+
+
 # How to read a switch, how to set it, and what it is in a new process.
 _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
@@ -33,11 +55,7 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
         "highest",
     ),
     (random.getstate, random.setstate, random.Random(_SEED).getstate()),
-    (
-        np.random.get_state,
-        np.random.set_state,
-        np.random.RandomState(_SEED).get_state(),
-    ),
+    (_numpys, _set_numpys, None),
 )
 _THREADS = torch.get_num_threads()
 

@@ -9,6 +9,8 @@ def same_values(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> bool:
     """Whether tensors of equal shape agree; NaN agrees with NaN, for mistakes' sake."""
+    if expected.dtype == actual.dtype and torch.equal(expected, actual):
+        return True  # as most that is no number of float32 is, at a small price
     return not differing(expected, actual, atol, rtol).any()
 
 

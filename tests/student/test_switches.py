@@ -93,6 +93,16 @@ def test_a_check_draws_from_generators_of_its_own():
     assert (random.random(), np.random.random()) == wanted
 
 
+def test_half_a_pair_of_normal_numbers_is_still_there_after_a_check():
+    np.random.seed(7)
+    wanted = np.random.randn(), np.random.randn()
+    np.random.seed(7)
+    first = np.random.randn()
+    with as_new():
+        np.random.randn()
+    assert (first, np.random.randn()) == wanted
+
+
 @pytest.mark.parametrize("name", LEFT)
 def test_what_is_left_set_costs_no_point(name):
     LEFT[name][0]()
