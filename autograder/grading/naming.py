@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import signal
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import FrameType
 
 from autograder.oracle import answers
 from autograder.oracle.specification import Specification
 from autograder.student.compare import compare
-from autograder.student.exercise import CaseResult, Exercise, Verdict
+from autograder.student.exercise import Answers, CaseResult, Exercise, Verdict
 from autograder.student.naming import PATTERN, diagnose, fits, pattern, possible
 
 NAMING_SECONDS = 60.0  # of CPU time
@@ -60,15 +61,17 @@ def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Ver
     """
     wrong = [r.case for r in verdict.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
-    results: Sequence[CaseResult] = verdict.results
     if ordinary and all(case.hidden for case in ordinary):
-        likely = possible(exercise, results)
-        results = _with_answers(verdict, task, likely)
-    while True:
+        likely = possible(exercise, verdict.results)
+        results = _with_answers(exercise, verdict, task, likely)
         mistake, sure = diagnose(exercise, results)
+        return replace(verdict, mistake=mistake, sure=sure)
+    while True:
+        mistake, sure = diagnose(exercise, verdict.results)
         if mistake is None or mistake.name not in exercise.mistakes:
             break
-        if fits(_with_answers(verdict, task, [mistake.name]), mistake.name, sure):
+        results = _with_answers(exercise, verdict, task, [mistake.name])
+        if fits(results, mistake.name, sure):
             break
         others = {n: m for n, m in exercise.mistakes.items() if n != mistake.name}
         exercise = replace(exercise, mistakes=others)
@@ -76,28 +79,43 @@ def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Ver
 
 
 def _with_answers(
-    verdict: Verdict, task: Specification, names: Collection[str]
+    exercise: Exercise, verdict: Verdict, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
     """The results, with these mistakes' answers in the fresh cases, too.
 
-    Not in those that are measured: how good a model is says the number, and to run
-    mistaken models takes long.
+    What is wrong comes first: a mistake that gives another answer somewhere is out, and
+    is not tried any further. Nor is one tried in cases that are measured: how good a
+    model is says the number, and to run mistaken models takes long.
     """
-    objects = answers.mistaken_objects(task, names)
-    shown = {r.case.name: r.case for r in verdict.results if r.case.mistakes}
-
-    def answered(result: CaseResult) -> CaseResult:
-        case = result.case
+    results = list(verdict.results)
+    stored = {r.case.name: r.case.mistakes for r in results if r.case.mistakes}
+    built = functools.cache(lambda name: answers.mistaken_objects(task, [name])[name])
+    for place in sorted(range(len(results)), key=lambda n: results[n].passed):
+        case = results[place].case
         if case.mistakes or case.measure:
-            return result
+            continue
+        shown = stored.get(case.name, {})
+        known, patterns = _as_shown(results[place], shown, names)
+        objects = {name: built(name) for name in names if name not in known}
         given = answers.mistaken_answers(task, objects, case.inputs)
-        if case.says and case.name in shown:  # as the visible one keeps them
-            given = {
-                name: pattern(compare(case, own))
-                if PATTERN in shown[case.name].mistakes.get(name, {})
-                else own
-                for name, own in given.items()
-            }
-        return replace(result, case=replace(case, mistakes=given))
+        given |= {n: pattern(compare(case, given[n])) for n in patterns & given.keys()}
+        own = replace(case, mistakes={**known, **given})
+        results[place] = replace(results[place], case=own)
+        fitting = possible(exercise, [results[place]])
+        names = [name for name in names if name in fitting]
+    return results
 
-    return [answered(result) for result in verdict.results]
+
+def _as_shown(
+    result: CaseResult, shown: Mapping[str, Answers], names: Collection[str]
+) -> tuple[dict[str, Answers], set[str]]:
+    """Mistakes of which a visible property's case keeps a pattern.
+
+    Those whose pattern this result has, with it, are not run again; and the names of
+    all of them.
+    """
+    kept = {n: shown[n] for n in names if PATTERN in shown.get(n, {})}
+    if not result.case.says or not kept:
+        return {}, set()
+    own = pattern(result)
+    return {n: known for n, known in kept.items() if known == own}, set(kept)
