@@ -19,15 +19,21 @@ from autograder.oracle.specification import (
 )
 
 
-def _asked(rows: int, d_model: int, length: int, *dimensions: int) -> Maker:
-    """A table of any numbers: nobody can draw it from the formula."""
+def _asked(
+    rows: int, d_model: int, length: int, *dimensions: int, again: bool = False
+) -> Maker:
+    """A table of any numbers: nobody can draw it from the formula.
+
+    ``again``: a picture of it is open already when it is drawn.
+    """
 
     def inputs(draw: Draw) -> Inputs:
-        return {
+        made: Inputs = {
             "table": draw.tensor(rows, d_model),
             "dimensions": torch.tensor(dimensions),
             "length": torch.tensor(length),
         }
+        return made | ({"pictures": torch.tensor(2)} if again else {})
 
     return inputs
 
@@ -77,7 +83,7 @@ EXERCISE = Specification(
         CaseKind(
             name="two",
             title="dimensions 3 and 8 of 8, over all of 5 positions",
-            inputs=_asked(5, 8, 5, 3, 8),
+            inputs=_asked(5, 8, 5, 3, 8, again=True),
             hint="The last dimension is the last column, the first one column 0.",
             picture="curves",
         ),
@@ -91,7 +97,7 @@ EXERCISE = Specification(
         CaseKind(
             name="one",
             title="a single dimension",
-            inputs=_asked(13, 6, 11, 4),
+            inputs=_asked(13, 6, 11, 4, again=True),
             hint="One curve needs its name, too.",
             picture="curves",
             hidden_only=True,

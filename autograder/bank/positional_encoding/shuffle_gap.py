@@ -18,17 +18,20 @@ from autograder.oracle.specification import (
 from autograder.student.probes.positional_encoding.functions import MIXERS, Mixer
 
 _SEE_ORDER = {"the running sum", "the step from the neighbour", "the last vector"}
+_AT_ONCE = 64  # drawings of which the first that is good enough is taken
 
 
 def _shuffle(draw: Draw, mixers: str, b: int, length: int, d_model: int) -> Inputs:
     names = _SEE_ORDER.intersection(mixers.split(", "))
     while True:
-        order = draw.tensor(length).argsort(stable=True)
-        if not _moves(order):
-            continue
-        x = draw.tensor(b, length, d_model)
-        if all(_tells(MIXERS[name], x, order) for name in names):
-            return {"mixers": mixers, "x": x, "order": order}
+        orders = draw.tensor(_AT_ONCE, length).argsort(stable=True)
+        xs = draw.tensor(_AT_ONCE, b, length, d_model)
+        for order in orders[_moves(orders)][:1]:
+            telling = torch.ones(_AT_ONCE, dtype=torch.bool)
+            for name in names:
+                telling &= _tells(MIXERS[name], xs, order)
+            for x in xs[telling][:1]:
+                return {"mixers": mixers, "x": x.clone(), "order": order.clone()}
 
 
 def _small(draw: Draw) -> Inputs:
@@ -37,44 +40,57 @@ def _small(draw: Draw) -> Inputs:
     return inputs | {"x": inputs["x"] / 16384}
 
 
-def _moves(order: torch.Tensor) -> bool:
-    """Whether each position moves to another one than the inverse moves it to.
+def _moves(orders: torch.Tensor) -> torch.Tensor:
+    """(N,): does each position move to another one than the inverse moves it to?
 
     No first part of the sentence moves onto itself.
     """
-    places = torch.arange(len(order))
-    if (order == places).any() or (order == order.argsort()).any():
-        return False
-    return bool((order.cummax(0).values[:-1] > places[:-1]).all())
+    places = torch.arange(orders.size(1))
+    stays = (orders == places) | (orders == orders.argsort())  # (N, L)
+    apart = orders.cummax(1).values[:, :-1] > places[:-1]
+    return ~stays.any(1) & apart.all(1)
 
 
-def _tells(mix: Mixer, x: torch.Tensor, order: torch.Tensor) -> bool:
-    """Whether every shortcut gives another gap, so that none passes by luck.
+def _tells(mix: Mixer, xs: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    """(N,): does every shortcut give another gap, so that none passes by luck?
 
     The gap's largest difference is negative, in the last sentence, neither first nor
-    last in it, and no other shuffle leads to its size.
+    last in it, and no other shuffle leads to its size. ``xs`` are (N, B, L, d).
     """
+
+    def mixed(x: torch.Tensor) -> torch.Tensor:
+        return mix(x.flatten(0, 1)).reshape(*xs.shape[:2], *x.shape[2:])
+
+    def size(x: torch.Tensor) -> torch.Tensor:
+        return x.abs().amax((1, 2, 3))  # (N,)
+
     back = order.argsort()
-    gap = mix(x[:, order]) - mix(x)[:, order]
-    largest = -gap[-1, 1:-1].amin()
-    below = [gap.amax(), *gap[:-1].abs().amax((1, 2))]
-    if largest < 1 or largest < gap.abs().max() or max(below) > 0.95 * largest:
-        return False
+    shuffled, after = mixed(xs[:, :, order]), mixed(xs)[:, :, order]
+    gap = shuffled - after
+    largest = -gap[:, -1, 1:-1].amin((1, 2))
+    below = torch.maximum(gap.amax((1, 2, 3)), _others(gap))
+    tells = (largest >= 1) & (largest >= size(gap)) & (below <= 0.95 * largest)
     if mix is MIXERS["the last vector"]:  # the same at every position
-        return True
-    after = mix(x)[:, order]
+        return tells
     shortcuts = (
-        gap[:, :1],
-        gap[:, -1:],
-        mix(x) - after,
-        mix(x[:, order]) - mix(x),
-        mix(x[:, back]) - after,
-        mix(x[:, order]) - mix(x)[:, back],
-        mix(x[:, back]) - mix(x)[:, back],
-        mix(x.flip(1)) - mix(x).flip(1),
-        mix(x[:, order]) - mix(x[:, order])[:, order],
+        gap[:, :, :1],
+        gap[:, :, -1:],
+        mixed(xs) - after,
+        shuffled - mixed(xs),
+        mixed(xs[:, :, back]) - after,
+        shuffled - mixed(xs)[:, :, back],
+        mixed(xs[:, :, back]) - mixed(xs)[:, :, back],
+        mixed(xs.flip(2)) - mixed(xs).flip(2),
+        shuffled - shuffled[:, :, order],
     )
-    return all((s.abs().max() - largest).abs() > 0.05 * largest for s in shortcuts)
+    for shortcut in shortcuts:
+        tells &= (size(shortcut) - largest).abs() > 0.05 * largest
+    return tells
+
+
+def _others(gap: torch.Tensor) -> torch.Tensor:
+    """(N,): the largest difference in another sentence than the last one, 0 if none."""
+    return torch.cat([gap[:, :1] * 0, gap[:, :-1]], 1).abs().amax((1, 2, 3))
 
 
 EXERCISE = Specification(

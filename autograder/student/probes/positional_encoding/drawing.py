@@ -15,14 +15,17 @@ from autograder.student.probes import Inputs, Seen, describe, probe
 def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     """What stands on the axes: curves in the order of their names, and all names."""
     dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])
-    before = function(inputs["table"], dimensions, length)  # a picture that stays open
-    ax = function(inputs["table"], dimensions, length)
+    pictures = [  # the first of two stays open
+        function(inputs["table"], dimensions, length)
+        for _ in range(int(inputs.get("pictures", 1)))
+    ]
+    ax = pictures[-1]
     if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
         raise WrongAnswer(f"expected the Axes of one picture, got {describe(ax)}")
     numbers = _numbers_of_curves(ax)
     curves = [line.get_xydata() for line in sorted(numbers, key=numbers.__getitem__)]
-    for drawn_on in (before, ax):
-        _close(drawn_on.figure)
+    for picture in pictures:
+        _close(picture.figure)
     seen = {
         "dimensions in the legend": ", ".join(map(str, sorted(numbers.values()))),
         "names of the axes": _named_axes(ax),
