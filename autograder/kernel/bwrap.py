@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.kernel.confine import HOME, MB, ConfinementError, Policy, Room
 
 HERE = Path(__file__).resolve().parent
-_INSIDE = ("__init__.py", "confine", "bwrap.py", "kit.py", "without.py")
+_INSIDE = ("__init__.py", "confine", "bwrap.py", "kit.py", "without.py", "sparing.py")
 
 
 def command(policy: Policy, room: Room, module: str) -> list[str]:

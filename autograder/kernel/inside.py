@@ -60,6 +60,9 @@ def run(
     from ipykernel.heartbeat import Heartbeat
     from ipykernel.kernelapp import IPKernelApp
     from jupyter_client.connect import KernelConnectionInfo
+    from traitlets import DottedObjectName, Type
+
+    from autograder.kernel.sparing import SparingKernel, SparingStream, spare
 
     ports = [connection[f"{name}_port"] for name in CHANNELS]
     sockets = dict(zip(ports, listeners, strict=True))
@@ -70,6 +73,9 @@ def run(
             super()._try_bind_socket()  # type: ignore[no-untyped-call]
 
     class BoxedKernelApp(IPKernelApp):
+        kernel_class = Type(SparingKernel)
+        outstream_class = DottedObjectName(f"{SparingStream.__module__}.SparingStream")
+
         def init_connection_file(self) -> None:
             self.load_connection_info(cast(KernelConnectionInfo, connection))
 
@@ -98,9 +104,7 @@ def run(
         without.do_without(Path(os.environ["TMPDIR"]))
     app: Any = BoxedKernelApp.instance()
     app.initialize(["--IPKernelApp.connection_file=/none", *arguments])
-    # Half a millisecond of each cell, for outputs on their way to a client: ours waits
-    # for the word that none is left.
-    app.kernel._execute_sleep = 0.0
+    spare(app)
     if level == "landlock":
         without.run_commands_by_pipe(app.shell)
     app.start()
