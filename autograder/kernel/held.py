@@ -106,8 +106,20 @@ def queues_mb(pids: list[int]) -> float:
         with contextlib.suppress(OSError):
             if os.stat(f"/proc/{pid}/ns/net").st_ino == _own_network():
                 return 0.0
-            return sum(_queued(pid, kind) for kind in _KINDS) / (1 << 20)
+            return sum(_queued(pid, kind) for kind in _in_use(pid)) / (1 << 20)
     return 0.0
+
+
+def _in_use(pid: int) -> list[str]:
+    """The kinds of sockets that a network has; a list costs 5 ms, be it empty."""
+    found = []
+    for file in ("sockstat", "sockstat6"):
+        with contextlib.suppress(OSError):  # there may be no IPv6
+            for line in Path(f"/proc/{pid}/net/{file}").read_text().splitlines():
+                kind, _, counts = line.lower().partition(": inuse ")
+                if kind in _KINDS and int(counts.split()[0]):
+                    found.append(kind)
+    return found
 
 
 def _own_network() -> int:

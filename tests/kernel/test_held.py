@@ -119,6 +119,16 @@ def test_what_waits_in_connections_counts_on_a_network_of_the_box_s_own(warm_mb)
         assert held.queues_mb([pid]) == 0  # others' connections stand there, too
 
 
+@pytest.mark.skipif(
+    not has_networks(), reason="this machine gives no network of one's own"
+)
+def test_no_list_of_sockets_is_read_where_there_are_none():
+    with process("", "unshare", "-rn") as pid:
+        assert held._in_use(pid) == []
+    with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
+        assert held._in_use(pid) == ["tcp"]
+
+
 def test_a_process_that_has_ended_holds_nothing():
     with process("") as pid:
         pass
