@@ -5,12 +5,30 @@ from __future__ import annotations
 import math
 import time
 from queue import Empty
+from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
+from traitlets import Type
+
+
+class PromptChannel(AsyncZMQSocketChannel):
+    """A channel whose message comes in one step: the original waits, and then asks."""
+
+    async def get_msg(  # type: ignore[override]  # as the original
+        self, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """The next message; Empty if none comes within some seconds."""
+        if timeout is not None:
+            return await super().get_msg(timeout)
+        return await self._recv()
 
 
 class PromptClient(AsyncKernelClient):
     """A client that is ready once the kernel is: the original waits 0.2 s more."""
+
+    shell_channel_class = Type(PromptChannel)
+    iopub_channel_class = Type(PromptChannel)
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
         """Ask the kernel for its info until its reply and its output have come.

@@ -76,6 +76,9 @@ def run(
         kernel_class = Type(SparingKernel)
         outstream_class = DottedObjectName(f"{SparingStream.__module__}.SparingStream")
 
+        def _configure_logging(self) -> None:
+            """A box's log has no reader."""
+
         def init_connection_file(self) -> None:
             self.load_connection_info(cast(KernelConnectionInfo, connection))
 

@@ -6,7 +6,6 @@ what ipykernel does for each of them, too, is half of what a right submission co
 
 from __future__ import annotations
 
-import logging
 import os
 import select
 import threading
@@ -106,8 +105,6 @@ def spare(app: Any) -> None:
     # Half a millisecond, for outputs on their way to a client: ours waits for the word
     # that none is left.
     app.kernel._execute_sleep = 0.0
-    # The log keeps what is at debugging level, and its handler then drops it.
-    app.log.setLevel(logging.WARNING)
     # A cell's file name, from a hash of its text: this one is not written in Python.
     compiler.murmur2_x86 = _checksum
 

@@ -6,8 +6,10 @@ import asyncio
 from queue import Empty
 
 import pytest
+import zmq.asyncio
+from jupyter_client.session import Session
 
-from autograder.grading.prompt_client import PromptClient
+from autograder.grading.prompt_client import PromptChannel, PromptClient
 
 
 class Scripted(PromptClient):
@@ -74,3 +76,19 @@ def test_a_kernel_that_has_died_is_told_from_one_that_is_slow():
         ready(Scripted(alive=False))
     with pytest.raises(RuntimeError, match=r"didn.t respond in 0\.0 seconds"):
         ready(Scripted(), seconds=0.0)
+
+
+def test_a_message_comes_in_one_step_and_none_in_time():
+    async def body() -> None:
+        context, session = zmq.asyncio.Context(), Session(key=b"key")
+        with context, context.socket(zmq.PAIR) as ours, context.socket(zmq.PAIR) as end:
+            ours.bind("inproc://channel")
+            end.connect("inproc://channel")
+            channel = PromptChannel(ours, session)
+            with pytest.raises(Empty):
+                await channel.get_msg(timeout=0.01)
+            session.send(end, "status", {"execution_state": "idle"})
+            message = await channel.get_msg()
+            assert message["content"] == {"execution_state": "idle"}
+
+    asyncio.run(body())
