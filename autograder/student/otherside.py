@@ -9,6 +9,7 @@ the student's process.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -96,12 +97,14 @@ def given(
     """The tensor of this name, if it is one that can be worked with.
 
     Raises:
-        WrongAnswer: it is not there, of another kind, or larger than ``most`` numbers.
+        WrongAnswer: it is not there, of another kind, or larger than ``most`` numbers;
+            an empty one as large as what its other sides span.
     """
     value = answers.get(name)
     if not isinstance(value, torch.Tensor) or value.dtype not in dtypes:
         raise WrongAnswer(f"expected {name} as a tensor, got {_kind(value)}")
-    if value.dim() != dim or value.numel() > most:
+    size = math.prod(max(side, 1) for side in value.shape)
+    if value.dim() != dim or size > most:
         raise WrongAnswer(f"{name} cannot have the shape {tuple(value.shape)}")
     return value
 

@@ -161,6 +161,8 @@ def _size(entry: dict[str, Any], limits: Limits) -> int:
     _require(all(type(n) is int and 0 <= n <= limits.data for n in shape), "bad shape")
     _require(isinstance(dtype, str) and dtype in _DTYPES, "bad dtype")
     numbers: int = math.prod(shape)
+    # An empty one may have other sides, and who works with it makes what they span.
+    _require(math.prod(max(n, 1) for n in shape) <= limits.data, "bad shape")
     return numbers * _DTYPES[dtype].itemsize
 
 

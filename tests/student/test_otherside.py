@@ -27,3 +27,10 @@ def test_given_takes_what_can_be_worked_with_only():
     ):
         with pytest.raises(WrongAnswer):
             given(fits, "x", dim, [dtype], most)
+
+
+def test_an_empty_tensor_is_as_large_as_its_other_sides():
+    for shape in ((0, 7), (7, 0)):
+        with pytest.raises(WrongAnswer, match="cannot have the shape"):
+            given({"x": torch.zeros(shape)}, "x", 2, [torch.float32], 6)
+    assert given({"x": torch.zeros(0, 6)}, "x", 2, [torch.float32], 6).numel() == 0

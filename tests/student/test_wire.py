@@ -102,6 +102,7 @@ def test_malformed_headers_are_refused(raw):
         (["float32"], [1], b"\0" * 4),
         ("bool", [1], b"\2"),
         ("float32", [2], b"\0" * 7),
+        ("float32", [2**20, 0, 2**20], b""),
     ],
 )
 def test_lying_tensors_are_refused(dtype, shape, data):
