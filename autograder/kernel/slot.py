@@ -1,42 +1,79 @@
-"""A box's folder on the disk: how large it is, and its end."""
+"""A box's folder on the disk: how large it is, and its end.
+
+A student may nest folders deeper than a path may be long, or than Python may recurse.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-from collections.abc import Callable
+import secrets
 from pathlib import Path
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
-def tree_size(folder: Path) -> tuple[int, int]:
-    """Bytes on disk and number of entries below `folder`.
 
-    Raises PermissionError for a folder that was closed to hide its size.
+def tree_size(folder: Path, most: int) -> tuple[int, int]:
+    """Bytes on disk and number of entries below `folder`; beyond `most`, not all.
+
+    Raises OSError for what cannot be looked at: a folder that was closed, or lies too
+    deep, to hide its size.
     """
     size = count = 0
-    for path, folders, files in os.walk(folder, onerror=_raise_if_closed):
-        for name in (*folders, *files):
-            with contextlib.suppress(OSError):
-                size += os.lstat(os.path.join(path, name)).st_blocks * 512
-        count += len(folders) + len(files)
+    waiting = [str(folder)]
+    while waiting and count <= most:
+        # What has just been removed takes no room.
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for entry in _entries(waiting.pop()):
+                count += 1
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
     return size, count
 
 
-def _raise_if_closed(error: OSError) -> None:
-    if isinstance(error, PermissionError):
-        raise error
-
-
 def remove_tree(folder: Path) -> None:
-    """Remove a folder whatever modes its content was given."""
+    """Remove a folder whatever modes its content was given, and however deep it goes.
 
-    def again(function: Callable[[str], None], path: str, _: object) -> None:
+    Each folder in it comes to the top before it is emptied.
+    """
+    with contextlib.suppress(OSError):
+        top = os.open(folder, _FOLDER)
+        try:
+            os.fchmod(top, 0o700)
+            _empty(top)
+        finally:
+            os.close(top)
+        os.rmdir(folder)
+
+
+def _empty(top: int) -> None:
+    raised: list[str] = []
+    _clear(top, top, raised)
+    for name in raised:  # more come meanwhile
         with contextlib.suppress(OSError):
-            for place in (os.path.dirname(path), path):
-                if not os.path.islink(place):
-                    os.chmod(place, 0o700)
-            function(path)
+            here = os.open(name, _FOLDER, dir_fd=top)
+            try:
+                _clear(here, top, raised)
+            finally:
+                os.close(here)
+            os.rmdir(name, dir_fd=top)
 
-    shutil.rmtree(folder, onerror=again)
-    shutil.rmtree(folder, ignore_errors=True)  # what was closed at the first look
+
+def _clear(here: int, top: int, raised: list[str]) -> None:
+    """Remove the files of a folder, and move the folders in it to the top."""
+    for entry in _entries(here):
+        with contextlib.suppress(OSError):
+            if entry.is_dir(follow_symlinks=False):
+                os.chmod(entry.name, 0o700, dir_fd=here)
+                name = secrets.token_hex(16)
+                os.rename(entry.name, name, src_dir_fd=here, dst_dir_fd=top)
+                raised.append(name)
+            else:
+                os.unlink(entry.name, dir_fd=here)
+
+
+def _entries(folder: str | int) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return list(found)

@@ -90,10 +90,11 @@ class Watchdog:
 
     def _disk_is_full(self) -> bool:
         try:
-            size, files = tree_size(self.room.home(self.level))
-        except PermissionError:
+            home, most = self.room.home(self.level), self.policy.files
+            size, files = tree_size(home, most)
+        except OSError:
             return True
-        return size > self.policy.disk_mb * MB or files > self.policy.files
+        return size > self.policy.disk_mb * MB or files > most
 
     def _kill(self, reason: str) -> None:
         self.reason = self.reason or reason

@@ -12,6 +12,8 @@ from tests.kernel.conftest import linux
 
 pytestmark = linux
 
+MOST = 4096
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -23,22 +25,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_its_size_is_what_it_takes_of_the_disk_and_links_lead_nowhere(folder):
-    size, count = tree_size(folder)
+    size, count = tree_size(folder, MOST)
     assert count == 3 and 10_000 <= size < 100_000
 
 
 def test_a_file_of_holes_takes_no_room(folder):
-    before, _ = tree_size(folder)
+    before, _ = tree_size(folder, MOST)
     with open(folder / "holes", "wb") as file:
         file.truncate(1 << 30)
-    assert tree_size(folder)[0] - before < 1 << 20
+    assert tree_size(folder, MOST)[0] - before < 1 << 20
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="nothing is closed to root")
 def test_a_closed_folder_hides_no_size(folder):
     (folder / "deep").chmod(0)
     with pytest.raises(PermissionError):
-        tree_size(folder)
+        tree_size(folder, MOST)
     (folder / "deep").chmod(0o700)
 
 
@@ -52,3 +54,34 @@ def test_it_is_removed_whatever_modes_it_was_given_and_what_it_links_to_is_not(
     remove_tree(folder)
     assert not folder.exists()
     assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.fixture
+def abyss(folder, monkeypatch):
+    """A folder so deep that neither a path nor Python's stack reaches its ground."""
+    monkeypatch.chdir(folder)
+    for _ in range(3000):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("a.bin").write_bytes(b"x" * 10_000)
+    yield folder
+    monkeypatch.undo()
+    remove_tree(folder)  # pytest could not
+
+
+def test_a_folder_that_lies_too_deep_hides_no_size(abyss):
+    with pytest.raises(OSError, match="name too long"):
+        tree_size(abyss, MOST)
+    assert tree_size(abyss, 100)[1] == 101
+
+
+def test_a_deep_folder_is_removed(abyss):
+    remove_tree(abyss)
+    assert not abyss.exists()
+
+
+def test_a_link_is_not_a_folder_to_be_removed(folder, tmp_path):
+    link = tmp_path / "other"
+    link.symlink_to(folder)
+    remove_tree(link)
+    assert (folder / "deep" / "a.bin").exists()
