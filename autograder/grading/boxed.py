@@ -157,6 +157,10 @@ class BoxedExecute(CappedOutputs):
         """Use this box no more: an exchange with it was interrupted."""
         self._used_up = True
 
+    def count(self, seconds: float) -> None:
+        """Count what a box took for answers: the clock of its cell stood meanwhile."""
+        self._clock_before += seconds
+
     def _note_box(self) -> None:
         box = self.km.provisioner
         if not self._boxes or self._boxes[-1] is not box:

@@ -133,6 +133,7 @@ class Checks:
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index, given)
             decision = exchange.settle()
+            self._boxes.count(decision.took)
             if not decision.complete:
                 self._boxes.leave_box()
             self._refuse_hindered(decision)

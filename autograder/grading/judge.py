@@ -34,6 +34,7 @@ from autograder.grading.record import Record
 from autograder.kernel import launch
 
 START_SECONDS = 300.0  # for its imports, on a busy machine
+_FLAGS = ("complete", "hindered", "took", "more")  # of a decision, in its message
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Decision:
         complete: whether the box has answered all that it was asked.
         hindered: whether an answer was late although the box had CPU time left, on a
             machine that kept it waiting.
+        took: seconds on its clock that the box has taken for its answers.
         more: whether the judge goes on to look for the mistake.
     """
 
@@ -68,6 +70,7 @@ class Decision:
     panel: str
     complete: bool = True
     hindered: bool = False
+    took: float = 0.0
     more: bool = False
 
 
@@ -149,7 +152,7 @@ class Exchange:
             raise Undecided("the judge's verdict was on another check")
         if self.decision and record.points != self.decision.record.points:
             raise Undecided("the judge has changed its verdict")
-        flags = {name: message[name] for name in ("complete", "hindered", "more")}
+        flags = {name: message[name] for name in _FLAGS}
         return Decision(record, message["panel"], **flags)
 
 

@@ -98,7 +98,8 @@ def _answer(message: Message, line: Line) -> None:
     def tell(state: str, final: Told, more: bool) -> None:
         record = replace(final.record, seconds=seconds)
         say(state, record=record.to_json(), panel=final.panel,
-            complete=box.complete, hindered=box.hindered, more=more)  # fmt: skip
+            complete=box.complete, hindered=box.hindered, took=box.took,
+            more=more)  # fmt: skip
 
     tell("decided", final, more)
     if not (verdict and more):

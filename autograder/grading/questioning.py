@@ -33,6 +33,9 @@ class Respondent:
         ticket: of the call in the box that is to answer.
         seconds: CPU time that one answer may take.
         stop: ends the wait as soon as there is something to read on it.
+
+    Attributes:
+        took: seconds on its clock that the box has taken for its answers.
     """
 
     def __init__(
@@ -42,7 +45,7 @@ class Respondent:
         self._channel, self._ticket, self._stop = channel, ticket, stop
         self._meter, self._budget = meter, usual_budget(seconds)
         self._number, self._questions, self._lost = 0, 0, ""
-        self._room = MOST_ANSWERED
+        self._room, self.took = MOST_ANSWERED, 0.0
         self.heard = self.complete = self.hindered = False
 
     def await_ready(self) -> bool:
@@ -56,8 +59,15 @@ class Respondent:
 
         Meanwhile the box may ask, too: we play the other side of its probe.
         """
-        call = f"{self._ticket} {self._number}"
         span = Span(self._meter, self._budget)
+        try:
+            return self._asked(side, span)
+        finally:
+            self._meter.look()
+            self.took += span.clock
+
+    def _asked(self, side: OtherSide, span: Span) -> Answers:
+        call = f"{self._ticket} {self._number}"
         kinds = (f"answer {call}", f"question {call}")
         asked = self._send(f"ask {call}", side.shown(), span)
         while asked and (found := self._until(kinds, span)):

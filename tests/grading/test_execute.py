@@ -5,6 +5,7 @@ from nbformat.v4 import new_notebook
 from traitlets.config import Config
 
 from autograder.grading.execute import JudgedExecute
+from autograder.kernel.meter import Budget, Meter, Span
 
 
 def test_they_hold_while_the_notebook_runs():
@@ -26,3 +27,14 @@ def test_another_unit_keeps_the_general_ones():
     executor.apply_unit_limits("02")
     NotebookClient.__init__(executor, new_notebook(), None)
     assert executor.timeout == 60
+
+
+def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
+    executor = JudgedExecute(notebook_seconds=10)
+    executor.begin()
+    span = Span(Meter(None), Budget(10.0, 20.0))
+    executor.count(19.0)
+    assert not executor._notebook_is_over(span)
+    executor.count(2.0)
+    assert executor._notebook_is_over(span) == "the notebook has used up its time"
+    assert "used up its time" in executor.ended(0)

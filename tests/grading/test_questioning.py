@@ -109,3 +109,16 @@ def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(box):
     found = asked(channel, 0.2)
     time.sleep(1.0)  # longer than any answer may take
     assert decide(check, found).passed
+
+
+def test_what_a_box_takes_for_its_answers_is_counted(ends):
+    def slowly(channel, kind):
+        time.sleep(0.2)
+        send(channel, kind, {})
+
+    hostile(ends[1], answering(slowly))
+    check, found = prepared(NAME, "abc", 5.0), asked(ends[0])
+    time.sleep(0.5)  # which is ours
+    decide(check, found)
+    answers = len(check.cases)
+    assert 0.2 * answers <= found.took < 0.2 * answers + 0.5
