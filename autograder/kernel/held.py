@@ -13,7 +13,7 @@ import math
 import os
 from pathlib import Path
 
-from autograder.kernel.processes import proportional_mb, resident_mb
+from autograder.kernel.processes import proportional_mb, resident_mb, told
 
 _SHARED = "/dev/zero (deleted)"  # how a shared anonymous mapping is called
 _FREE_SOCKETS = 64  # the kernel's own, and what else an ordinary program opens
@@ -59,7 +59,7 @@ def _status_kb(pids: list[int], field: str) -> int:
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
-            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            for line in told(f"/proc/{pid}/status").split("\n"):
                 if line.startswith(field):
                     total += int(line.split()[1])
     return total
@@ -73,7 +73,7 @@ def let_go_mb(pids: list[int]) -> float:
     sizes: dict[str, int] = {}
     for pid in pids:
         with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            for line in told(f"/proc/{pid}/maps").split("\n"):
                 if line.endswith(_SHARED):
                     place, _, _, device, inode = line.split()[:5]
                     first, last = (int(end, 16) for end in place.split("-"))
@@ -152,7 +152,7 @@ def _running(pid: int) -> list[int]:
     found = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
-            text = Path(f"/proc/{pid}/task/{task}/stat").read_text()
+            text = told(f"/proc/{pid}/task/{task}/stat")
             if text.rpartition(")")[2].split()[0] == "R":
                 found.append(int(task))
     return found

@@ -13,11 +13,20 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _USER = 11  # the first of utime, stime, cutime, cstime among the fields of stat
 
 
+def told(path: str) -> str:
+    """What a file of /proc says. Raises OSError.
+
+    A box names its processes and files with any bytes: what is read stays text, and
+    its lines end at line feeds alone.
+    """
+    return Path(path).read_bytes().decode("ascii", "replace")
+
+
 def descendants(pid: int) -> Iterator[int]:
     """Processes below `pid`, those of inner process namespaces included."""
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
-            children = Path(f"/proc/{pid}/task/{task}/children").read_text()
+            children = told(f"/proc/{pid}/task/{task}/children")
             for child in map(int, children.split()):
                 yield child
                 yield from descendants(child)
@@ -28,7 +37,7 @@ def descendants(pid: int) -> Iterator[int]:
 def _stat(pid: int) -> list[str]:
     """The fields of a process after its name, its state first; [] once it is gone."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = told(f"/proc/{pid}/stat")
     except OSError:
         return []
     return text.rpartition(")")[2].split()
@@ -62,7 +71,7 @@ def waits(pids: Iterable[int]) -> dict[tuple[int, str], float]:
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             for task in os.listdir(f"/proc/{pid}/task"):
-                text = Path(f"/proc/{pid}/task/{task}/schedstat").read_text()
+                text = told(f"/proc/{pid}/task/{task}/schedstat")
                 found[pid, task] = int(text.split()[1]) / 1e9
     return found
 
@@ -81,7 +90,7 @@ def _sum_kb(pids: list[int], file: str, fields: tuple[str, ...]) -> int:
     total = 0
     for pid in pids:
         try:
-            lines = Path(f"/proc/{pid}/{file}").read_text().splitlines()
+            lines = told(f"/proc/{pid}/{file}").split("\n")
         except OSError:
             continue
         total += sum(int(line.split()[1]) for line in lines if line.startswith(fields))

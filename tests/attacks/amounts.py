@@ -151,6 +151,10 @@ heart.socket.close(0)
 heart.context.destroy(0)
 time.sleep(3600)
 """),
+    Attack(HARMING, "a name that is no text", before="""
+import ctypes
+ctypes.CDLL(None).prctl(15, b"\\xff) R 1 \\x0c\\x85", 0, 0, 0)
+"""),
     Attack(HARMING, "a parting that lingers", harms=HOST, before=CHANNEL + """
 from socket import SCM_RIGHTS, SO_LINGER, SOL_SOCKET
 server = socket.create_server(("127.0.0.1", 0))

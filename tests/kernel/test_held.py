@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.kernel import held
+from autograder.kernel.processes import cpu_seconds
 from tests.kernel.conftest import linux
 
 pytestmark = linux
@@ -77,6 +78,14 @@ def warm_mb() -> float:
 def test_an_ordinary_process_holds_what_is_resident(warm_mb):
     with process("x = b'x' * (100 << 20)") as pid:
         assert 100 < held.held_mb([pid], 1000, warm_mb) < 160
+
+
+@pytest.mark.parametrize("name", [b"\xff) R 1 1\xfe", b"\x0cVmPTE: -999999"])
+def test_no_name_of_a_process_hides_what_it_uses(name, warm_mb):
+    code = f"import ctypes\nctypes.CDLL(None).prctl(15, {name!r})"
+    with process(f"{code}\nx = b'x' * (100 << 20)") as pid:
+        assert 100 < held.held_mb([pid], 1000, warm_mb) < 160
+        assert sum(cpu_seconds([pid])) > 0
 
 
 def test_shared_memory_that_was_let_go_of_still_counts(warm_mb):
