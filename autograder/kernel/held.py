@@ -111,13 +111,16 @@ def queues_mb(pids: list[int]) -> float:
 
 
 def _in_use(pid: int) -> list[str]:
-    """The kinds of sockets that a network has; a list costs 5 ms, be it empty."""
+    """The kinds of sockets that a network has several of; a list costs 5 ms to read.
+
+    One always listens: at it ipykernel hears what forks of a cell print.
+    """
     found = []
     for file in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError):  # there may be no IPv6
             for line in Path(f"/proc/{pid}/net/{file}").read_text().splitlines():
                 kind, _, counts = line.lower().partition(": inuse ")
-                if kind in _KINDS and int(counts.split()[0]):
+                if kind in _KINDS and int(counts.split()[0]) > 1:
                     found.append(kind)
     return found
 

@@ -190,9 +190,13 @@ def test_who_ends_the_own_process_loses_that_cell_and_no_other(course):
     hand_in(course, "ada", scores=f"{judged.SCORES}\nimport os\nos._exit(1)")
     crash = "import ctypes\nctypes.string_at(0)"
     hand_in(course, "bob", scores=f"{judged.SCORES}\n{crash}")
+    hand_in(
+        course, "cyd", f"{judged.SCORES}\nprint('before')", "import os\nos._exit(1)"
+    )
     result = autograde(course)
     assert result["success"] and "Kernel died" not in result["log"]
-    assert points(course) == {"ada": [0.0, 6.0], "bob": [0.0, 6.0]}
+    assert points(course) == {"ada": [0.0, 6.0], "bob": [0.0, 6.0], "cyd": [5.0, 0.0]}
+    assert "before" in outputs(course, "cyd", "scores-answer")
     assert "ended its process: exited" in outputs(course, "ada", "scores-answer")
     assert "ended its process: signal 11" in outputs(course, "bob", "scores-answer")
 

@@ -131,8 +131,9 @@ def test_what_waits_in_connections_counts_on_a_network_of_the_box_s_own(warm_mb)
 @pytest.mark.skipif(
     not has_networks(), reason="this machine gives no network of one's own"
 )
-def test_no_list_of_sockets_is_read_where_there_are_none():
-    with process("", "unshare", "-rn") as pid:
+def test_no_list_of_sockets_is_read_where_only_the_kernels_own_listens():
+    own = "import socket\nserver = socket.create_server(('127.0.0.1', 0))"
+    with process(LOOPBACK + own, "unshare", "-rn") as pid:
         assert held._in_use(pid) == []
     with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
         assert held._in_use(pid) == ["tcp"]
