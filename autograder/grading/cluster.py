@@ -21,9 +21,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from traitlets.config import Config
+
 import autograder
 from autograder.course.errors import CourseError
 from autograder.grading.parallel import Pool, SetupError
+from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 
 PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
@@ -58,6 +61,9 @@ class Cluster:
     def slots(self) -> int:
         """The tasks that can run at once; workers come and go."""
         return sum(self._client.nthreads().values())
+
+    def expect(self, stages: Stages, config: Config) -> None:
+        """Nothing: its workers are there."""
 
     def submit(self, task: Task) -> Future[bytes]:
         """As `Pool.submit`.

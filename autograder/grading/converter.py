@@ -10,6 +10,7 @@ scores.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import importlib.metadata
 import logging
@@ -124,11 +125,17 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
         )
         try:
-            self._load_course()
-            recorded = self._book.use(lambda book: book.scores(self._unit))
-            run = Run(
-                self._keeper(), self._slots(), recorded, self.force, self.calm_seconds
-            )
+            slots = self._slots()
+            with contextlib.ExitStack() as stack:
+                stack.callback(slots.close)
+                if self._is_anybody_new():
+                    slots.expect(self._stages()[0], self.config)
+                self._load_course()
+                recorded = self._book.use(lambda book: book.scores(self._unit))
+                run = Run(
+                    self._keeper(), slots, recorded, self.force, self.calm_seconds
+                )
+                stack.pop_all()  # from here on, it is the run that closes them
             with above_bar(self.log):
                 for found in run.outcomes(self._folders):
                     outcomes += found
@@ -148,6 +155,11 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             return Cluster(self.scheduler)
         jobs = self.jobs or usable_cores()
         return Pool(jobs) if jobs > 1 else Here()
+
+    def _is_anybody_new(self) -> bool:
+        """Whether somebody has no result yet, and so is going to be graded."""
+        results = (Path(self._format_dest(self._unit, s)) for s in self._folders)
+        return not all(any(result.glob("*.ipynb")) for result in results)
 
     def _report(self, outcomes: list[Outcome]) -> None:
         if lines := changes(outcomes):

@@ -156,6 +156,12 @@ class JudgedExecute(BoxedExecute):
         return fingerprint(assignment.split("_", 1)[-1])
 
     @classmethod
+    def expect(cls, config: Config) -> None:
+        """Have the server of boxes on its way."""
+        if sys.platform == "linux":
+            client.begin(cls(config=config).level)
+
+    @classmethod
     def warm_up(cls, config: Config) -> None:
         """Start the server of boxes, to be shared with processes started from here.
 

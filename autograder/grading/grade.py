@@ -61,6 +61,13 @@ def run_all(
     return notebook
 
 
+def expect(preprocessors: Iterable[Preprocessor], config: Config) -> None:
+    """Have on its way what `warm_up` waits for, before there is a task."""
+    for kind in map(loaded, preprocessors):
+        if hasattr(kind, "expect"):
+            kind.expect(config)
+
+
 def warm_up(task: Task) -> None:
     """Start what several processes that grade such tasks can share, if anything.
 

@@ -8,7 +8,6 @@ passes between them is bytes: see `reply.py`.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import secrets
 import signal
@@ -17,13 +16,16 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+
+from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.grade import warm_up
+from autograder.grading.grade import expect, warm_up
 from autograder.grading.line import AGAIN, Line, LineError, Message, SilentError
+from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 from autograder.kernel import launch
 from autograder.kernel.client import SERVER_VARIABLE
@@ -56,9 +58,15 @@ class Pool:
         self.slots = slots
         self.busy: dict[int, str] = {}  # slot -> the student whose task it runs
         self._nursery: _Nursery | None = None
+        self._begun = False  # whether that one can be asked for workers
         self._lock = threading.Lock()
         self._closed = False
         self._threads = ThreadPoolExecutor(slots)
+
+    def expect(self, stages: Stages, config: Config) -> None:
+        """Have on its way what tasks of these stages need, before there is one."""
+        expect(stages, config)
+        self._nursery = _Nursery()
 
     def submit(self, task: Task) -> Future[bytes]:
         """Have a task graded; what comes is for `reply.opened`.
@@ -69,8 +77,11 @@ class Pool:
         """
         try:
             data = task.to_bytes()
-            if self._nursery is None:
-                self._nursery = _Nursery(functools.partial(warm_up, task))
+            if not self._begun:
+                self._nursery = self._nursery or _Nursery()
+                warm_up(task)  # while its process imports what it needs
+                self._nursery.welcome()
+                self._begun = True
         except CourseError as error:
             raise SetupError(str(error)) from error
         return self._threads.submit(self._graded, task.student, data)
@@ -109,7 +120,8 @@ class Pool:
             assert nursery
             if nursery.lost and not self._closed:
                 nursery.close()
-                nursery = self._nursery = _Nursery(lambda: None)
+                nursery = self._nursery = _Nursery()
+                nursery.welcome()
             return nursery
 
 
@@ -136,7 +148,7 @@ class _Worker:
 class _Nursery:
     """The handle on the process that workers are forked from, and on its workers."""
 
-    def __init__(self, share: Callable[[], None]):
+    def __init__(self) -> None:
         self._lock = threading.Lock()  # a request and its answer belong together
         self._idle: deque[_Worker] = deque()
         self.lost = False
@@ -152,8 +164,10 @@ class _Nursery:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for us to handle
             )
+
+    def welcome(self) -> None:
+        """Wait until it can fork workers. Raises CourseError: it never will."""
         try:
-            share()  # while the process imports what it needs
             self._welcome()
         except BaseException:
             self.close()

@@ -10,11 +10,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from traitlets.config import Config
+
 from autograder.course.errors import CourseError
 from autograder.grading.cluster import Cluster
-from autograder.grading.grade import grade, warm_up
+from autograder.grading.grade import expect, grade, warm_up
 from autograder.grading.parallel import Pool
 from autograder.grading.reply import opened
+from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task
 
 MOST_AHEAD = 256  # submissions that may wait for a slow one before them
@@ -78,6 +81,10 @@ class Here:
 
     def __init__(self) -> None:
         self._warming: threading.Thread | None = None
+
+    def expect(self, stages: Stages, config: Config) -> None:
+        """Have on its way what tasks of these stages need."""
+        expect(stages, config)
 
     def submit(self, task: Task) -> Future[Graded]:
         if self._warming is None:  # beside our own imports

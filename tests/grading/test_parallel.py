@@ -76,6 +76,29 @@ def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
     assert stamps == sorted(stamps), log
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
+    course, monkeypatch, jobs
+):
+    begun = []
+
+    def expect(cls, config):
+        begun.append("expected")
+
+    def load(*arguments):
+        begun.append("read")
+        raise CourseError("it is broken")
+
+    monkeypatch.setattr(Eventful, "expect", classmethod(expect), raising=False)
+    with monkeypatch.context() as broken:
+        broken.setattr("autograder.grading.assignment.load", load)
+        wish(course, "ada")
+        assert "it is broken" in autograde(course, jobs)["log"]
+    assert begun == ["expected", "read"]
+    assert autograde(course, jobs)["success"] and begun[2:] == ["expected"]
+    assert autograde(course, jobs)["success"] and begun[3:] == []
+
+
 def test_a_second_run_starts_no_process_and_grades_nothing(course, monkeypatch):
     wish(course, "ada")
     autograde(course)
