@@ -157,9 +157,9 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         return Pool(jobs) if jobs > 1 else Here()
 
     def _is_anybody_new(self) -> bool:
-        """Whether somebody has no result yet, and so is going to be graded."""
+        """Whether somebody is going to be graded, as far as one look tells."""
         results = (Path(self._format_dest(self._unit, s)) for s in self._folders)
-        return not all(any(result.glob("*.ipynb")) for result in results)
+        return self.force or not all(any(result.glob("*.ipynb")) for result in results)
 
     def _report(self, outcomes: list[Outcome]) -> None:
         if lines := changes(outcomes):
