@@ -14,3 +14,18 @@ def test_numbers_agree_within_tolerances_and_nan_with_nan():
 def test_whole_numbers_agree_exactly():
     a = torch.tensor([1, 2])
     assert same_values(a, a.clone(), 1.0, 1.0) and not same_values(a, a + 1, 1.0, 1.0)
+
+
+def test_what_is_no_number_agrees_with_itself_alone():
+    a = torch.tensor([torch.inf, 1.0, torch.nan])
+    assert same_values(a, a.clone(), 1e-5, 0.0)
+    for other in (-a, a.nan_to_num(), a.flip(0)):
+        assert not same_values(a, other, 1e-5, 0.0)
+        assert not same_values(other, a, 1e-5, 0.0)
+    assert same_values(a[:0], a[:0], 1e-5, 0.0)
+
+
+def test_numbers_agree_within_a_share_of_the_expected_one():
+    large = torch.tensor([1e4, -1e4])
+    assert same_values(large, 1.005 * large, 1e-5, 1e-2)
+    assert not same_values(large, 1.02 * large, 1e-5, 1e-2)
