@@ -84,8 +84,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="far",
-            title="a prompt of 36, then 3 and 1",
-            inputs=_chunks(2, 8, 2, 1, 36, 3, 1),
+            title="a prompt of 60, then 8 and 1",
+            inputs=_chunks(2, 8, 2, 1, 60, 8, 1),
             hint="Nothing of the past is ever forgotten.",
         ),
         CaseKind(
@@ -215,6 +215,14 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(_TURNED, f"{_TURNED}; newest = k, v"),
                 Edit("), (k, v)", "), newest")])],
+        ),
+        Mutant(
+            name="newest_keys_only",
+            says="Only the newest keys are looked at: the beginning of a long text is forgotten.",
+            asks="Which keys does the 70th position see?",
+            ways=[Way(edits=[
+                Edit("grouped_attention(q, k, v, mask)",
+                     "grouped_attention(q, k[:, :, -64:], v[:, :, -64:], mask[:, -64:])")])],
         ),
         Mutant(
             name="keys_and_values_mixed",

@@ -50,6 +50,7 @@ EXERCISE = Specification(
             one_position=_block(3, 1, 8, 2, 1, 12),
             one_text=_block(1, 5, 8, 4, 2, 9),
             equal_sizes=_block(4, 4, 8, 4, 4, 12),
+            seventy_positions=_block(1, 70, 8, 2, 1, 12),
         ),
     ),
     cases=[
@@ -123,6 +124,12 @@ EXERCISE = Specification(
             says="`norm2` has no influence.",
             asks="What does the feed-forward network get?",
             ways=[Way(edits=[Edit("self.feed_forward(self.norm2(x))", "self.feed_forward(x)")])],
+        ),
+        Mutant(
+            name="in_pieces",
+            says="A long text is read in pieces that do not see each other.",
+            asks="What does the 65th position know of the 64th?",
+            ways=[Way(edits=[Edit(_FIRST, "x = torch.cat([p + self.attention(self.norm1(p)) for p in x.split(64, dim=1)], dim=1)")])],
         ),
         Mutant(
             name="norms_exchanged",

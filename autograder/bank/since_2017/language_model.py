@@ -55,6 +55,7 @@ EXERCISE = Specification(
             one_token=_model(3, 1, 9, 8, 2, 1, 1, 6),
             one_text=_model(1, 4, 9, 8, 2, 1, 1, 6),
             equal_sizes=_model(4, 4, 4, 8, 4, 4, 1, 6),
+            seventy_tokens=_model(1, 70, 9, 8, 2, 1, 1, 6),
         ),
     ),
     cases=[
@@ -219,6 +220,12 @@ EXERCISE = Specification(
             says="You give the logits of the last position only; each position predicts.",
             asks="Which shape does the docstring promise?",
             ways=[Way(edits=[Edit(f"return {_LOGITS}", f"return {_LOGITS}[:, -1]")])],
+        ),
+        Mutant(
+            name="in_pieces",
+            says="A long text is read in pieces that do not see each other.",
+            asks="What does the 65th token know of the 64th?",
+            ways=[Way(edits=[Edit("x = block(x)", "x = torch.cat([block(p) for p in x.split(64, dim=1)], dim=1)")])],
         ),
         Mutant(
             name="padding",
