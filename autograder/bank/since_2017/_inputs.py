@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from autograder.oracle.specification import Inputs
+from autograder.oracle.promise import Again
+from autograder.oracle.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -17,6 +18,16 @@ def whole(**numbers: int) -> Inputs:
 def options(**numbers: float) -> Inputs:
     """Keyword arguments that the probe hands on, by their names."""
     return {f"option.{name}": torch.tensor(n) for name, n in numbers.items()}
+
+
+def looked_at(inputs: Maker) -> Maker:
+    """Inputs of which the probe also sees who moves whom: a call for each position."""
+    return lambda draw: {**inputs(draw), "look": "who moves whom"}
+
+
+def seventy(d_model: int) -> Maker:
+    """One more text for the module before: of seventy positions, ``(1, 70, d_model)``."""
+    return lambda draw: Again({"x": draw.tensor(1, 70, d_model, scale=1.0)})
 
 
 def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:

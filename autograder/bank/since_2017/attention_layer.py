@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from autograder.bank.since_2017._inputs import attention_shapes, whole
+from autograder.bank.since_2017._inputs import (
+    attention_shapes,
+    looked_at,
+    seventy,
+    whole,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
@@ -48,16 +53,16 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_position=_layer(3, 1, 8, 2, 1),
+            seventy_positions=seventy(8),
             one_head=_layer(2, 3, 4, 1, 1),
             equal_sizes=_layer(4, 4, 8, 4, 4),
-            seventy_positions=_layer(1, 70, 8, 2, 1),
         ),
     ),
     cases=[
         CaseKind(
             name="grouped",
             title="4 heads, 2 of keys and values",
-            inputs=_layer(3, 5, 16, 4, 2),
+            inputs=looked_at(_layer(3, 5, 16, 4, 2)),
             hint="Project, split, turn queries and keys, attend causally, merge, project.",
             atol=1e-4,
         ),

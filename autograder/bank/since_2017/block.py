@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank.since_2017._inputs import block_shapes, whole
+from autograder.bank.since_2017._inputs import block_shapes, looked_at, seventy, whole
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
@@ -48,16 +48,16 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_position=_block(3, 1, 8, 2, 1, 12),
+            seventy_positions=seventy(8),
             one_text=_block(1, 5, 8, 4, 2, 9),
             equal_sizes=_block(4, 4, 8, 4, 4, 12),
-            seventy_positions=_block(1, 70, 8, 2, 1, 12),
         ),
     ),
     cases=[
         CaseKind(
             name="grouped",
             title="4 heads, 2 of keys and values",
-            inputs=_block(3, 5, 16, 4, 2, 21),
+            inputs=looked_at(_block(3, 5, 16, 4, 2, 21)),
             hint="Two branches, each with its own norm before it.",
             atol=1e-4,
         ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.bank.since_2017._inputs import Shapes, block_shapes, whole
+from autograder.bank.since_2017._inputs import Shapes, block_shapes, looked_at, whole
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_MODULES, Promise, special
+from autograder.oracle.promise import OF_MODULES, Again, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -53,16 +53,16 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_token=_model(3, 1, 9, 8, 2, 1, 1, 6),
-            one_text=_model(1, 4, 9, 8, 2, 1, 1, 6),
+            one_text=lambda draw: Again({"ids": draw.ids(0, 9, 1, 4)}),
+            seventy_tokens=lambda draw: Again({"ids": draw.ids(0, 9, 1, 70)}),
             equal_sizes=_model(4, 4, 4, 8, 4, 4, 1, 6),
-            seventy_tokens=_model(1, 70, 9, 8, 2, 1, 1, 6),
         ),
     ),
     cases=[
         CaseKind(
             name="two_layers",
             title="2 layers, 11 tokens",
-            inputs=_model(3, 5, 11, 8, 4, 2, 2, 9),
+            inputs=looked_at(_model(3, 5, 11, 8, 4, 2, 2, 9)),
             hint="Embedding, blocks, norm, products with the embedding's vectors.",
             atol=1e-4,
         ),

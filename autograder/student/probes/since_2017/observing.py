@@ -36,12 +36,10 @@ def number(result: object, name: str) -> torch.Tensor:
     return torch.tensor(float(result), dtype=torch.get_default_dtype())
 
 
-def module_answers(
-    module: nn.Module, inputs: Inputs, moves: bool = False
-) -> dict[str, object]:
+def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
     """Of a loaded module: parameters, output, both modes, one row alone, gradients.
 
-    ``moves``: also which outputs move when a position of x changes.
+    Where a case asks for it, also which outputs move when a position of x changes.
     """
 
     def call(x: torch.Tensor) -> torch.Tensor:
@@ -52,7 +50,7 @@ def module_answers(
     seen: dict[str, object] = {}
     with torch.no_grad():
         output = call(x)
-        if moves:
+        if "look" in inputs:
             seen["output moves with x"] = who_moves(call, x, output)
         seen["other parameters"] = others(module, inputs)
         seen |= {"output": output, "x afterwards": x} | settled(module, call, x)
