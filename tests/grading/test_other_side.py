@@ -327,3 +327,12 @@ def test_a_trained_model_is_worth_all_points(monkeypatch):
     from autograder.solutions.sequence_reversal import trained_model
 
     assert judged(MODEL, trained_model, monkeypatch).passed
+
+
+def test_a_right_decoder_is_walked_through_once_and_its_number_says_nothing():
+    inputs = references.load("since_2017")[DECODERS].cases[0].inputs
+    names = [find(DECODERS).other(inputs, random.Random(n)).names for n in range(40)]
+    assert {own.count("a right decoder") for own in names} == {1}
+    assert {len(own) for own in names} == {3, 4, 5}
+    places = {own.index("a right decoder") for own in names if len(own) == 3}
+    assert places == {0, 1, 2}
