@@ -151,6 +151,25 @@ heart.socket.close(0)
 heart.context.destroy(0)
 time.sleep(3600)
 """),
+    Attack(HARMING, "folders deeper than any path", harms=MACHINE, before="""
+import os
+home = os.getcwd()
+try:
+    for _ in range(4000):
+        os.mkdir("d")
+        os.chdir("d")
+except OSError as error:
+    print(error)
+os.chdir(home)
+"""),
+    Attack(HARMING, "one display in all places", harms=MACHINE, before="""
+from ipykernel.kernelapp import IPKernelApp
+app = IPKernelApp.instance()
+shown = {"data": {}, "metadata": {}, "transient": {"display_id": "x"}}
+parent = app.kernel.get_parent("shell")
+for _ in range(30_000):
+    app.kernel.session.send(app.iopub_socket, "display_data", shown, parent=parent)
+"""),
     Attack(HARMING, "a name that is no text", before="""
 import ctypes
 ctypes.CDLL(None).prctl(15, b"\\xff) R 1 \\x0c\\x85", 0, 0, 0)
