@@ -3,7 +3,8 @@
 The judge is a process that knows the answers (`judging.py`). An exchange goes
 
     prepare    exercise, submission, seed    ->  prepared   it knows the exercise
-    ask        the box's channel             ->  ready      the box has begun to answer
+    ask        the box's channel             ->  ready      the box has begun to answer,
+                                                            and now and then after that
                                              ->  decided    the verdict, for good
     over       (the cell has ended)          ->  named      the mistake, if looked for
 
@@ -23,6 +24,7 @@ import secrets
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -86,6 +88,7 @@ class Exchange:
         self._line, self._names, self._patience = line, names, patience
         self._asked = False
         self.ready = False  # the box has begun to answer
+        self.heard = time.monotonic()  # when the judge has last said something
         self.decision: Decision | None = None
 
     @property
@@ -141,7 +144,7 @@ class Exchange:
         same = all(message.get(k) == v for k, v in self._names.items())
         if not same or message.get("state") not in states:
             raise Undecided("the judge's reply was to another question")
-        self.ready = message["state"] != "prepared"
+        self.ready, self.heard = message["state"] != "prepared", time.monotonic()
         if message["state"] in ("decided", "named"):
             self.decision = self._opened(message)
 

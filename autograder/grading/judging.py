@@ -80,7 +80,10 @@ def _answer(message: Message, line: Line) -> None:
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
         meter = Meter(message["ask"]["supervisor"])
-        box = Respondent(channel, message["ask"]["ticket"], meter, check.seconds, line)
+        ticket = message["ask"]["ticket"]
+        box = Respondent(
+            channel, ticket, meter, check.seconds, line, lambda: say("ready")
+        )
         if box.await_ready():
             say("ready")
         verdict, more = None, False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import select
 import socket
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ TOO_MANY = "the check was asked more than it answers"
 MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept
 MOST_QUESTIONS = 50_000  # that a box may ask during one check
 TOO_SLOW = "an answer took longer than {:.0f} seconds of {}"
+_SIGN = 1.0
 _STRAYS = 4  # messages of an interrupted call that are passed over
 
 Result = TypeVar("Result")
@@ -33,6 +35,7 @@ class Respondent:
         ticket: of the call in the box that is to answer.
         seconds: CPU time that one answer may take.
         stop: ends the wait as soon as there is something to read on it.
+        waits: called every `_SIGN` seconds while an answer is awaited: a sign of life.
 
     Attributes:
         took: seconds on its clock that the box has taken for its answers.
@@ -40,12 +43,13 @@ class Respondent:
 
     def __init__(
         self, channel: socket.socket, ticket: str, meter: Meter, seconds: float,
-        stop: Line | None = None,
+        stop: Line | None = None, waits: Callable[[], None] = lambda: None,
     ):  # fmt: skip
         self._channel, self._ticket, self._stop = channel, ticket, stop
         self._meter, self._budget = meter, usual_budget(seconds)
         self._number, self._questions, self._lost = 0, 0, ""
         self._room, self.took = MOST_ANSWERED, 0.0
+        self._waits, self._said = waits, time.monotonic()
         self.heard = self.complete = self.hindered = False
 
     def await_ready(self) -> bool:
@@ -133,6 +137,9 @@ class Respondent:
         return wait
 
     def _refuse_late(self, span: Span) -> None:
+        if self.heard and time.monotonic() > self._said + _SIGN:
+            self._said = time.monotonic()
+            self._waits()
         if over := span.over():
             self._lost = TOO_SLOW.format(self._budget.cpu, over)
             self.hindered = over == "time" and span.busy

@@ -21,7 +21,8 @@ class Referee:
     it has while it has said something that the judge has not read.
 
     Args:
-        patience: seconds for which neither side may do anything.
+        patience: seconds for which the judge may say nothing while its turn may be.
+            What the box does is no sign of the judge: a box may always do a little.
     """
 
     def __init__(self, exchange: Exchange, channel: socket.socket, patience: float):
@@ -29,7 +30,7 @@ class Referee:
         self._channel = select.poll()
         self._channel.register(channel, select.POLLIN)
         self._afterwards: Span | None = None
-        self._cpu, self._since = 0.0, time.monotonic()
+        self._since = time.monotonic()
 
     def look(self, span: Span) -> str:
         """Why the cell is to be ended, or "".
@@ -42,15 +43,14 @@ class Referee:
             return self._late(span) if decision.complete else "its check is decided"
         if self._exchange.ready or self._channel.poll(0):
             span.pause()
-            self._refuse_silence(span)
+            self._refuse_silence()
         return span.over()
 
     def _late(self, span: Span) -> str:
         self._afterwards = self._afterwards or span.next(_AFTERWARDS)
         return self._afterwards.over()
 
-    def _refuse_silence(self, span: Span) -> None:
-        if span.cpu > self._cpu + 0.01:
-            self._cpu, self._since = span.cpu, time.monotonic()
-        if time.monotonic() > self._since + self._patience:
+    def _refuse_silence(self) -> None:
+        heard = max(self._since, self._exchange.heard)
+        if time.monotonic() > heard + self._patience:
             raise Undecided("the judge was lost: it does not answer")

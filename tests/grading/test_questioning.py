@@ -9,8 +9,11 @@ import time
 import pytest
 import torch
 
+from autograder.grading import questioning
 from autograder.grading.judging import decide, prepared
 from autograder.grading.line import Line
+from autograder.grading.questioning import Respondent
+from autograder.kernel.meter import Meter
 from autograder.solutions import attention
 from autograder.student.exercise import Other
 from autograder.student.wire import WireError, send
@@ -122,3 +125,14 @@ def test_what_a_box_takes_for_its_answers_is_counted(ends):
     decide(check, found)
     answers = len(check.cases)
     assert 0.2 * answers <= found.took < 0.2 * answers + 0.5
+
+
+def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
+    monkeypatch.setattr(questioning, "_SIGN", 0.0)
+    signs = []
+    hostile(ends[1], answering(lambda channel, kind: None))
+    check, meter = prepared(NAME, "abc", 0.5), Meter(None)
+    box = Respondent(ends[0], TICKET, meter, 0.5, waits=lambda: signs.append(1))
+    assert box.await_ready() and not signs  # before that, it is the cell's time
+    decide(check, box)
+    assert len(signs) >= 2
