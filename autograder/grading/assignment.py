@@ -110,7 +110,10 @@ class Assignment:
             data, repairs = files[path].data, repairs + chosen
         except Refused as refusal:
             reason = str(refusal)
-        beside = {path: file.data for path, file in files.items() if path not in KEPT}
+        beside = {
+            path: file.data for path, file in files.items()
+            if path not in KEPT and not _in_the_way(path, self.beside)
+        }  # fmt: skip
         # A folder for each account: what a killed run left, only its owner can remove.
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"
         return Task(
@@ -196,6 +199,13 @@ def identity(student: str, assignment: str, notebook: str, data: bytes | None) -
     """Whose submission it is, so that no other one's verdict is taken for its own."""
     parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _in_the_way(path: str, others: Iterable[str]) -> bool:
+    """Whether a file stands where a folder of others has to be, or below one."""
+    return any(
+        other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in others
+    )
 
 
 def _points(cell: NotebookNode) -> float:

@@ -56,6 +56,17 @@ def test_the_courses_files_replace_the_students_but_for_those_exempt(root, folde
     assert "timestamp.txt" not in task.files
 
 
+def test_no_file_of_a_student_stands_in_the_way_of_the_courses(root, folder):
+    (folder / "data").write_text("a file where the course has a folder")
+    (folder / "model.bin").unlink()
+    (folder / "model.bin").mkdir()
+    (folder / "model.bin" / "deep.txt").write_text("a folder where it has a file")
+    (folder / "database").write_text("mine")
+    (task,) = loaded(root).submission("ada", folder, final=True).tasks
+    own = {"database", f"{UNIT}.ipynb"}
+    assert set(task.files) == {"data/words.txt", "model.bin"} | own
+
+
 def test_a_delivery_has_its_time_and_what_is_published_with_it(root, folder):
     found = loaded(root).submission("ada", folder, final=False)
     assert str(found.stamp) == "2026-11-01 12:00:00"
