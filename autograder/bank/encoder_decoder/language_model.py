@@ -108,7 +108,7 @@ EXERCISE = Specification(
             name="causal",
             title="decoder-only: the left side is seen",
             inputs=_language_model_inputs(
-                7, 4, 2, 2, 3, True, batch=2, length=6, second=True
+                7, 4, 2, 1, 3, True, batch=2, length=6, second=True
             ),
             hint="Which mask does the encoder get if the model is causal?",
         ),

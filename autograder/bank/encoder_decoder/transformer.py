@@ -115,7 +115,7 @@ EXERCISE = Specification(
             name="post",
             title="post-norm, two vocabularies",
             inputs=_model_inputs(
-                9, 7, 6, 2, 2, 5, batch=3, ls=5, lt=4, second=True, moves=True
+                9, 7, 6, 2, 1, 5, batch=3, ls=5, lt=4, second=True, moves=True
             ),
             hint="Follow a batch by hand: source, encoder, memory; target, decoder, "
             "output.",
