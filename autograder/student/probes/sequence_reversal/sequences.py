@@ -16,6 +16,10 @@ from autograder.student.otherside import Ask, OtherSide, given
 from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
 from autograder.student.probes.sequence_reversal.observing import where_labelled
 
+# Of a number from what chance expects of it: fair dice stay within that in all that is
+# counted, but for one check in ten millions.
+DEVIATIONS = 6.5
+
 
 class _Statistics(OtherSide):
     """What occurs in the sequences, and whether as often as chance has it."""
@@ -74,7 +78,7 @@ class _Statistics(OtherSide):
         total = sum(map(len, drawn[:half]))
         expected = half * (longest + 1) / 2
         spread = math.sqrt(half * (longest**2 - 1) / 12)
-        if abs(total - expected) <= 5 * spread:
+        if abs(total - expected) <= DEVIATIONS * spread:
             return "as chance has it"
         return "too short" if total < expected else "too long"
 
@@ -140,16 +144,17 @@ def _lists(result: object) -> list[list[int]]:
 
 
 def _even(values: Iterable[int]) -> torch.Tensor:
-    """Whether all values that occur do so equally often, within five deviations."""
+    """Whether all values that occur do so about equally often."""
     counts = Counter(values).values()
     mean = sum(counts) / max(len(counts), 1)
-    return torch.tensor(all(abs(n - mean) <= 5 * math.sqrt(mean) for n in counts))
+    most = DEVIATIONS * math.sqrt(mean)
+    return torch.tensor(all(abs(n - mean) <= most for n in counts))
 
 
 def _likely(hits: int, trials: int, chance: float) -> str:
-    """Whether there are about as many hits as chance has it, within five deviations."""
+    """Whether there are about as many hits as chance has it."""
     expected = trials * chance
-    if abs(hits - expected) <= 5 * math.sqrt(expected):
+    if abs(hits - expected) <= DEVIATIONS * math.sqrt(expected):
         return "as often as chance has it"
     return "too often" if hits > expected else "too rarely"
 
