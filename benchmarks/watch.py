@@ -117,7 +117,8 @@ def _by_role(
     yield role, process
     for child in process.children():
         try:
-            yield from _by_role(child, _role(child, role))
+            if child.status() != psutil.STATUS_ZOMBIE:  # it tells its name no more
+                yield from _by_role(child, _role(child, role))
         except psutil.Error:
             continue
 
