@@ -1,8 +1,8 @@
 """What grading costs: plain nbgrader, this course's grading, and the floor.
 
-``make benchmark`` or ``python benchmarks/grading.py`` measures units 1 to 6 in a
-quarter of an hour on two quiet cores, and prints tables in Markdown, as they stand in
-docs/scale.md. The same submissions are graded by each in turn:
+``make benchmark`` or ``python benchmarks/grading.py`` measures all units, and
+prints tables in Markdown, as they stand in docs/scale.md (on two quiet cores). The same
+submissions are graded by each in turn:
 
 - plain nbgrader: its own converter and settings, one submission after the other;
 - otter-grader's ``otter run``, with one test file for each exercise that runs the
@@ -76,8 +76,8 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    six = [unit.name for unit in units() if unit.number < "07"]
-    parser.add_argument("--unit", nargs="+", default=six)
+    everything = [unit.name for unit in units()]
+    parser.add_argument("--unit", nargs="+", default=everything)
     parser.add_argument("--students", type=int, metavar="N", help="of the sample class")
     parser.add_argument("--copies", type=int, default=3, metavar="N", help="for ours")
     parser.add_argument("--jobs", type=int, default=usable_cores(), metavar="N")
