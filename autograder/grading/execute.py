@@ -84,7 +84,7 @@ class JudgedExecute(BoxedExecute):
         refuse_large(folder, self.disk_mb)
         self.begin()
         self.judge.begin()  # it imports while a box is started
-        self.judge.expect(resources["nbgrader"]["assignment"].split("_", 1)[-1])
+        self.judge.expect(_unit(resources["nbgrader"]["assignment"]))
         if sys.platform == "linux":
             client.begin(self.level)
         key = submission_key(nb, folder)
@@ -153,7 +153,7 @@ class JudgedExecute(BoxedExecute):
     @classmethod
     def depends_on(cls, assignment: str) -> str:
         """What verdicts on a unit depend on; if it changes, all are graded again."""
-        return fingerprint(assignment.split("_", 1)[-1])
+        return fingerprint(_unit(assignment))
 
     @classmethod
     def expect(cls, config: Config) -> None:
@@ -173,3 +173,8 @@ class JudgedExecute(BoxedExecute):
                 client.run_directory(cls(config=config).level)
             except ConfinementError as error:
                 raise CourseError(_NO_BOX.format(error)) from error
+
+
+def _unit(assignment: str) -> str:
+    """A unit's name, by which its exercises are called."""
+    return assignment.split("_", 1)[-1]

@@ -31,7 +31,7 @@ from typing import Protocol
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.line import AGAIN, Line, LineError, Message
+from autograder.grading.line import Line, LineError, Message
 from autograder.grading.record import Record
 from autograder.kernel import launch
 
@@ -267,7 +267,7 @@ class Judge:
             self._line.get(START_SECONDS)
         except LineError as error:
             self.close()
-            reason = f"the judge process does not start: {error}; {AGAIN}"
+            reason = f"the judge process does not start: {error}; {launch.AGAIN}"
             raise CourseError(reason) from None
         self._greeted = True
 

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 Message = dict[str, Any]
-# What to do about processes that do not start.
-AGAIN = "run the same command again when the machine is calmer"
 _HEAD = 4  # bytes that hold the length of what follows, big endian
 
 

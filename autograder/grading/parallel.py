@@ -24,7 +24,7 @@ from traitlets.config import Config
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.grade import expect, warm_up
-from autograder.grading.line import AGAIN, Line, LineError, Message, SilentError
+from autograder.grading.line import Line, LineError, Message, SilentError
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 from autograder.kernel import launch
@@ -177,7 +177,7 @@ class _Nursery:
         try:
             message, _ = self._control.get(SECONDS)
         except LineError as error:
-            reason = f"the processes that grade do not start: {error}; {AGAIN}"
+            reason = f"the processes that grade do not start: {error}; {launch.AGAIN}"
             raise CourseError(reason) from None
         if (threads := message["threads"]) != 1:
             raise CourseError(

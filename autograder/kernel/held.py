@@ -13,7 +13,7 @@ import math
 import os
 from pathlib import Path
 
-from autograder.kernel.processes import proportional_mb, resident_mb, told
+from autograder.kernel.processes import proportional_mb, resident_mb, summed, told
 
 _SHARED = "/dev/zero (deleted)"  # how a shared anonymous mapping is called
 _FREE_SOCKETS = 64  # the kernel's own, and what else an ordinary program opens
@@ -39,11 +39,11 @@ def held_mb(pids: list[int], limit: float, warm_mb: float) -> float:
 
 def page_tables_mb(pids: list[int]) -> float:
     """Page tables."""
-    return _status_kb(pids, "VmPTE:") / 1024
+    return summed(pids, "status", "VmPTE:") / 1024
 
 
 def _mapped_mb(pids: list[int]) -> float:
-    return _status_kb(pids, "VmSize:") / 1024
+    return summed(pids, "status", "VmSize:") / 1024
 
 
 def mapped_mb(pid: int) -> float:
@@ -52,17 +52,7 @@ def mapped_mb(pid: int) -> float:
 
 
 def _fds(pids: list[int]) -> int:
-    return _status_kb(pids, "FDSize:")
-
-
-def _status_kb(pids: list[int], field: str) -> int:
-    total = 0
-    for pid in pids:
-        with contextlib.suppress(OSError):  # it has just ended
-            for line in told(f"/proc/{pid}/status").split("\n"):
-                if line.startswith(field):
-                    total += int(line.split()[1])
-    return total
+    return summed(pids, "status", "FDSize:")
 
 
 def let_go_mb(pids: list[int]) -> float:

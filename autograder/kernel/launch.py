@@ -13,6 +13,9 @@ import importlib
 import os
 import sys
 
+# What to do about a process that does not start.
+AGAIN = "run the same command again when the machine is calmer"
+
 
 def main() -> None:
     """Import the module that is named, and run its ``main``."""

@@ -78,15 +78,16 @@ def waits(pids: Iterable[int]) -> dict[tuple[int, str], float]:
 
 def resident_mb(pids: list[int]) -> float:
     """Memory without files, in MB; pages shared between processes count for each."""
-    return _sum_kb(pids, "status", ("RssAnon:", "RssShmem:")) / 1024
+    return summed(pids, "status", "RssAnon:", "RssShmem:") / 1024
 
 
 def proportional_mb(pids: list[int]) -> float:
     """The same with shared pages divided among those who share them."""
-    return _sum_kb(pids, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) / 1024
+    return summed(pids, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:") / 1024
 
 
-def _sum_kb(pids: list[int], file: str, fields: tuple[str, ...]) -> int:
+def summed(pids: list[int], file: str, *fields: str) -> int:
+    """The numbers of some fields of a file in /proc, of all processes together."""
     total = 0
     for pid in pids:
         try:

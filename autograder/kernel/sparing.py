@@ -34,9 +34,7 @@ class SparingStream(OutStream):
 
     def flush(self) -> None:
         """See that all that has been written is on its way."""
-        if (
-            os.getpid() == self._master_pid
-        ):  # a fork may have copied a lock that is held
+        if os.getpid() == self._master_pid:  # a fork may have copied a held lock
             self._fetch()
         if getattr(self, "_buffers", True):  # another name in versions before
             super().flush()  # type: ignore[no-untyped-call]

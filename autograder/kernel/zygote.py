@@ -1,10 +1,10 @@
 """The warm server: imports what notebooks import, then forks a supervisor per kernel.
 
-Started by `client.py`, through `launch.py`, with an empty
-environment, one line of JSON on its standard input, and that input kept open: its end
-is the server's end, and the end of every kernel. It holds no secret (what it has
-imported, every kernel can read), has one thread (a fork copies only one), and never
-touches CUDA (a context does not survive a fork).
+Started by `client.py`, through `launch.py`, with an empty environment, one line of JSON
+on its standard input, and that input kept open: its end is the server's end, and the
+end of every kernel. It holds no secret (what it has imported, every kernel can read),
+has one thread (a fork copies only one), and never touches CUDA (a context does not
+survive a fork).
 """
 
 from __future__ import annotations
