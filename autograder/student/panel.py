@@ -168,10 +168,10 @@ def _details(result: CaseResult, verdict: Verdict) -> list[str]:
         return []
     secret = result.case.hidden and not result.case.measure
     lines = list(_finding_lines(wrong[:SHOWN], secret))
-    if len(wrong) > SHOWN:
-        also = ", ".join(finding.name for finding in wrong[SHOWN:LISTED])
-        more = f", and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
-        lines.append(f"and so do: {also}{more}")
+    if also := [finding.name for finding in wrong[SHOWN:] if finding.problem]:
+        listed, more = also[: LISTED - SHOWN], len(also[LISTED - SHOWN :])
+        rest = f", and {more} more" if more else ""
+        lines.append(f"also wrong: {', '.join(listed)}{rest}")
     if verdict.mistake is None and result.case.hint and not result.passed:
         lines.append(result.case.hint)
     return lines

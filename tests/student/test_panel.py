@@ -71,4 +71,4 @@ def test_of_many_findings_two_are_told_and_the_others_named(doubling):
     result = CaseResult(doubling.cases[0], {}, found, 0.0)
     told = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,)))
     assert "a: a differs" in told and "b: b differs" in told
-    assert "c differs" not in told and "and so do: c, d" in told
+    assert "c differs" not in told and "also wrong: c, d" in told
