@@ -90,7 +90,8 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         if self.check_owner and owner != student:
             self._leave_out(path, f"it belongs to {owner}, not to {student}")
             return None
-        said, changed = rest.partition("+")[0], _last_change(path)
+        said = rest.partition("+")[0]
+        changed = _last_change(path, self.coursedir.ignore)
         claimed = parse_stamp(said)
         if claimed and claimed <= changed <= claimed + _COPYING:
             return HandedIn(student, path, claimed)
@@ -146,15 +147,22 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         for left in (part, old):
             shutil.rmtree(left, ignore_errors=True)
         part.mkdir(parents=True)
-        left_out = _copy(
+        left_out, changed = _copy(
             handed_in.path, part, self.coursedir.ignore,
             handed_in.path.lstat().st_uid if self.check_owner else None,
         )  # fmt: skip
+        time = handed_in.time
+        if changed > time + _COPYING:
+            time = changed
+            self.log.warning(
+                "%s: changed while it was collected, at %s UTC: that counts",
+                handed_in.student, changed,
+            )  # fmt: skip
         for name, reason in left_out:
             self.log.warning(
                 "%s: left out %s: %s", handed_in.student, ascii(name), reason
             )
-        stamp = f"{handed_in.time:%Y-%m-%d %H:%M:%S.%f} UTC"
+        stamp = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC"
         (part / "timestamp.txt").write_text(stamp)
         if folder.is_dir():
             folder.rename(old)
@@ -178,36 +186,47 @@ def _name(uid: int) -> str:
 # --- the exchange's folders, which their students can change at any moment -----------
 
 
-def _last_change(folder: Path) -> datetime.datetime:
-    """When anything in a folder was last changed, by the clock of its file system.
+def _last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
+    """When anything that counts was last changed, by the clock of its file system.
 
-    It is the inodes' time, which nobody can set; not that of the files' content.
+    It is the inodes' time, which nobody can set; not that of the files' content. What
+    cannot be looked at is not copied, either.
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _opened(folder, _FOLDER) as descriptor:
-        for _, parent, name in islice(_entries(descriptor), SizeLimits.files):
-            with contextlib.suppress(FileNotFoundError):
+        for _, parent, name in _counting(descriptor, ignore):
+            with contextlib.suppress(OSError):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
                 latest = max(latest, status.st_ctime)
-    return datetime.datetime.fromtimestamp(latest, datetime.UTC).replace(tzinfo=None)
+    return _utc(latest)
+
+
+def _utc(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
 
 
 def _copy(
     source: Path, target: Path, ignore: Sequence[str], owner: int | None
-) -> list[tuple[str, str]]:
-    """Copy the regular files of one owner; what was left out, and why."""
-    limits, left_out = SizeLimits(), []
+) -> tuple[list[tuple[str, str]], datetime.datetime]:
+    """Copy the regular files of one owner.
+
+    Returns:
+        What was left out, and why; and when what was copied was last changed.
+    """
+    limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total
     with _opened(source, _FOLDER) as descriptor:
-        entries = _entries(descriptor, [*ignore, "timestamp.txt"])
-        for path, parent, name in islice(entries, limits.files):
+        for path, parent, name in _counting(descriptor, ignore):
             try:
-                room -= _copy_file(parent, name, target / path, owner, limits, room)
+                size, changed = _copy_file(
+                    parent, name, target / path, owner, limits, room
+                )
+                room, latest = room - size, max(latest, changed)
             except _Unwanted as reason:
                 left_out.append((path, str(reason)))
             except OSError:
                 left_out.append((path, "it cannot be read"))
-    return left_out
+    return left_out, _utc(latest)
 
 
 class _Unwanted(Exception):
@@ -221,11 +240,14 @@ def _copy_file(
     owner: int | None,
     limits: SizeLimits,
     room: int,
-) -> int:
-    """Copy one file; its size in bytes. Folders count nothing and are not made here."""
+) -> tuple[int, float]:
+    """Copy one file; its size in bytes, and when it was last changed.
+
+    Folders count nothing and are not made here.
+    """
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
-        return 0
+        return 0, 0.0
     if stat.S_ISLNK(status.st_mode):
         raise _Unwanted("it is a link")
     with _opened(name, _FILE, parent) as descriptor:
@@ -238,13 +260,20 @@ def _copy_file(
             raise _Unwanted("it is too large")
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(status.st_size)
+        changed = os.fstat(descriptor).st_ctime  # also if it was while we read
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)
-    return len(data)
+    return len(data), changed
+
+
+def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    """The entries of a submission that count: these are copied, and these tell when."""
+    entries = _entries(folder, [*ignore, "timestamp.txt"])
+    return islice(entries, SizeLimits.files)
 
 
 def _entries(
-    folder: int, ignore: Sequence[str] = (), path: str = ""
+    folder: int, ignore: Sequence[str], path: str = ""
 ) -> Iterator[tuple[str, int, str]]:
     """(path, open folder, name) of all below a folder, notebooks first; no link passed.
 

@@ -127,6 +127,58 @@ def test_what_is_changed_after_handing_in_counts_from_then(exchange, monkeypatch
     assert "was last changed at" in exchange.told
 
 
+def _ignored_ones_in_front(folder: Path) -> None:
+    (folder / "00.ipynb").mkdir()
+    for n in range(500):
+        (folder / "00.ipynb" / f"{n}.pyc").write_text("")
+
+
+def _closed_one_in_front(folder: Path) -> None:
+    (folder / "00.ipynb").mkdir()
+    (folder / "00.ipynb" / "closed").write_text("")
+
+
+@pytest.mark.parametrize("hide", [_ignored_ones_in_front, _closed_one_in_front])
+def test_a_late_change_cannot_hide_behind_other_files(exchange, monkeypatch, hide):
+    monkeypatch.setattr(collect, "_COPYING", datetime.timedelta(seconds=0.3))
+    look = os.stat
+
+    def stat(name, **more):  # as in a folder that only its owner may pass
+        if name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return look(name, **more)
+
+    monkeypatch.setattr(os, "stat", stat)
+    folder = exchange.submit("eve")
+    hide(folder)
+    time.sleep(0.6)
+    changed = time.time()
+    with (folder / f"{UNIT}.ipynb").open("r+") as file:  # the folder stays as it was
+        file.write("better")
+    exchange.collect()
+    assert exchange.text("eve") == "better"
+    assert exchange.late_by("eve", changed) > -0.1
+
+
+def test_a_change_while_it_is_collected_counts_from_then(exchange, monkeypatch):
+    monkeypatch.setattr(collect, "_COPYING", datetime.timedelta(seconds=0.3))
+    folder = exchange.submit("eve")
+    look, changed = collect._last_change, []
+
+    def last_moment(*args):
+        found = look(*args)
+        time.sleep(0.6)
+        changed.append(time.time())
+        (folder / f"{UNIT}.ipynb").write_text("better")
+        return found
+
+    monkeypatch.setattr(collect, "_last_change", last_moment)
+    exchange.collect()
+    assert exchange.text("eve") == "better"
+    assert exchange.late_by("eve", changed[0]) > -0.1
+    assert "eve: changed while it was collected" in exchange.told
+
+
 def test_the_last_one_in_time_can_be_asked_for(exchange, monkeypatch):
     exchange.submit("ada", "in time")
     due = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
@@ -215,10 +267,10 @@ def test_what_disappears_while_it_is_looked_at_stops_nobody(exchange, monkeypatc
     exchange.submit("ada")
     look = collect._last_change
 
-    def vanishing(folder):
+    def vanishing(folder, ignore):
         if folder == gone:
             shutil.rmtree(folder)
-        return look(folder)
+        return look(folder, ignore)
 
     monkeypatch.setattr(collect, "_last_change", vanishing)
     exchange.collect()
