@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-MOST_MEMBERS = 50_000
-MOST_BYTES = 8 << 30  # unpacked, in all
+# Of a whole class, in which some hand in thousands of files. What a member holds is
+# bounded where it is read.
+MOST_MEMBERS = 500_000
 _UTF8 = 0x800  # flag: the name is in UTF-8
 _ENCRYPTED = 0x1
 NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
@@ -104,8 +105,6 @@ class Archive:
         infos = self._zip.infolist()
         if len(infos) > MOST_MEMBERS:
             raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
-        if sum(info.file_size for info in infos) > MOST_BYTES:
-            raise NotPlaced(f"unpacked, it is larger than {MOST_BYTES >> 30} GB")
         end = 0  # members that share bytes are how small archives become huge ones
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:

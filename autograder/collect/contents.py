@@ -39,10 +39,13 @@ def contents(
         left -= len(data)
         files[path] = data
     if not _notebooks(files):
+        left = limits.total  # for all of them together
         for path, member in attempt.files.items():
             if path in files and path.lower().endswith(".zip"):
                 try:
-                    files |= _unpacked(archive, member, limits.files, limits.total)
+                    unpacked = _unpacked(archive, member, limits, left)
+                    left -= sum(map(len, unpacked.values()))
+                    files |= unpacked
                 except NotPlaced as reason:
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
@@ -57,17 +60,20 @@ def _notebooks(files: Iterable[str]) -> list[str]:
 
 
 def _unpacked(
-    archive: Source, member: Member, most_files: int, most_bytes: int
+    archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
 ) -> dict[str, bytes]:
     """The files of a zip that a student handed in instead of a notebook.
+
+    Args:
+        most_bytes: unpacked.
 
     Raises:
         NotPlaced: it is none, too large, or made to deceive.
     """
     files: dict[str, bytes] = {}
-    with inside(archive, member, most_bytes) as packed:
+    with inside(archive, member, limits.total) as packed:
         strip_top(packed)
-        for one in packed.members[:most_files]:
+        for one in packed.members[: limits.files]:
             if one.name.rpartition("/")[2].casefold() not in RESERVED:
                 files[one.name] = packed.read(one, most_bytes)
                 most_bytes -= len(files[one.name])

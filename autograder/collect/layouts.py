@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from autograder.collect.archive import Member, NotPlaced
+from autograder.collect.archive import Member, NotPlaced, printable
 from autograder.collect.sources import Source
 from autograder.course.errors import CourseError
 from autograder.grading.intake import parse_stamp
@@ -170,7 +170,7 @@ def attempts(
     if layout.lms == "Blackboard":
         prefix = _prefix({match["head"] for _, match in matched}, known)
     if layout.lms == "Gradescope":
-        people = _submitters(archive)
+        people = _submitters(archive, {member.name for member, _ in matched})
     found: dict[tuple[object, ...], Attempt] = {}
     for member, match in sorted(matched, key=lambda pair: _order(pair[1])):
         parts = match.groupdict()
@@ -263,10 +263,14 @@ _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 Submitted = tuple[tuple[Submitter, ...], datetime.datetime | None]
 
 
-def _submitters(archive: Source) -> dict[str, Submitted]:
-    """Who handed in each submission, and when, by its number."""
+def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
+    """Who handed in each submission, and when, by its number.
+
+    Args:
+        handed_in: the names of what students have handed in.
+    """
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
-    files = [m for m in files if m.name.count("/") <= 1]
+    files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
     if len(files) != 1:
         raise NotPlaced(
             f"it has no {_METADATA}, which says who the submissions are from"
@@ -294,8 +298,8 @@ def _list(value: object) -> Sequence[dict[str, Any]]:
 
 
 def _person(entry: dict[str, Any]) -> Submitter:
-    sid, name, email = (str(entry.get(k) or "") for k in (":sid", ":name", ":email"))
-    return Submitter(sid, name, email)
+    told = (str(entry.get(k) or "") for k in (":sid", ":name", ":email"))
+    return Submitter(*map(printable, told))
 
 
 def _stamp(value: object) -> datetime.datetime | None:

@@ -151,9 +151,10 @@ def _require(condition: bool, reason: str) -> None:
 def _size(entry: dict[str, Any], limits: Limits) -> int:
     """The bytes that a value takes after the header, from its checked description."""
     _require(isinstance(entry, dict) and isinstance(entry["name"], str), "bad value")
+    texts = [entry[kind] for kind in ("text", "other") if kind in entry]
+    _require(all(isinstance(text, str) for text in texts), "bad text")
     if "dtype" not in entry:
-        text = entry["text"] if "text" in entry else entry["other"]
-        _require(isinstance(text, str), "bad text")
+        _require(bool(texts), "bad value")
         return 0
     shape, dtype = entry["shape"], entry["dtype"]
     _require(isinstance(shape, list) and len(shape) <= limits.rank, "bad shape")

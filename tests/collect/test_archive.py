@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autograder.collect import archive as archives
 from autograder.collect import layouts, place
 from autograder.collect.roster import Roster
-from tests.collect.course import ADA, BOB, EARLY, GOOD, entry
+from tests.collect.course import ADA, BOB, EARLY, GOOD, GRADESCOPE, entry
 from tests.tiny_course import UNIT
 
 
@@ -82,6 +82,44 @@ def test_a_zip_bomb_costs_its_author_only(course):
     assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
 
 
+def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
+    path = course.zip(
+        *((f"malloryeve_12347_{n}_{n}.bin", b"x") for n in range(4)), GOOD
+    )
+    data = bytearray(path.read_bytes())
+    for n in range(4):  # four gigabytes each, as it says
+        start = data.rindex(b"malloryeve_12347_%d" % n) - 46
+        data[start + 24 : start + 28] = struct.pack("<I", 0xFFFFFFF0)
+    path.write_bytes(data)
+    told = course.collect(path)
+    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
+
+
+def test_a_file_called_like_gradescope_s_own_costs_nobody_anything(course):
+    path = course.zip(
+        ("submission_3001/attention.ipynb", ADA),
+        ("submission_3001/submission_metadata.yml", b"submission_3001: {}"),
+        ("submission_metadata.yml", GRADESCOPE.encode()),
+    )
+    assert not [o for o in course.collect(path).values() if o.needs_person]
+    assert course.notebook("ada") == course.notebook("bob") == ADA
+
+
+def test_a_name_that_somebody_chose_cannot_steer_a_terminal(course):
+    metadata = r"""
+submission_1:
+  :submitters:
+  - {":name": "\e[2J\nAda \ud800", ":sid": "\r9", ":email": "\e]0;x\a"}
+"""
+    path = course.zip(
+        ("x/submission_1/a.ipynb", ADA),
+        ("x/submission_metadata.yml", metadata.encode()),
+    )
+    lines = place.as_text(course.collect(path).values()).splitlines()
+    assert len(lines) == 3  # hers, a blank one and the sums
+    assert all(line.isprintable() for line in lines)
+
+
 def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
     overlapping = course.zip(
         ("malloryeve_12347_1_a.ipynb", bytes(range(256)) * 40), GOOD
@@ -94,8 +132,6 @@ def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
     cut = course.zip(GOOD)
     cut.write_bytes(cut.read_bytes()[:-30])
     assert "not a readable zip" in course.collect(cut)[""].says
-    monkeypatch.setattr(archives, "MOST_BYTES", 10)
-    assert "unpacked" in course.collect(course.zip(GOOD))[""].says
     monkeypatch.setattr(archives, "MOST_MEMBERS", 0)
     assert "members" in course.collect(course.zip(GOOD))[""].says
     assert course.placed == {}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.collect.course import ADA
+from dataclasses import replace
+
+from autograder.grading import intake
+from tests.collect.course import ADA, GOOD
 from tests.collect.packed import MOODLE, zipped
 from tests.tiny_course import UNIT
 
@@ -38,3 +41,20 @@ def test_moodle_s_online_text_stays_beside_the_file(course):
     }
     assert not told["ada"].needs_person
     assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
+
+
+def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
+    course, monkeypatch
+):
+    limits = replace(intake.DEFAULTS, total=2 << 20)
+    monkeypatch.setattr(intake, "DEFAULTS", limits)
+    bomb = course.zip(("zeros", bytes(900 << 10))).read_bytes()
+    packed = [
+        (f"malloryeve_12347_{n}_{n}.zip", bomb.replace(b"zeros", b"zero%d" % n))
+        for n in range(9)
+    ]
+    told = course.collect(course.zip(*packed, GOOD))
+    unpacked = [name for name in course.placed["eve"] if name.startswith("zero")]
+    assert len(unpacked) == 2
+    assert "cannot be unpacked: larger than" in told["eve"].says
+    assert course.notebook("ada") == ADA

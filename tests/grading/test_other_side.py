@@ -232,6 +232,11 @@ def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
             for n in ("drawn", "second", "again")
             for what in ("ids", "lengths")
         },
+        {  # their sum is 0, where it may have 64 bits only
+            f"{n}, {what}": torch.tensor([1 << 62] * 4 * (what == "lengths")).long()
+            for n in ("drawn", "second", "again", "alone")
+            for what in ("ids", "lengths")
+        },
     ]
     for report in nonsense:
         assert RAISED in reports(name, lambda side, report=report: report)

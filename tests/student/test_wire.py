@@ -78,6 +78,13 @@ def test_texts_and_other_things_arrive(ends):
         frame({"kind": "a", "values": [{"name": "x"}]}),
         frame({"kind": "a", "values": [{"name": 1, "text": "t"}]}),
         frame({"kind": "a", "values": [{"name": "x", "text": 1}]}),
+        frame({"kind": "a", "values": [{"name": "x", "text": "t", "other": 1}]}),
+        frame(
+            {
+                "kind": "a",
+                "values": [{"name": "x", "dtype": "bool", "shape": [0], "text": 1}],
+            }
+        ),
         frame(
             {"kind": "a", "values": [{"name": "x", "text": "t"}] * (Limits.entries + 1)}
         ),

@@ -122,7 +122,8 @@ def _cell(raw: object) -> StudentCell | None:
     if kind == "heading":  # nbformat 3
         level = raw.get("level")
         kind = "markdown"
-        source = "#" * (level if level in (1, 2, 3, 4, 5, 6) else 1) + " " + source
+        marks = next((n for n in range(1, 7) if n == level), 1)
+        source = "#" * marks + " " + source
     ids = [_text(raw.get("id")), _text(metadata.get("id"))]
     return StudentCell(
         kind if kind in ("code", "markdown") else "raw",

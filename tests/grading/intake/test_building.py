@@ -215,6 +215,14 @@ def test_a_notebook_of_format_3_is_read():
     assert is_solved(notebook)
 
 
+@pytest.mark.parametrize("level", [2.0, 1e999, -1, True, None, [], "2"])
+def test_a_heading_of_an_odd_level_is_no_obstacle(level):
+    odd = {"cell_type": "heading", "level": level, "source": "Numbers"}
+    submission = json.loads(nbformat.writes(solved(RELEASE)))
+    submission["cells"].insert(0, odd)
+    assert is_solved(graded(json.dumps(submission).encode())[0])
+
+
 def test_old_nbgrader_metadata_is_no_obstacle():
     submission = solved(RELEASE)
     for c in submission.cells:
