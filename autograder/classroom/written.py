@@ -24,7 +24,9 @@ from autograder.grading.book import Gradebook, PatientBook
 from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
-_LONGEST = 30_000  # characters of an answer in a table; Excel takes 32,767 in a cell
+# Bytes of an answer in a table, as Excel counts: two for a character, four for a rare
+# one. It takes 65,534 in a cell; what is beyond begins another row.
+_LONGEST = 60_000
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 
@@ -134,7 +136,10 @@ def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
 
 def _cut(text: str) -> str:
     """An answer as a spreadsheet can hold it; the page has all of it."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
+    data = text.encode("utf-16-le", "replace")
+    if len(data) <= _LONGEST:
+        return text
+    return f"{data[:_LONGEST].decode('utf-16-le', 'ignore')} [...]"
 
 
 def take_list(unit: str, root: Path, path: Path) -> int:

@@ -17,6 +17,9 @@ COURSE_FOLDER = "/srv/nbgrader/transformer"
 GRADERS_ENVIRONMENT = "/opt/transformer-course/.venv"
 STUDENTS_ENVIRONMENT = "/opt/transformer"
 FORMGRADER_PORT = 9999  # on this machine only
+# "https://hub.uni.example" gives each server an address of its own below it; without,
+# a page on a student's server can act for a grader who opens it (see the docs).
+SUBDOMAIN_HOST = ""
 
 # --- who may do what -----------------------------------------------------------------
 
@@ -26,6 +29,7 @@ GRADERS = set(grp.getgrnam(GROUP).gr_mem) - {SERVICE_ACCOUNT}
 
 c.Authenticator.allow_all = True  # whoever can log in to the machine
 c.Authenticator.admin_users = ADMINS
+c.JupyterHub.subdomain_host = SUBDOMAIN_HOST
 c.JupyterHub.load_groups = {"graders": {"users": sorted(GRADERS)}}
 c.JupyterHub.load_roles = [
     {
