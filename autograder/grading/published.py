@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,21 @@ class Published:
         self._folder = folder
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other runs from grading the same submission; they wait."""
+    def locked(self, wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Keep other runs from grading the same submission; they wait.
+
+        Args:
+            wait: called before we wait for another run, however long that takes.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    wait()
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
             os.close(descriptor)

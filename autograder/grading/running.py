@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Never
 
@@ -94,7 +95,8 @@ class Run:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
         course, begun = self._keeper.course, Begun(student, final)
         try:
-            begun.kept.enter_context(self._keeper.published(student).locked())
+            kept = self._keeper.published(student)
+            begun.kept.enter_context(kept.locked(partial(self._wait, student)))
             handed_in = course.submission(student, folder, final)
             begun.stamp, begun.texts = handed_in.stamp, handed_in.kept
             for task in handed_in.tasks:
@@ -108,6 +110,12 @@ class Run:
             begun.close()
             raise
         return begun
+
+    def _wait(self, student: str) -> None:
+        self._keeper.log.warning(
+            f"{student} is being graded by another command, perhaps one that was "
+            "stopped (Ctrl-Z): waiting for it"
+        )
 
     def _work(self, task: Task, begun: Begun) -> Work:
         extra = self._keeper.extra.get(task.student)

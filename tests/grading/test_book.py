@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -17,6 +18,8 @@ from nbgrader.preprocessors import (
 )
 
 from autograder.grading.book import Session
+from autograder.grading.published import Published
+from autograder.grading.running import Run
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
@@ -90,6 +93,21 @@ def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
     assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
+
+
+def test_who_waits_for_another_run_says_for_whom(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    other, say = contextlib.ExitStack(), Run._wait
+    other.enter_context(Published(course / "autograded" / "ada" / UNIT).locked())
+
+    def wait(self, student):
+        say(self, student)
+        other.close()  # it goes on, and ends
+
+    monkeypatch.setattr(Run, "_wait", wait)
+    done = autograde(course)
+    assert done["success"]
+    assert "ada is being graded by another command" in done["log"]
 
 
 class _OnSet(RunHere):

@@ -52,18 +52,16 @@ def test_what_is_kept_no_more_goes(folder):
 
 
 def test_another_run_waits_for_the_lock(folder):
-    order, inside = [], threading.Event()
+    order, told = [], threading.Event()
 
     def second() -> None:
-        inside.wait(60)
-        with Published(folder).locked():
+        with Published(folder).locked(told.set):
             order.append("second")
 
     waiting = threading.Thread(target=second)
-    with Published(folder).locked():
+    with Published(folder).locked(lambda: order.append("nobody to wait for")):
         waiting.start()
-        inside.set()
-        waiting.join(0.05)
+        assert told.wait(60)
         order.append("first")
     waiting.join(60)
     assert order == ["first", "second"]
