@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 import time
 import warnings
@@ -282,9 +281,8 @@ def main() -> None:
     if options.json:
         Path(options.json).write_text(json.dumps(results), encoding="utf-8")
     reached = [s for s, _, score in results.get("course", []) if score >= options.goal]
-    print(
-        f"BLEU {options.goal} after {min(reached, default=math.nan) / 60:.2f} minutes"
-    )
+    when = f"after {min(reached) / 60:.2f} minutes" if reached else "was not reached"
+    print(f"BLEU {options.goal} on dev {when}")
 
 
 def _options() -> argparse.Namespace:
