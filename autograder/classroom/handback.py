@@ -71,7 +71,7 @@ def name_for(note: Note, student: Student, unit: str) -> tuple[str, str]:
     if note.lms == "Moodle" and (found := _MOODLE.fullmatch(note.origin)):
         return "moodle", f"{found['head']}_assignsubmission_file_{unit}.html"
     full = f"{student.last_name} {student.first_name} {student.id}".strip()
-    plain = re.sub(r"[^\w@.-]+", "_", full)
+    plain = re.sub(r"[^\w@.+-]+", "_", full)  # an id keeps all that it may hold
     return "pages", f"{plain}_{unit}.html"
 
 

@@ -30,6 +30,10 @@ from autograder.course.files import write
 HOUR = 3600.0
 
 
+class NotGraded(CourseError):
+    """A student's submission could not be graded: that is tried again."""
+
+
 class Steps(Protocol):
     """What a round does with the world."""
 
@@ -40,7 +44,11 @@ class Steps(Protocol):
         """Grade all that is new, but of those who wait."""
 
     def give_back(self, student: str) -> None:
-        """Make a student's page, and release it."""
+        """Make a student's page, and release it.
+
+        Raises:
+            NotGraded: there is nothing to make it of.
+        """
 
 
 @dataclass
@@ -79,6 +87,8 @@ class Watch:
                 self.steps.give_back(student)
             except CourseError as error:
                 failed.append(str(error))
+                if isinstance(error, NotGraded):  # it has cost as much as a grading
+                    self._note(student, done.get(student, {}).get("mark", ""))
                 continue
             self._note(student, there[student])
             yield student
@@ -91,8 +101,12 @@ class Watch:
         return {path.parent.name: _mark(path) for path in folders if path.is_dir()}
 
     def _may(self, noted: dict[str, Any]) -> bool:
-        recent = [t for t in noted.get("times", ()) if t > self.clock() - HOUR]
-        return len(recent) < self.per_hour
+        return len(self._recent(noted)) < self.per_hour
+
+    def _recent(self, noted: dict[str, Any]) -> list[float]:
+        """When a student was graded in the last hour; a clock may have been wrong."""
+        now = self.clock()
+        return [t for t in noted.get("times", ()) if now - HOUR < t <= now]
 
     @property
     def _path(self) -> Path:
@@ -105,9 +119,9 @@ class Watch:
             return {}
 
     def _note(self, student: str, mark: str) -> None:
-        done, now = self._done(), self.clock()
-        times = [t for t in done.get(student, {}).get("times", ()) if t > now - HOUR]
-        done[student] = {"mark": mark, "times": [*times, now]}
+        done = self._done()
+        times = [*self._recent(done.get(student, {})), self.clock()]
+        done[student] = {"mark": mark, "times": times}
         write(self._path, json.dumps(done, indent=1, sort_keys=True))
 
 
@@ -162,7 +176,7 @@ class Commands:
         if student not in self._graded() or (
             unsure and not self._autograde(f"--student={student}")
         ):
-            raise CourseError(f"{student} was not graded; see above")
+            raise NotGraded(f"{student} was not graded; see above")
         self._ask("generate_feedback", self.unit, student, force=True)
         if self.exchange:
             self._ask("release_feedback", self.unit, student)

@@ -63,8 +63,7 @@ class Folder:
         elif not shown.isprintable():
             self.left_out.append((printable(shown), "its name is not plain text"))
         else:
-            time = datetime.datetime.fromtimestamp(int(status.st_mtime))
-            self.members.append(Member(shown, status.st_size, time, path))
+            self.members.append(Member(shown, status.st_size, _time(status), path))
         if len(self.members) > MOST_MEMBERS:
             raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
 
@@ -82,6 +81,14 @@ class Folder:
         if len(data) > most:
             raise NotPlaced(f"larger than {most >> 20} MB")
         return data
+
+
+def _time(status: os.stat_result) -> datetime.datetime | None:
+    """When a file was last changed, by whoever made it; None if no calendar has it."""
+    try:
+        return datetime.datetime.fromtimestamp(int(status.st_mtime))
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 @contextmanager

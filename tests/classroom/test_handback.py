@@ -64,6 +64,12 @@ def test_canvas_finds_student_and_file_in_the_name(name):
     assert numbers[:2] == ["12", "34"]
 
 
+def test_no_two_ids_share_a_page():
+    ids = ("a+b", "a_b", "a@b", "a.b", "a-b")
+    made = {handback.name_for(Note(), handback.Student(one), UNIT) for one in ids}
+    assert len(made) == len(ids)
+
+
 @pytest.mark.parametrize(
     "origin",
     [

@@ -21,10 +21,10 @@ UNIT = "01_numbers"
 
 
 class World:
-    """Notes what a round asks for; ``fails`` on whom to stop."""
+    """Notes what a round asks for; ``fails`` on whom to stop, ``with_`` what."""
 
     def __init__(self):
-        self.asked, self.fails = [], ""
+        self.asked, self.fails, self.with_ = [], "", CourseError
 
     def collect(self):
         self.asked.append("collect")
@@ -34,7 +34,7 @@ class World:
 
     def give_back(self, student):
         if student == self.fails:
-            raise CourseError("killed")
+            raise self.with_("killed")
         self.asked.append(student)
 
 
@@ -98,6 +98,31 @@ def test_one_whose_feedback_fails_keeps_nobody_waiting(watched, world, tmp_path)
         list(watched.round())
     world.fails = ""
     assert list(watched.round()) == ["ada"], "bob has his"
+
+
+def test_who_cannot_be_graded_is_tried_no_more_often_than_others(
+    watched, world, tmp_path, now
+):
+    hand_in(tmp_path, "eve", "1")
+    world.fails, world.with_ = "eve", watch.NotGraded
+    for _ in range(2):
+        with pytest.raises(CourseError, match="killed"):
+            list(watched.round())
+    tried = len(world.asked)
+    assert list(watched.round()) == [] and world.asked[tried:] == ["collect"]
+    now[0] += HOUR + 1
+    world.fails = ""
+    assert list(watched.round()) == ["eve"], "and is not forgotten"
+
+
+def test_a_clock_that_was_wrong_holds_nobody(watched, tmp_path, now):
+    now[0] += 1_000 * HOUR
+    for text in ("1", "22"):
+        hand_in(tmp_path, "ada", text)
+        assert list(watched.round()) == ["ada"]
+    now[0] -= 1_000 * HOUR
+    hand_in(tmp_path, "ada", "333")
+    assert list(watched.round()) == ["ada"]
 
 
 def test_there_is_one_watch_of_an_assignment(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -48,6 +49,22 @@ def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_pat
     told = course.collect(tmp_path / "unpacked")
     assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
     assert told[f"submissions/{CANVAS_BOB}"].says == "it is a link or a device"
+
+
+@pytest.mark.parametrize("time", [-(1 << 40), 0, 1 << 40, 1 << 60])
+def test_a_time_of_no_calendar_stops_nobody(course, tmp_path, monkeypatch, time):
+    (tmp_path / "unpacked").mkdir()
+    for name, data in ((CANVAS_ADA, ADA), (CANVAS_BOB, BOB)):
+        (tmp_path / "unpacked" / name).write_bytes(data)
+    look = Path.lstat
+
+    def lstat(path):  # as on a file system with room for it
+        status = list(look(path))
+        status[8] = time if path.name == CANVAS_BOB else status[8]
+        return os.stat_result(status)
+
+    monkeypatch.setattr(Path, "lstat", lstat)
+    assert set(course.collect(tmp_path / "unpacked")) == {"ada", "bob"}
 
 
 # --- late ----------------------------------------------------------------------------
