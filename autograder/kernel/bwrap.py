@@ -10,7 +10,15 @@ from pathlib import Path
 from autograder.kernel.confine import HOME, MB, ConfinementError, Policy, Room
 
 HERE = Path(__file__).resolve().parent
-_INSIDE = ("__init__.py", "confine", "bwrap.py", "kit.py", "without.py", "sparing.py")
+_INSIDE = (
+    "__init__.py",
+    "confine",
+    "bwrap.py",
+    "kit.py",
+    "without.py",
+    "app.py",
+    "sparing.py",
+)
 
 
 def command(policy: Policy, room: Room, module: str) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from autograder.kernel import confine, without
 
@@ -48,69 +48,34 @@ def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, st
     }
 
 
+def prepare(folder: Path) -> None:
+    """Make the kernel that `run` connects; IPython's files are in `folder`.
+
+    Below bubblewrap that is in the box, else once in the server.
+    """
+    from autograder.kernel.app import BoxedKernelApp
+
+    fork_by_default()
+    BoxedKernelApp.instance().prepare(folder)
+
+
 def run(
     connection: dict[str, Any], listeners: list[int], arguments: list[str], level: str
 ) -> None:
-    """Serve the kernel until it is told to stop.
+    """Serve the prepared kernel until it is told to stop.
 
     `listeners` are bound sockets in the order of `CHANNELS`; `connection` is what a
     connection file holds; `arguments` are extra arguments of ipykernel.
     """
-    import zmq
-    from ipykernel.heartbeat import Heartbeat
-    from ipykernel.kernelapp import IPKernelApp
-    from jupyter_client.connect import KernelConnectionInfo
-    from traitlets import DottedObjectName, Type
+    from autograder.kernel.app import BoxedKernelApp
 
-    from autograder.kernel.sparing import SparingKernel, SparingStream, spare
-
-    ports = [connection[f"{name}_port"] for name in CHANNELS]
-    sockets = dict(zip(ports, listeners, strict=True))
-
-    class BoundHeartbeat(Heartbeat):
-        def _try_bind_socket(self) -> None:
-            self.socket.setsockopt(zmq.USE_FD, sockets[self.port])
-            super()._try_bind_socket()  # type: ignore[no-untyped-call]
-
-    class BoxedKernelApp(IPKernelApp):
-        kernel_class = Type(SparingKernel)
-        outstream_class = DottedObjectName(f"{SparingStream.__module__}.SparingStream")
-
-        def _configure_logging(self) -> None:
-            """A box's log has no reader."""
-
-        def init_connection_file(self) -> None:
-            self.load_connection_info(cast(KernelConnectionInfo, connection))
-
-        def write_connection_file(self, **_: Any) -> None:
-            """The client has it; the box has no need of it."""
-
-        def _try_bind_socket(self, s: zmq.Socket[bytes], port: int) -> int:
-            s.setsockopt(zmq.USE_FD, sockets[port])
-            bound = super()._try_bind_socket(s, port)  # type: ignore[no-untyped-call]
-            return int(bound)
-
-        def init_heartbeat(self) -> None:
-            address = (self.transport, self.ip, self.hb_port)
-            heart = BoundHeartbeat(zmq.Context(), address)  # type: ignore[no-untyped-call]
-            self.heartbeat = heart
-            self.heartbeat.start()
-
-        def init_control(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
-            """The debugger reaches the shell by its path, which is not in the box."""
-            shell, self.shell_socket = self.shell_socket, _NoEndpoint()
-            super().init_control(context)  # type: ignore[no-untyped-call]
-            self.shell_socket = shell
-
-    fork_by_default()
     if level == "landlock":
         without.do_without(Path(os.environ["TMPDIR"]))
-    app: Any = BoxedKernelApp.instance()
-    app.initialize(["--IPKernelApp.connection_file=/none", *arguments])
-    spare(app)
+    app = BoxedKernelApp.instance()
+    app.connect(connection, listeners, arguments)
     if level == "landlock":
         without.run_commands_by_pipe(app.shell)
-    app.start()
+    app.start()  # type: ignore[no-untyped-call]
 
 
 def fork_by_default() -> None:
@@ -125,13 +90,6 @@ def fork_by_default() -> None:
     context._default_context._default_context = chosen  # type: ignore[attr-defined]
 
 
-class _NoEndpoint:
-    """Stands for a socket that has no address to connect to."""
-
-    def getsockopt(self, _: int) -> bytes:
-        return b""
-
-
 def _cold() -> None:
     """Below bubblewrap: read what the supervisor wrote, close the inner walls, run."""
     request = json.loads(os.environ.pop("AUTOGRADER_COLD"))
@@ -142,6 +100,7 @@ def _cold() -> None:
         os.set_inheritable(fd, False)
     os.write(request["status"], b"ok")
     os.close(request["status"])
+    prepare(Path(os.environ["IPYTHONDIR"]))
     run(request["connection"], request["listeners"], request["arguments"], "bwrap")
 
 

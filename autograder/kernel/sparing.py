@@ -92,6 +92,7 @@ class SparingKernel(IPythonKernel):
     """A kernel that says when it is idle, and not that it is busy before."""
 
     shell_class = Type(ZMQInteractiveShell)
+    _supports_kernel_subshells = False  # its messages come one after the other
 
     def _publish_status(self, status: str, *rest: Any, **more: Any) -> None:
         if status != "busy":

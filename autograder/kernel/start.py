@@ -146,7 +146,8 @@ def _freshen() -> None:
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()
     if torch := sys.modules.get("torch"):
-        torch.manual_seed(int.from_bytes(os.urandom(7), "little"))
+        # Not of all devices: what a process first does with another one seeds it.
+        torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "little"))
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.path[:] = ["", *(path for path in sys.path if os.path.exists(path))]

@@ -22,7 +22,7 @@ WARM = (
     *("IPython.core.magics.execution", "IPython.core.magics.ast_mod"),
     *("IPython.extensions.storemagic", "IPython.utils.wildcard", "asttokens"),
     *("executing", "executing.executing", "pexpect", "pdb", "faulthandler"),
-    "autograder.kernel.sparing",
+    "autograder.kernel.app",
 )
 # Slow ones, by the word in a notebook's code that asks for them. An optimiser's first
 # step imports torch._dynamo: more than a second. PyTorch's own attention asks at its

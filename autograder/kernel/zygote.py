@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from autograder.kernel import confine, kit, selftest, supervisor
+from autograder.kernel import confine, inside, kit, pages, selftest, supervisor
 from autograder.kernel.cgroup import Hierarchy
 from autograder.kernel.confine import Policy
 from autograder.kernel.launch import imported
@@ -33,6 +33,7 @@ from autograder.kernel.slot import remove_tree
 from autograder.kernel.warm import ON_DEMAND, WARM
 
 LARGEST_REQUEST = 1 << 16
+_MANY = 4  # boxes: where so many were asked for, more will be
 
 
 class UnfitError(RuntimeError):
@@ -65,6 +66,12 @@ def preload() -> list[str]:
     return broken
 
 
+def ready_to_fork() -> None:
+    """All is imported: leave behind what forks would only take apart."""
+    sys.path_importer_cache.clear()  # what folders hold, as the server sees them
+    imported()
+
+
 def check_fitness() -> None:
     """Raises UnfitError over a second thread or a module that ships to nobody."""
     if (threads := len(os.listdir("/proc/self/task"))) != 1:
@@ -88,6 +95,7 @@ class Server:
         self.listener.bind(str(run / "zygote"))
         self.listener.listen(64)
         self.clients: list[socket.socket] = []  # that have not asked yet
+        self.forked = 0  # boxes so far
         self.unfit = ""  # why no kernel may be forked any more
 
     def serve(self) -> None:
@@ -117,7 +125,11 @@ class Server:
         if self.unfit:
             slot = Path(request["slot"]).name
             client.send(json.dumps({"slot": slot, "error": self.unfit}).encode())
-        elif os.fork() == 0:
+            return
+        self.forked += 1
+        if self.forked == _MANY:
+            pages.gather()
+        if os.fork() == 0:
             self._become_supervisor(client)
 
     def _import(self, names: Iterable[str]) -> None:
@@ -126,7 +138,7 @@ class Server:
         if missing := [n for n in names if n in known and n not in sys.modules]:
             gc.disable()
             import_all(missing)
-            imported()
+            ready_to_fork()
             try:
                 check_fitness()
             except UnfitError as error:
@@ -205,11 +217,14 @@ def main() -> None:
 def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any]]:
     """Everything before the first request. Raises UnfitError and what imports raise."""
     level, reasons = selftest.probe(_view, settings["level"])
-    broken = preload() if level != "bwrap" else []
+    run, broken = Path(settings["run"]), []
+    if level != "bwrap":
+        broken = preload()
+        inside.prepare(run / "ipython")
     check_fitness()
     groups = Hierarchy().place()
-    server = Server(Path(settings["run"]), level, life, groups)
-    imported()
+    server = Server(run, level, life, groups)
+    ready_to_fork()
     greeting = {"level": level, "reasons": reasons, "broken": broken}
     return server, {**greeting, "grouped": groups is not None}
 
