@@ -25,14 +25,15 @@ c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
 # Grading: submissions are repaired or refused one by one, run in boxes, and judged
-# outside of them; scores come from the judge's records.
+# outside of them; scores come from the judge's records. nbgrader's CheckCellMetadata is
+# not among the steps: a rebuilt notebook has the course's metadata, and those are looked
+# at once, when the course is read.
 converter.install()
 c.Autograde.autograde_preprocessors = [
     "autograder.grading.execute.JudgedExecute",
     "autograder.grading.feedback.CleanOutputs",
     "autograder.grading.scores.SaveVerdicts",
     "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
 c.JudgedExecute.notebook_seconds = 600

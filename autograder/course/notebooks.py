@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import nbformat
@@ -55,6 +56,13 @@ def parse(text: str, path: Path) -> NotebookNode:
     except _DAMAGED:
         what = "is damaged: it is no notebook" if text.strip() else "is empty"
         raise CourseError(f"{path} {what}; {remedy(path)}") from None
+    return notebook
+
+
+@functools.lru_cache(maxsize=8)
+def shared(text: str) -> NotebookNode:
+    """A notebook of the course's, read once for all submissions: not to be changed."""
+    notebook: NotebookNode = nbformat.reads(text, as_version=4)
     return notebook
 
 

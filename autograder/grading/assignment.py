@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.preprocessors import CheckCellMetadata
@@ -18,7 +17,7 @@ from traitlets.config import Config
 
 from autograder import __version__
 from autograder.course.errors import CourseError
-from autograder.course.notebooks import parse, text_of
+from autograder.course.notebooks import parse, shared, text_of
 from autograder.grading.book import Gradebook
 from autograder.grading.intake import (
     File,
@@ -105,8 +104,8 @@ class Assignment:
         try:
             if reason:
                 raise Refused(reason)
-            parsed = nbformat.reads(release, as_version=4)
-            path, chosen = find_notebook(files, f"{name}.ipynb", parsed, self.limits)
+            ours = shared(release)
+            path, chosen = find_notebook(files, f"{name}.ipynb", ours, self.limits)
             data, repairs = files[path].data, repairs + chosen
         except Refused as refusal:
             reason = str(refusal)
@@ -141,7 +140,7 @@ class Assignment:
             CourseError: it has not.
         """
         for name, (source, _) in self.notebooks.items():
-            cells = filter(is_grade, nbformat.reads(source, as_version=4).cells)
+            cells = filter(is_grade, shared(source).cells)
             points = {c.metadata.nbgrader.grade_id: _points(c) for c in cells}
             try:
                 notebook = book.find_notebook(name, self.name)

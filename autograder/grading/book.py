@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session as SqlSession
 from autograder.course.errors import CourseError
 
 Result = TypeVar("Result")
+Row = TypeVar("Row", api.Grade, api.Comment)
 ScoresByCell = dict[str, float | None]  # grade id -> automatic score
 
 
@@ -115,9 +116,7 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         notebook = self.find_submission_notebook(*names)
         notebook.late_submission_penalty = None
         for grade in notebook.grades:
-            grade.auto_score = score
-            by_hand = grade.manual_score is not None
-            grade.needs_manual_grade = score is None or by_hand
+            set_score(grade, score)
         for one in notebook.comments:
             one.auto_comment = comment
 
@@ -189,6 +188,29 @@ def _passes(error: OperationalError) -> bool:
         "authentication failed", "does not exist",
     )  # fmt: skip
     return not any(word in str(error.orig).lower() for word in lasting)
+
+
+def rows_of(
+    book: api.Gradebook, kind: type[Row], student: str, assignment: str, name: str
+) -> dict[str, Row]:
+    """The grades of a submitted notebook, or its comments, by grade id: in one query.
+
+    nbgrader looks for each by itself, through seven tables.
+    """
+    rows = (
+        book.db.query(api.BaseCell.name, kind)
+        .select_from(kind)
+        .join(api.BaseCell, kind.cell_id == api.BaseCell.id)
+        .join(api.SubmittedNotebook, kind.notebook_id == api.SubmittedNotebook.id)
+    )
+    its = (api.SubmittedAssignment.student_id == student, api.Notebook.name == name)
+    return dict(of_assignment(rows, assignment).filter(*its).all())
+
+
+def set_score(grade: api.Grade, score: float | None) -> None:
+    """Set an automatic score; without one, or beside one by hand, a person looks."""
+    grade.auto_score = score
+    grade.needs_manual_grade = grade.manual_score is not None or score is None
 
 
 def grades_of(book: api.Gradebook, assignment: str, *columns: Any) -> Query[Any]:

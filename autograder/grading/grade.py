@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
+from autograder.course.notebooks import shared
 from autograder.grading.intake import Refused, rebuild
 from autograder.grading.settings import Preprocessor, loaded
 from autograder.grading.task import KEY, Graded, Task, resources_of
@@ -34,8 +34,7 @@ def grade(task: Task) -> Graded:
 
 
 def _grade(task: Task) -> Graded:
-    source = nbformat.reads(task.source, as_version=4)
-    release = nbformat.reads(task.release, as_version=4)
+    source, release = shared(task.source), shared(task.release)
     resources = resources_of(task)
     try:
         if task.refused:

@@ -11,6 +11,7 @@ import nbformat
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
+from autograder.course.notebooks import shared
 from autograder.grading.assignment import Assignment
 from autograder.grading.book import GradebookError, PatientBook
 from autograder.grading.faults import Undecided
@@ -131,6 +132,4 @@ class Keeper:
 
 def _blank(task: Task) -> nbformat.NotebookNode:
     """The course's notebook with nothing of the student's."""
-    texts = (task.source, task.release)
-    source, release = (nbformat.reads(text, as_version=4) for text in texts)
-    return rebuild(source, release, None)[0]
+    return rebuild(shared(task.source), shared(task.release), None)[0]

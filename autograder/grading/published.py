@@ -81,8 +81,9 @@ class Published:
             else:
                 path.unlink(missing_ok=True)
         self._clear({*KEPT, *(f"{other}.ipynb" for other in others)})
-        text = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
-        write(self._folder / f"{name}.ipynb", text)
+        # Without nbformat's look at it by the schema, of which only the log would tell:
+        # it is the course's, rebuilt, and what cells show was looked at as it came.
+        write(self._folder / f"{name}.ipynb", nbformat.v4.writes(notebook))
 
     def _clear(self, expected: Collection[str]) -> None:
         """Remove what another grader, or a run that was cut off, left behind."""

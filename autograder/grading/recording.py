@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 
+from nbgrader.api import Grade
 from traitlets.config import Config
 
 from autograder.grading import extensions
-from autograder.grading.book import Gradebook, ScoresByCell, sharing
+from autograder.grading.book import Gradebook, ScoresByCell, rows_of, sharing
 from autograder.grading.grade import run_all
 from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task, resources_of
@@ -40,9 +41,7 @@ def record(
         resources["nbgrader"]["db_url"] = db_url
         with sharing(book, stages):
             run_all(stages, graded.notebook, resources, config)
-    notebook = book.find_submission_notebook(
-        task.notebook, task.assignment, task.student
-    )
-    scores = {grade.name: grade.auto_score for grade in notebook.grades}
+    grades = rows_of(book, Grade, *names, task.notebook)
+    scores = {name: grade.auto_score for name, grade in grades.items()}
     book.finish()
     return scores

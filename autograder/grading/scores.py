@@ -6,10 +6,18 @@ import math
 from typing import Any
 
 from nbformat import NotebookNode
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
 from nbgrader.preprocessors import SaveAutoGrades
-from nbgrader.utils import determine_grade, is_solution
+from nbgrader.utils import (
+    compute_checksum,
+    determine_grade,
+    is_grade,
+    is_solution,
+    is_task,
+)
 
 from autograder.grading import index
+from autograder.grading.book import Row, rows_of, set_score
 from autograder.grading.check_cell import check_cell
 from autograder.grading.faults import Undecided
 from autograder.grading.record import VERDICT, Record
@@ -26,19 +34,18 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         self._records = nb.metadata[VERDICT]["checks"]
         self._submission = identity(resources)
-        nb, resources = super().preprocess(nb, resources)
+        its = resources["nbgrader"]
+        names = its["student"], its["assignment"], its["notebook"]
+        with Gradebook(its["db_url"]) as book:
+            grades = rows_of(book, Grade, *names)
+            comments = rows_of(book, Comment, *names)
+            for cell in nb.cells:
+                if is_grade(cell):
+                    set_score(_its(cell, grades), self._score(cell))
+                if is_solution(cell) or is_task(cell):
+                    _its(cell, comments).auto_comment = _comment(cell)
+            book.db.commit()
         return nb, resources
-
-    def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
-        grade_id = cell.metadata.nbgrader.grade_id
-        grade = self.gradebook.find_grade(
-            grade_id, self.notebook_id, self.assignment_id, self.student_id
-        )
-        grade.auto_score = self._score(cell)
-        grade.needs_manual_grade = (
-            grade.manual_score is not None or grade.auto_score is None
-        )
-        self.gradebook.db.commit()
 
     def _score(self, cell: NotebookNode) -> float | None:
         grade_id = cell.metadata.nbgrader.grade_id
@@ -70,6 +77,20 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
             raise Undecided(f"{name} came with the verdict on another submission")
         if not 0.0 <= record.points <= most + _ROUNDING:
             raise Undecided(f"{name} came with {record.points:g} of {most:g} points")
+
+
+def _its(cell: NotebookNode, rows: dict[str, Row]) -> Row:
+    """The row of a cell. Raises MissingEntry: the gradebook has none."""
+    name = cell.metadata.nbgrader.grade_id
+    if name not in rows:
+        raise MissingEntry(f"the gradebook has no row for {name}")
+    return rows[name]
+
+
+def _comment(cell: NotebookNode) -> str | None:
+    """nbgrader's word on an answer that is as it was released."""
+    untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+    return "No response." if untouched and not is_task(cell) else None
 
 
 def most_points(exercise: str, cell: NotebookNode) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from jsonschema import ValidationError
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
@@ -54,6 +55,15 @@ def test_the_courses_files_replace_the_students_but_for_those_exempt(root, folde
     (task,) = exempt.submission("ada", folder, final=True).tasks
     assert task.files["model.bin"] == b"student"
     assert "timestamp.txt" not in task.files
+
+
+def test_the_metadata_of_the_courses_cells_are_looked_at_when_it_is_read(root):
+    path = root / "source" / f"{UNIT}.ipynb"
+    source = tiny.source_notebook()
+    tiny.cell(source, "numbers-double").metadata.nbgrader.points = -1.0
+    path.write_bytes(tiny.data(source))
+    with pytest.raises(ValidationError, match="may be corrupted"):
+        loaded(root)
 
 
 def test_no_file_of_a_student_stands_in_the_way_of_the_courses(root, folder):

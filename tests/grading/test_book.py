@@ -13,19 +13,21 @@ import nbformat
 import pytest
 from nbgrader import dbutil
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import (
-    SaveAutoGrades,
-)
+from nbgrader.preprocessors import SaveAutoGrades
+from sqlalchemy import event
 
+from autograder.grading.book import Gradebook as OurGradebook
 from autograder.grading.book import Session
 from autograder.grading.published import Published
 from autograder.grading.running import Run
+from autograder.grading.scores import SaveVerdicts
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
     RunHere,
     autograde,
     good,
+    gradebook,
     graded_students,
     hand_in,
     points,
@@ -151,3 +153,58 @@ def test_a_new_gradebook_is_of_the_version_that_alembic_would_say(tmp_path):
             capture_output=True, text=True, check=True,
         )  # fmt: skip
     assert asked.stdout.split() == [version, "(head)"]
+
+
+class _WithoutChecks(RunHere):
+    """As it runs notebooks that have no judged check."""
+
+    def preprocess(self, nb, resources):
+        nb.metadata["autograder"] = {"checks": {}}
+        return super().preprocess(nb, resources)
+
+
+def test_scores_and_comments_are_those_that_nbgrader_would_write(course):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", tiny.data(tiny.read(course, "release")))  # as released
+    found = []
+    for writer in (SaveAutoGrades, SaveVerdicts):
+        stages = [_WithoutChecks, writer]
+        assert autograde(course, force=True, autograde_preprocessors=stages)["success"]
+        found.append(gradebook(course))
+    assert found[0] == found[1]
+    assert "No response." in found[1]["bob"][2].values()
+
+
+def test_the_rows_of_a_submission_are_asked_for_once(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    asked: list[str] = []
+    made = SaveVerdicts.preprocess
+
+    def counted(self, nb, resources):
+        asked.clear()
+        return made(self, nb, resources)
+
+    def opened(self, *place):
+        begin(self, *place)
+        event.listen(
+            self.engine, "before_cursor_execute", lambda *a: asked.append(str(a[2]))
+        )
+
+    begin = OurGradebook.__init__
+    monkeypatch.setattr(OurGradebook, "__init__", opened)
+    monkeypatch.setattr(SaveVerdicts, "preprocess", counted)
+    stages = [_WithoutChecks, SaveVerdicts]
+    assert autograde(course, autograde_preprocessors=stages)["success"]
+    assert sum("JOIN submitted_notebook" in text for text in asked) == 3
+    assert sum(text.startswith("UPDATE grade") for text in asked) == 1
+
+
+def test_a_cell_without_a_row_is_told_of(course):
+    hand_in(course, "ada", good(course))
+    stages = [_WithoutChecks, SaveVerdicts]
+    autograde(course, autograde_preprocessors=stages)
+    with sqlite3.connect(course / "gradebook.db") as book:
+        book.execute("DELETE FROM comment")
+    result = autograde(course, force=True, autograde_preprocessors=stages)
+    assert not result["success"]
+    assert "the gradebook has no row for" in result["log"]
