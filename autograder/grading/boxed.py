@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import copy
 import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import zmq
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 from nbclient.exceptions import DeadKernelError
@@ -19,14 +17,13 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool, Float, Integer, List, Unicode
 
 from autograder.grading.faults import Undecided
+from autograder.grading.one_cell import OneCell
 from autograder.grading.outputs import CappedOutputs
 from autograder.grading.prompt_client import PromptClient
 from autograder.kernel.client import OURS
-from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
+from autograder.kernel.meter import Budget, Meter, Span, usual_budget
 
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
-_LARGEST_MESSAGE = 16 << 20  # bytes; a larger one ends the kernel's connection
-_MESSAGES_WAITING = 32
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _TIMEOUT = "CellTimeoutError"  # nbgrader's word for it
@@ -133,12 +130,10 @@ class BoxedExecute(CappedOutputs):
     def unheard(self) -> Iterator[None]:
         """Run copies of cells meanwhile, whose outputs are there already."""
         before, self._deaf = self._deaf, True
-        cells = list(self.nb.cells)
         try:
             yield
         finally:
             self._deaf = before
-            self.nb.cells[:] = cells  # nbclient puts what it has run in their place
 
     def run_again(self, start: int, end: int) -> None:
         """Run cells whose outputs are there already, as long as their box may be used.
@@ -188,7 +183,7 @@ class BoxedExecute(CappedOutputs):
         span = Span(self._meter, usual_budget(self.timeout))
         ended = ""
         try:
-            ended = run_sync(self._limited)(cell, index, span, look)
+            ended = self._executed(cell, index, span, look)
         except DeadKernelError:
             self._after_death(index)
         except _NONSENSE:
@@ -199,42 +194,23 @@ class BoxedExecute(CappedOutputs):
             if ended == "time" and span.busy and not self.final:
                 raise Undecided("a cell was cut off on a busy machine")
 
-    async def _limited(
-        self, cell: NotebookNode, index: int, span: Span, look: Look
-    ) -> str:
-        """Execute a cell; why it was interrupted, or ""."""
-        watch = asyncio.ensure_future(self._watch(span, look))
-        run: asyncio.Future[NotebookNode] = asyncio.ensure_future(
-            self.async_execute_cell(cell, index, store_history=True)
-        )
-        both: set[asyncio.Future[Any]] = {run, watch}
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not run.done() and (fault := watch.exception()):
-                raise fault
-            if not run.done():
-                await self._interrupted(run)
-            await run
-        finally:
-            await _cancelled(run)
-            await _cancelled(watch)
-        return watch.result() if not watch.cancelled() else ""
+    def _executed(self, cell: NotebookNode, index: int, span: Span, look: Look) -> str:
+        """Execute a cell; why it was interrupted, or "".
 
-    async def _watch(self, span: Span, look: Look) -> str:
-        """Look until the cell is to be ended; why."""
-        while not (reason := look(span) or self._notebook_is_over(span)):
-            await asyncio.sleep(LOOK_SECONDS)
+        Raises:
+            DeadKernelError: its box has ended.
+        """
+        if not cell.source.strip():
+            return ""
+        asked = OneCell(self, cell, index)
+        reason = asked.heard(lambda: look(span) or self._notebook_is_over(span))
+        if reason:
+            run_sync(self.km.interrupt_kernel)()
+            if asked.heard(Span(self._meter, _TO_END).over):
+                run_sync(self.km.signal_kernel)(signal.SIGKILL)
+                asked.heard(lambda: "")  # its end
+        asked.close()
         return reason
-
-    async def _interrupted(self, run: asyncio.Future[NotebookNode]) -> None:
-        """Interrupt the cell; if it goes on, end its box."""
-        await self.km.interrupt_kernel()
-        patience = Span(self._meter, _TO_END)
-        while not patience.over():
-            await asyncio.wait({run}, timeout=LOOK_SECONDS)
-            if run.done():
-                return
-        await self.km.signal_kernel(signal.SIGKILL)
 
     def _notebook_is_over(self, span: Span) -> str:
         cpu = self._cpu_before + self._meter.cpu
@@ -265,25 +241,15 @@ class BoxedExecute(CappedOutputs):
         assert spec  # nbgrader has looked for it
         spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-box"}
         manager.client_class = f"{PromptClient.__module__}.{PromptClient.__name__}"
-        manager.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
-        manager.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
         return manager
 
     async def _async_check_alive(self) -> None:
         """nbclient's, without a word in the log: what it means is said later."""
-        if self.kc is None or not await self.kc.is_alive():
+        if self.km is None or not await self.km.is_alive():
             raise DeadKernelError("Kernel died")
 
     def _get_timeout(self, cell: NotebookNode | None) -> None:
         """None: nbclient's own clock does not know how busy the machine is."""
-
-
-async def _cancelled(task: asyncio.Future[Any]) -> None:
-    """See that a task has ended, and do not care how."""
-    task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled():
-        task.exception()
 
 
 def _error(name: str, says: str) -> NotebookNode:

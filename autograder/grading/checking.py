@@ -10,8 +10,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat import NotebookNode, from_dict
 
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
@@ -168,8 +167,10 @@ class Checks:
     def _keep(self, cell: NotebookNode, index: int, decision: Decision) -> None:
         """Keep a verdict, to stand in place of what the box printed under the check."""
         points = min(decision.record.points, float(cell.metadata.nbgrader.points))
-        data = {"text/plain": repr(points), "text/html": decision.panel}
-        self._panels[index] = new_output(
-            "execute_result", data, metadata={VERDICT: "verdict"}
-        )
+        # Not by `new_output`, which would look at its own work again by the schema.
+        self._panels[index] = from_dict({
+            "output_type": "execute_result", "execution_count": None,
+            "metadata": {VERDICT: "verdict"},
+            "data": {"text/plain": repr(points), "text/html": decision.panel},
+        })  # fmt: skip
         self._records[cell.metadata.nbgrader.grade_id] = decision.record

@@ -84,11 +84,28 @@ def _points(score: float | None) -> str:
 
 @contextlib.contextmanager
 def above_bar(log: logging.Logger) -> Iterator[None]:
-    """Print log lines above the progress bar, no more of them than before."""
-    before = list(log.handlers)
+    """Print log lines above the progress bar, no more of them than before.
+
+    None is made that nobody prints: nbclient has ten for each cell that it runs.
+    """
+    before, level_before = list(log.handlers), log.level
     level = max((handler.level for handler in before), default=logging.NOTSET)
     with logging_redirect_tqdm([log]):
         for handler in log.handlers:
             if handler not in before:
                 handler.setLevel(level)
-        yield
+        log.setLevel(max(level_before, _least_heard(log)))
+        try:
+            yield
+        finally:
+            log.setLevel(level_before)
+
+
+def _least_heard(log: logging.Logger) -> int:
+    """The least level that a handler prints."""
+    levels = [logging.CRITICAL]
+    here: logging.Logger | None = log
+    while here is not None:
+        levels += [handler.level for handler in here.handlers]
+        here = here.parent if here.propagate else None
+    return min(levels)

@@ -10,7 +10,7 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 from traitlets import Integer
 
-KernelMessage = dict[str, Any]  # of a kernel's
+from autograder.grading.prompt_client import KernelMessage
 
 _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"

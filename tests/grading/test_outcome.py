@@ -1,7 +1,9 @@
 """How submissions fared, in words that a person reads after a run."""
 
+import logging
+
 from autograder.grading.intake import Repair
-from autograder.grading.outcome import Outcome, changes, outcome, summary
+from autograder.grading.outcome import Outcome, above_bar, changes, outcome, summary
 
 KNOWN = {"repairs": [], "refused": "", "scores": {"double": 2.0, "triple": 3.0}}
 
@@ -36,3 +38,29 @@ def test_only_scores_that_were_there_before_can_change():
         "ada      double            1      2",
     ]
     assert changes([Outcome("bob", "graded")]) == []
+
+
+def test_no_line_is_made_that_nobody_prints():
+    log = logging.getLogger("autograder.tests.bar")
+    log.propagate, handler = False, logging.StreamHandler()
+    handler.setLevel(logging.INFO)
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    with above_bar(log):
+        assert not log.isEnabledFor(logging.DEBUG)
+        assert log.isEnabledFor(logging.INFO)
+    assert log.level == logging.DEBUG
+
+
+def test_a_line_that_somebody_above_prints_is_made():
+    log = logging.getLogger("autograder.tests.above")
+    above = log.parent
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.DEBUG)
+    above.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        with above_bar(log):
+            assert log.isEnabledFor(logging.DEBUG)
+    finally:
+        above.removeHandler(handler)
