@@ -63,7 +63,7 @@ def main() -> None:
     found: dict[str, Costs] = {}
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         for unit in options.unit:
-            class_ = _class(unit, options.students)
+            class_ = sample_class(unit, options.students)
             print(f"{unit.label}, {len(class_)} students", file=sys.stderr, flush=True)
             first = next(iter(found.values()), {}).get(PLAIN)
             costs = found[unit.number] = {}
@@ -93,7 +93,8 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _class(unit: Unit, students: int | None) -> dict[str, bytes]:
+def sample_class(unit: Unit, students: int | None) -> dict[str, bytes]:
+    """The first so many students of the sample class, or as many as a unit allows."""
     made = sample.submissions(unit)
     made.pop("isaac")  # ends its own process, and with it the floor's
     return dict(list(made.items())[: students or FEW.get(unit.number, STUDENTS)])

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from nbformat import NotebookNode, from_dict
 
+from autograder.grading import carrying
 from autograder.grading.boxed import BoxedExecute
 from autograder.grading.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
@@ -75,8 +76,6 @@ class Checks:
         failed, self._reached = self._failed(), None
         if all(note.startswith(NOT_SOLVED) for note in failed.values()):
             return
-        from autograder.grading import carrying
-
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             note = failed.get(check.exercise) if check else None
@@ -112,25 +111,22 @@ class Checks:
         """
         if not self._has_second_box(index):
             return
-        from autograder.grading import carrying
-
         with self._boxes.unheard():  # an update of a display would reach the notebook
             question = Question(
-                check.exercise, self._submission, f"{self._key} again", self._seconds
-            )
-            given = carrying.course_version(names)
-            decision = self._decided(question, cell, check, index, given)
+                check.exercise, self._submission, f"{self._key} again", self._seconds,
+                tuple(names),
+            )  # fmt: skip
+            decision = self._decided(question, cell, check, index)
         before = self._records[cell.metadata.nbgrader.grade_id]
         if carrying.is_better(decision.record, before):
-            self._keep(cell, index, carrying.given(decision, names))
+            self._keep(cell, index, decision)
 
     def _decided(
-        self, question: Question, cell: NotebookNode, check: CheckCell, index: int,
-        given: str = "",
-    ) -> Decision:  # fmt: skip
-        """What the judge makes of a check that the box answers, given some code."""
+        self, question: Question, cell: NotebookNode, check: CheckCell, index: int
+    ) -> Decision:
+        """What the judge makes of a check that the box answers."""
         with self._judge.exchange(question) as exchange:
-            self._ask(exchange, cell, check, index, given)
+            self._ask(exchange, cell, check, index)
             decision = exchange.settle()
             self._boxes.count(decision.took)
             if not decision.complete:
@@ -139,9 +135,8 @@ class Checks:
             return exchange.named()
 
     def _ask(
-        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
-        given: str,
-    ) -> None:  # fmt: skip
+        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int
+    ) -> None:
         """Have the box answer the judge, until the cell has ended."""
         ticket, source = secrets.token_hex(8), cell.source
         box = self._boxes.box
@@ -152,8 +147,8 @@ class Checks:
             f"{agent}.serve({check.exercise!r}, {ticket!r},"
             f" lambda: ({check.expression}))"
         )
-        if given:
-            cell.source = f"with {agent}.in_place({given!r}, globals()): {cell.source}"
+        if code := exchange.code:
+            cell.source = f"with {agent}.in_place({code!r}, globals()): {cell.source}"
         try:
             referee = Referee(exchange, box.judge_socket, self._judge.patience)
             self._boxes.run(cell, index, referee.look)

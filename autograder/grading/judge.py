@@ -47,12 +47,14 @@ class Question:
         submission: whose check it is.
         key: what its fresh inputs are drawn from, with the course's secret.
         seconds: CPU time that one answer may take.
+        given: exercises whose course version stands in place of the student's.
     """
 
     exercise: str
     submission: str
     key: str
     seconds: float = 20.0
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Exchange:
         self._line, self._names, self._patience = line, names, patience
         self._asked = False
         self.ready = False  # the box has begun to answer
+        self.code = ""  # which puts in place what the question says is given
         self.heard = time.monotonic()  # when the judge has last said something
         self.decision: Decision | None = None
 
@@ -100,7 +103,7 @@ class Exchange:
         """See that the judge is there, before the box is asked anything."""
         self._asked = True
         self._put({"prepare": request})
-        self._take("prepared")
+        self.code = str(self._take("prepared")["code"])
 
     def ask(self, channel: socket.socket, supervisor: int | None, ticket: str) -> None:
         """Give the judge the box's channel, and the process that watches the box."""
@@ -135,7 +138,7 @@ class Exchange:
         except LineError as error:
             raise Undecided(f"the judge was lost: {error}") from None
 
-    def _take(self, *states: str) -> None:
+    def _take(self, *states: str) -> Message:
         """Receive the next message, which must be this exchange's."""
         try:
             message, _ = self._line.get(self._patience)
@@ -147,6 +150,7 @@ class Exchange:
         self.ready, self.heard = message["state"] != "prepared", time.monotonic()
         if message["state"] in ("decided", "named"):
             self.decision = self._opened(message)
+        return message
 
     def _opened(self, message: Message) -> Decision:
         record = Record.from_json(message["record"])
@@ -201,7 +205,7 @@ class Judge:
         seed = hmac.new(self.secret, drawn, hashlib.sha256).hexdigest()
         exchange = Exchange(self._line, names, self.patience)
         try:
-            exchange.prepare(seed=seed, seconds=question.seconds)
+            exchange.prepare(seed=seed, seconds=question.seconds, given=question.given)
             yield exchange
         finally:
             if not exchange.finished:

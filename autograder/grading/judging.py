@@ -20,6 +20,7 @@ import traceback
 from dataclasses import dataclass, replace
 
 from autograder.bank import specification, specifications
+from autograder.grading import in_place
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.naming import named
 from autograder.grading.questioning import Respondent
@@ -72,8 +73,9 @@ def _answer(message: Message, line: Line) -> None:
     def say(state: str, **more: object) -> None:
         line.put({**names, "state": state, **more}, _REPLY_SECONDS)
 
+    given = message["prepare"].pop("given")
     check = prepared(message["exercise"], **message["prepare"])
-    say("prepared")
+    say("prepared", code=in_place.course_version(given))
     message, descriptors = line.get(math.inf)
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
@@ -97,6 +99,7 @@ def _answer(message: Message, line: Line) -> None:
     seconds = round(time.monotonic() - started, 3)
 
     def tell(state: str, final: Told, more: bool) -> None:
+        final = in_place.given(final, given) if given else final
         record = replace(final.record, seconds=seconds)
         say(state, record=record.to_json(), panel=final.panel,
             complete=box.complete, hindered=box.hindered, took=box.took,

@@ -25,7 +25,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.grading import carrying, feedback, scores  # noqa: F401  (before forks)
+from autograder.grading import feedback, scores  # noqa: F401  (before forks)
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Judge
 from autograder.grading.judging import serve

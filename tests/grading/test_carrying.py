@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.bank import specification
 from autograder.course import ROOT, units
-from autograder.grading import carrying, converter
+from autograder.grading import carrying, converter, in_place
 from autograder.grading.beside import earlier_solutions
 from autograder.grading.check_cell import check_cell
 from autograder.grading.checking import Checks
@@ -156,7 +156,7 @@ def test_what_an_answer_says_stays_in_the_second_box(pristine):
     found = records(pristine, "ivy")["self"]
     assert found["given"] and 0.0 < found["points"] < 14.0
     names: dict = {}
-    exec(carrying.course_version(["attention/scaled_dot_product"]), names)
+    exec(in_place.course_version(["attention/scaled_dot_product"]), names)
     told = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
     assert "sqrt" in told and told not in path.read_text()
@@ -242,7 +242,8 @@ def test_what_an_exercise_builds_on_is_known_through_others():
 
 
 def test_the_courses_version_brings_its_imports():
-    code = carrying.course_version(["attention/scaled_dot_product"])
+    code = in_place.course_version(["attention/scaled_dot_product"])
     names: dict = {}
     exec(code, names)
     assert callable(names["scaled_dot_product_attention"])
+    assert in_place.course_version([]) == ""
