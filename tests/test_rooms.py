@@ -141,6 +141,7 @@ ELSEWHERE = {
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/boxed": "grading/test_disturbed.py",
     "grading/checking": "grading/test_disturbed.py",
+    "grading/in_place": "grading/test_carrying.py",
     "grading/keeping": "grading/test_converter.py",
     "grading/recording": "grading/test_converter.py",
     "grading/worker": "grading/test_parallel.py",
