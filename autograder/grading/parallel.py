@@ -78,7 +78,8 @@ class Pool:
         try:
             data = task.to_bytes()
             if not self._begun:
-                self._nursery = self._nursery or _Nursery()
+                if self._nursery is None or self._nursery.lost:
+                    self._nursery = _Nursery()
                 warm_up(task)  # while its process imports what it needs
                 self._nursery.welcome()
                 self._begun = True
