@@ -13,21 +13,20 @@ import fnmatch
 import os
 import pwd
 import shutil
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
-from autograder.grading.intake import SizeLimits, parse_stamp
+from autograder.grading import extensions
+from autograder.grading.inbound import copy, last_change
+from autograder.grading.intake import parse_stamp
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # An honest `nbgrader submit` takes the time first and then copies the files.
 _COPYING = datetime.timedelta(minutes=1)
+_MOST = 50  # submissions of one student that are looked through, the newest
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,20 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 "is not in the graders' group (see docs/ta.md)"
             )
         due = self._due() if self.before_duedate else None
-        by_student: dict[str, list[HandedIn]] = {}
+        extra = extensions.granted(
+            Path(self.coursedir.root), self.coursedir.assignment_id
+        )
+        by_student: dict[str, list[tuple[float, Path]]] = {}
         for path in sorted(inbound.iterdir()):
             with contextlib.suppress(FileNotFoundError):  # taken away while we look
-                if handed_in := self._handed_in(path):
-                    by_student.setdefault(handed_in.student, []).append(handed_in)
-        self.src_records = [_latest(all_, due) for all_ in by_student.values()]
+                if student := self._student(path):
+                    one = (path.lstat().st_ctime, path)
+                    by_student.setdefault(student, []).append(one)
+        self.src_records = []
+        for student, paths in by_student.items():
+            if all_ := list(self._handed_in(student, paths)):
+                own = due + extra.get(student, datetime.timedelta()) if due else None
+                self.src_records.append(_latest(all_, own))
 
     def _due(self) -> datetime.datetime | None:
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
@@ -77,21 +84,42 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             due: datetime.datetime | None = known.duedate
             return due
 
-    def _handed_in(self, path: Path) -> HandedIn | None:
-        """What a folder of the exchange is, None if it is not for this run."""
-        student, found, rest = path.name.rpartition(f"+{self.coursedir.assignment_id}+")
+    def _student(self, path: Path) -> str:
+        """Whose folder of the exchange it is, "" if it is not for this run."""
+        student, found, _ = path.name.rpartition(f"+{self.coursedir.assignment_id}+")
         wanted = self.coursedir.student_id or "*"
         if not found or not fnmatch.fnmatchcase(student, wanted):
-            return None
+            return ""
         if not student.isprintable() or student[:1] in ("", "."):
             self._leave_out(path, "its name is not one that nbgrader gives")
-            return None
+            return ""
         owner = _name(path.lstat().st_uid)
         if self.check_owner and owner != student:
             self._leave_out(path, f"it belongs to {owner}, not to {student}")
-            return None
-        said = rest.partition("+")[0]
-        changed = _last_change(path, self.coursedir.ignore)
+            return ""
+        return student
+
+    def _handed_in(
+        self, student: str, paths: Sequence[tuple[float, Path]]
+    ) -> Iterator[HandedIn]:
+        """The newest submissions of a student, of folders by when they changed.
+
+        To look through one takes milliseconds, and somebody may hand in ten thousand.
+        """
+        if len(paths) > _MOST:
+            self.log.warning(
+                "%s has handed in %d times: the newest %d count",
+                student, len(paths), _MOST,
+            )  # fmt: skip
+        for _, path in sorted(paths)[-_MOST:]:
+            with contextlib.suppress(FileNotFoundError):  # as above
+                yield self._timed(student, path)
+
+    def _timed(self, student: str, path: Path) -> HandedIn:
+        """A submission with the time that counts."""
+        said = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
+        said = said.partition("+")[0]
+        changed = last_change(path, self.coursedir.ignore)
         claimed = parse_stamp(said)
         if claimed and claimed <= changed <= claimed + _COPYING:
             return HandedIn(student, path, claimed)
@@ -147,7 +175,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         for left in (part, old):
             shutil.rmtree(left, ignore_errors=True)
         part.mkdir(parents=True)
-        left_out, changed = _copy(
+        left_out, changed = copy(
             handed_in.path, part, self.coursedir.ignore,
             handed_in.path.lstat().st_uid if self.check_owner else None,
         )  # fmt: skip
@@ -181,126 +209,3 @@ def _name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return f"account {uid}"
-
-
-# --- the exchange's folders, which their students can change at any moment -----------
-
-
-def _last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
-    """When anything that counts was last changed, by the clock of its file system.
-
-    It is the inodes' time, which nobody can set; not that of the files' content. What
-    cannot be looked at is not copied, either.
-    """
-    latest = folder.lstat().st_ctime
-    with contextlib.suppress(OSError), _opened(folder, _FOLDER) as descriptor:
-        for _, parent, name in _counting(descriptor, ignore):
-            with contextlib.suppress(OSError):
-                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-                latest = max(latest, status.st_ctime)
-    return _utc(latest)
-
-
-def _utc(seconds: float) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
-
-
-def _copy(
-    source: Path, target: Path, ignore: Sequence[str], owner: int | None
-) -> tuple[list[tuple[str, str]], datetime.datetime]:
-    """Copy the regular files of one owner.
-
-    Returns:
-        What was left out, and why; and when what was copied was last changed.
-    """
-    limits, left_out, latest = SizeLimits(), [], 0.0
-    room = limits.total
-    with _opened(source, _FOLDER) as descriptor:
-        for path, parent, name in _counting(descriptor, ignore):
-            try:
-                size, changed = _copy_file(
-                    parent, name, target / path, owner, limits, room
-                )
-                room, latest = room - size, max(latest, changed)
-            except _Unwanted as reason:
-                left_out.append((path, str(reason)))
-            except OSError:
-                left_out.append((path, "it cannot be read"))
-    return left_out, _utc(latest)
-
-
-class _Unwanted(Exception):
-    """A file is left out; the text says why."""
-
-
-def _copy_file(
-    parent: int,
-    name: str,
-    target: Path,
-    owner: int | None,
-    limits: SizeLimits,
-    room: int,
-) -> tuple[int, float]:
-    """Copy one file; its size in bytes, and when it was last changed.
-
-    Folders count nothing and are not made here.
-    """
-    status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    if stat.S_ISDIR(status.st_mode):
-        return 0, 0.0
-    if stat.S_ISLNK(status.st_mode):
-        raise _Unwanted("it is a link")
-    with _opened(name, _FILE, parent) as descriptor:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _Unwanted("it is not a regular file")
-        if owner is not None and status.st_uid != owner:
-            raise _Unwanted("it is not the student's own file")
-        if status.st_size > min(limits.file, room):
-            raise _Unwanted("it is too large")
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(status.st_size)
-        changed = os.fstat(descriptor).st_ctime  # also if it was while we read
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(data)
-    return len(data), changed
-
-
-def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The entries of a submission that count: these are copied, and these tell when."""
-    entries = _entries(folder, [*ignore, "timestamp.txt"])
-    return islice(entries, SizeLimits.files)
-
-
-def _entries(
-    folder: int, ignore: Sequence[str], path: str = ""
-) -> Iterator[tuple[str, int, str]]:
-    """(path, open folder, name) of all below a folder, notebooks first; no link passed.
-
-    No deeper than a submission may be.
-    """
-    with os.scandir(folder) as scan:
-        names = [entry.name for entry in islice(scan, SizeLimits.files)]
-    for name in sorted(names, key=lambda n: (not n.endswith(".ipynb"), n)):
-        if any(fnmatch.fnmatch(name, pattern) for pattern in ignore):
-            continue
-        here = f"{path}{name}"
-        yield here, folder, name
-        if here.count("/") < SizeLimits.folders_deep:
-            try:
-                inner = os.open(name, _FOLDER, dir_fd=folder)
-            except OSError:  # not a folder, or a closed one
-                continue
-            try:
-                yield from _entries(inner, ignore, f"{here}/")
-            finally:
-                os.close(inner)
-
-
-@contextlib.contextmanager
-def _opened(path: Path | str, flags: int, parent: int | None = None) -> Iterator[int]:
-    descriptor = os.open(path, flags, dir_fd=parent)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

@@ -14,7 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
-from autograder.grading import collect
+from autograder.grading import collect, extensions
 from autograder.grading.collect import CourseCollect
 from autograder.grading.intake import handed_in
 
@@ -163,7 +163,7 @@ def test_a_late_change_cannot_hide_behind_other_files(exchange, monkeypatch, hid
 def test_a_change_while_it_is_collected_counts_from_then(exchange, monkeypatch):
     monkeypatch.setattr(collect, "_COPYING", datetime.timedelta(seconds=0.3))
     folder = exchange.submit("eve")
-    look, changed = collect._last_change, []
+    look, changed = collect.last_change, []
 
     def last_moment(*args):
         found = look(*args)
@@ -172,7 +172,7 @@ def test_a_change_while_it_is_collected_counts_from_then(exchange, monkeypatch):
         (folder / f"{UNIT}.ipynb").write_text("better")
         return found
 
-    monkeypatch.setattr(collect, "_last_change", last_moment)
+    monkeypatch.setattr(collect, "last_change", last_moment)
     exchange.collect()
     assert exchange.text("eve") == "better"
     assert exchange.late_by("eve", changed[0]) > -0.1
@@ -187,6 +187,34 @@ def test_the_last_one_in_time_can_be_asked_for(exchange, monkeypatch):
     monkeypatch.setattr(CourseCollect, "_due", lambda self: due)
     exchange.collect(before_duedate=True)
     assert exchange.text("ada") == "in time" and exchange.text("bob") == "late"
+
+
+def test_more_time_for_one_student_counts_when_it_is_collected(exchange, monkeypatch):
+    exchange.submit("ada", "in time")
+    exchange.submit("bob", "in time")
+    due = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    exchange.submit("ada", "in her own time")
+    exchange.submit("bob", "late")
+    monkeypatch.setattr(CourseCollect, "_due", lambda self: due)
+    extensions.grant(exchange.root, UNIT, "ada", datetime.timedelta(hours=1))
+    exchange.collect(before_duedate=True)
+    assert exchange.text("ada") == "in her own time"
+    assert exchange.text("bob") == "in time"
+
+
+def test_who_hands_in_a_thousand_times_is_looked_through_for_the_newest(
+    exchange, monkeypatch
+):
+    looked, look = [], collect.last_change
+    monkeypatch.setattr(
+        collect, "last_change", lambda *args: looked.append(args) or look(*args)
+    )
+    for n in range(200):
+        exchange.submit("eve", str(n))
+    exchange.submit("ada", "fine")
+    exchange.collect()
+    assert len(looked) == 51 and "eve has handed in 200 times" in exchange.told
+    assert exchange.text("eve") == "199" and exchange.text("ada") == "fine"
 
 
 def test_somebody_elses_folder_and_strange_names_are_left_out(exchange):
@@ -255,8 +283,8 @@ def test_a_full_disk_keeps_the_earlier_submission(exchange, monkeypatch):
             raise OSError(28, "No space left on device")
         return copy(source, target, *rest)
 
-    copy = collect._copy
-    monkeypatch.setattr(collect, "_copy", fail)
+    copy = collect.copy
+    monkeypatch.setattr(collect, "copy", fail)
     exchange.collect(update=True)
     assert exchange.text("ada") == "1" and exchange.text("bob") == "3"
     assert "ada: not collected" in exchange.told
@@ -265,14 +293,14 @@ def test_a_full_disk_keeps_the_earlier_submission(exchange, monkeypatch):
 def test_what_disappears_while_it_is_looked_at_stops_nobody(exchange, monkeypatch):
     gone = exchange.submit("eve")
     exchange.submit("ada")
-    look = collect._last_change
+    look = collect.last_change
 
     def vanishing(folder, ignore):
         if folder == gone:
             shutil.rmtree(folder)
         return look(folder, ignore)
 
-    monkeypatch.setattr(collect, "_last_change", vanishing)
+    monkeypatch.setattr(collect, "last_change", vanishing)
     exchange.collect()
     assert os.listdir(exchange.root / "submitted") == ["ada"]
 

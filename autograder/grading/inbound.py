@@ -1,0 +1,140 @@
+"""The exchange's folders, which their students can change at any moment.
+
+Nothing is read twice, no link is passed, and what is copied is what tells the time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fnmatch
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from autograder.grading.intake import SizeLimits
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
+    """When anything that counts was last changed, by the clock of its file system.
+
+    It is the inodes' time, which nobody can set; not that of the files' content. What
+    cannot be looked at is not copied, either.
+    """
+    latest = folder.lstat().st_ctime
+    with contextlib.suppress(OSError), _opened(folder, _FOLDER) as descriptor:
+        for _, parent, name in _counting(descriptor, ignore):
+            with contextlib.suppress(OSError):
+                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+                latest = max(latest, status.st_ctime)
+    return _utc(latest)
+
+
+def _utc(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
+
+
+def copy(
+    source: Path, target: Path, ignore: Sequence[str], owner: int | None
+) -> tuple[list[tuple[str, str]], datetime.datetime]:
+    """Copy the regular files of one owner.
+
+    Returns:
+        What was left out, and why; and when what was copied was last changed.
+    """
+    limits, left_out, latest = SizeLimits(), [], 0.0
+    room = limits.total
+    with _opened(source, _FOLDER) as descriptor:
+        for path, parent, name in _counting(descriptor, ignore):
+            try:
+                size, changed = _copy_file(
+                    parent, name, target / path, owner, limits, room
+                )
+                room, latest = room - size, max(latest, changed)
+            except _Unwanted as reason:
+                left_out.append((path, str(reason)))
+            except OSError:
+                left_out.append((path, "it cannot be read"))
+    return left_out, _utc(latest)
+
+
+class _Unwanted(Exception):
+    """A file is left out; the text says why."""
+
+
+def _copy_file(
+    parent: int,
+    name: str,
+    target: Path,
+    owner: int | None,
+    limits: SizeLimits,
+    room: int,
+) -> tuple[int, float]:
+    """Copy one file; its size in bytes, and when it was last changed.
+
+    Folders count nothing and are not made here.
+    """
+    status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    if stat.S_ISDIR(status.st_mode):
+        return 0, 0.0
+    if stat.S_ISLNK(status.st_mode):
+        raise _Unwanted("it is a link")
+    with _opened(name, _FILE, parent) as descriptor:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _Unwanted("it is not a regular file")
+        if owner is not None and status.st_uid != owner:
+            raise _Unwanted("it is not the student's own file")
+        if status.st_size > min(limits.file, room):
+            raise _Unwanted("it is too large")
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(status.st_size)
+        changed = os.fstat(descriptor).st_ctime  # also if it was while we read
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+    return len(data), changed
+
+
+def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    """The entries of a submission that count: these are copied, and these tell when."""
+    entries = _entries(folder, [*ignore, "timestamp.txt"])
+    return islice(entries, SizeLimits.files)
+
+
+def _entries(
+    folder: int, ignore: Sequence[str], path: str = ""
+) -> Iterator[tuple[str, int, str]]:
+    """(path, open folder, name) of all below a folder, notebooks first; no link passed.
+
+    No deeper than a submission may be.
+    """
+    with os.scandir(folder) as scan:
+        names = [entry.name for entry in islice(scan, SizeLimits.files)]
+    for name in sorted(names, key=lambda n: (not n.endswith(".ipynb"), n)):
+        if any(fnmatch.fnmatch(name, pattern) for pattern in ignore):
+            continue
+        here = f"{path}{name}"
+        yield here, folder, name
+        if here.count("/") < SizeLimits.folders_deep:
+            try:
+                inner = os.open(name, _FOLDER, dir_fd=folder)
+            except OSError:  # not a folder, or a closed one
+                continue
+            try:
+                yield from _entries(inner, ignore, f"{here}/")
+            finally:
+                os.close(inner)
+
+
+@contextlib.contextmanager
+def _opened(path: Path | str, flags: int, parent: int | None = None) -> Iterator[int]:
+    descriptor = os.open(path, flags, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
