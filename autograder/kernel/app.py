@@ -12,6 +12,7 @@ import os
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -24,7 +25,7 @@ from traitlets import Any as AnyTrait
 from traitlets import DottedObjectName, Type
 from zmq.eventloop.zmqstream import ZMQStream
 
-from autograder.kernel.inside import CHANNELS
+from autograder.kernel.prompt import PromptPublisher, PromptStream
 from autograder.kernel.sparing import SparingKernel, SparingStream, spare
 
 # Where notebooks are executed, nothing is left to look for a history in.
@@ -80,19 +81,18 @@ class BoxedKernelApp(IPKernelApp):
     def connect(
         self,
         connection: Mapping[str, Any],
-        listeners: Sequence[int],
+        sockets: Mapping[int, int],
         arguments: Sequence[str],
     ) -> None:
-        """Listen at sockets in the order of `CHANNELS`, as nobody else than this box.
+        """Listen at sockets that are bound already, as nobody else than this box.
 
-        `connection` is what a connection file holds; `arguments` are more ones of
-        ipykernel's.
+        `connection` is what a connection file holds; `sockets` are descriptors by the
+        port there; `arguments` are more ones of ipykernel's.
         """
         if more := [one for one in arguments if one not in ARGUMENTS]:
             self.parse_command_line(more)
         self._become_another()
-        ports = [connection[f"{name}_port"] for name in CHANNELS]
-        self.sockets = dict(zip(ports, listeners, strict=True))
+        self.sockets = sockets
         self.load_connection_info(cast(KernelConnectionInfo, connection))
         self.init_sockets()  # type: ignore[no-untyped-call]
         self.init_heartbeat()
@@ -117,7 +117,9 @@ class BoxedKernelApp(IPKernelApp):
         kernel, shell = self.kernel, self.kernel.shell
         kernel.iopub_thread, kernel.iopub_socket = self.iopub_thread, self.iopub_socket
         kernel.stdin_socket = self.stdin_socket
-        kernel.shell_stream = ZMQStream(self.shell_socket)
+        kernel.shell_stream = PromptStream(
+            self.shell_socket, partial(kernel.shell_main, None), kernel.takes_more
+        )
         kernel.control_stream = ZMQStream(self.control_socket)
         kernel.shell_channel_thread = _MainThread(threading.main_thread())
         shell.displayhook.pub_socket = shell.display_pub.pub_socket = self.iopub_socket
@@ -131,6 +133,15 @@ class BoxedKernelApp(IPKernelApp):
         """Between cells, like the shell: no thread of its own."""
         self.control_socket = context.socket(zmq.ROUTER)
         self._bind_socket(self.control_socket, self.control_port)  # type: ignore[no-untyped-call]
+
+    def init_iopub(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
+        """As ipykernel's, with another thread."""
+        socket = context.socket(zmq.XPUB)
+        self._bind_socket(socket, self.iopub_port)  # type: ignore[no-untyped-call]
+        self.configure_tornado_logger()  # type: ignore[no-untyped-call]
+        self.iopub_thread = PromptPublisher(socket, pipe=True, session=self.session)  # type: ignore[no-untyped-call]
+        self.iopub_thread.start()  # type: ignore[no-untyped-call]
+        self.iopub_socket = self.iopub_thread.background_socket
 
     def init_heartbeat(self) -> None:
         """Answer who asks whether we are there."""

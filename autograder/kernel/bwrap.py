@@ -11,13 +11,8 @@ from autograder.kernel.confine import HOME, MB, ConfinementError, Policy, Room
 
 HERE = Path(__file__).resolve().parent
 _INSIDE = (
-    "__init__.py",
-    "confine",
-    "bwrap.py",
-    "kit.py",
-    "without.py",
-    "app.py",
-    "sparing.py",
+    *("__init__.py", "confine", "bwrap.py", "kit.py", "without.py"),
+    *("app.py", "prompt.py", "sparing.py"),
 )
 
 

@@ -71,8 +71,9 @@ def run(
 
     if level == "landlock":
         without.do_without(Path(os.environ["TMPDIR"]))
+    ports = [connection[f"{name}_port"] for name in CHANNELS]
     app = BoxedKernelApp.instance()
-    app.connect(connection, listeners, arguments)
+    app.connect(connection, dict(zip(ports, listeners, strict=True)), arguments)
     if level == "landlock":
         without.run_commands_by_pipe(app.shell)
     app.start()  # type: ignore[no-untyped-call]

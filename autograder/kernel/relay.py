@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -57,57 +56,78 @@ class Relay:
     def __init__(self, doors: list[Door], policy: Policy) -> None:
         self.excess = ""
         self._policy, self._arrived = policy, 0
-        self._doors = {_listen(door.outer): door for door in doors}
-        self._lanes: list[tuple[_Lane, _Lane]] = []
+        self._ready, self._wanted = select.poll(), dict[int, int]()
+        self._pairs: dict[int, tuple[_Lane, _Lane]] = {}  # by each of their ends
+        self._doors: dict[int, tuple[socket.socket, Door]] = {}
+        for door in doors:
+            listener = _listen(door.outer)
+            self._doors[listener.fileno()] = listener, door
+            self._want(listener.fileno(), select.POLLIN)
 
     def turn(self, others: list[int], seconds: float) -> set[int]:
         """Wait for something to do, and do it; which of `others` can be read.
 
         Not in a thread beside: who leaves a process table may have none.
         """
-        ready = self._poll(others, seconds)
+        for fd in others:
+            self._want(fd, select.POLLIN)
+        ready = dict(self._ready.poll(seconds * 1000))
         try:
-            for listener, door in self._doors.items():
-                if ready.get(listener.fileno()):
-                    self._open(listener, door)
-            for pair in list(self._lanes):
+            for pair in {
+                id(p): p for fd, p in self._pairs.items() if fd in ready
+            }.values():
                 self._serve(pair, ready)
+            for listener, door in [
+                self._doors[fd] for fd in ready if fd in self._doors
+            ]:
+                self._open(listener, door)
         except ExcessError as error:
             self.excess = str(error)
             self._close()
-        return {fd for fd in others if ready.get(fd)}
+        return ready.keys() & others
+
+    def _want(self, fd: int, events: int) -> None:
+        """Have told of a descriptor what changes; of one with no events, nothing."""
+        if events == self._wanted.get(fd, 0):
+            return
+        if events:
+            self._ready.register(fd, events)
+            self._wanted[fd] = events
+        else:
+            self._ready.unregister(fd)
+            del self._wanted[fd]
 
     def _serve(self, pair: tuple[_Lane, _Lane], ready: Mapping[int, int]) -> None:
         try:
             going = all([_move(lane, ready) for lane in pair])
         except OSError:
             going = False
-        if not going:
-            self._lanes.remove(pair)
-            for lane in pair:
-                lane.source.close()
+        if going:
+            self._await(pair)
+            return
+        for lane in pair:
+            self._drop(lane.source)
+            del self._pairs[lane.source.fileno()]
+            lane.source.close()
+
+    def _await(self, pair: tuple[_Lane, _Lane]) -> None:
+        """A lane waits for its source, or for its target where something is left."""
+        for lane, other in (pair, pair[::-1]):
+            reads = 0 if lane.waiting else select.POLLIN
+            writes = select.POLLOUT if other.waiting else 0
+            self._want(lane.source.fileno(), reads | writes)
+
+    def _drop(self, end: socket.socket) -> None:
+        self._want(end.fileno(), 0)
 
     def _close(self) -> None:
-        for end in (
-            *self._doors,
-            *(lane.source for pair in self._lanes for lane in pair),
-        ):
-            end.close()
-        self._doors, self._lanes = {}, []
-
-    def _poll(self, others: list[int], seconds: float) -> Mapping[int, int]:
-        wanted: dict[int, int] = defaultdict(int, dict.fromkeys(others, select.POLLIN))
-        for listener in self._doors:
-            wanted[listener.fileno()] = select.POLLIN
-        for lane in (lane for pair in self._lanes for lane in pair):
-            if lane.waiting:
-                wanted[lane.target.fileno()] |= select.POLLOUT
-            else:
-                wanted[lane.source.fileno()] |= select.POLLIN
-        poll = select.poll()
-        for fd, events in wanted.items():
-            poll.register(fd, events)
-        return dict(poll.poll(seconds * 1000))
+        ends = [listener for listener, _ in self._doors.values()]
+        ends += [lane.source for pair in self._pairs.values() for lane in pair]
+        for end in ends:
+            if end.fileno() >= 0:  # a pair stands there with both of its ends
+                self._drop(end)
+                end.close()
+        self._doors, self._pairs = {}, {}
 
     def _open(self, listener: socket.socket, door: Door) -> None:
         client, _ = listener.accept()
@@ -122,8 +142,10 @@ class Relay:
             return
         most = self._policy.message_mb * MB
         messages = Messages(most, self._count, drops=door.drops)
-        there, back = _Lane(client, kernel, None), _Lane(kernel, client, messages)
-        self._lanes.append((there, back))
+        pair = _Lane(client, kernel, None), _Lane(kernel, client, messages)
+        for end in (client, kernel):
+            self._pairs[end.fileno()] = pair
+        self._await(pair)
 
     def _count(self, size: int) -> None:
         self._arrived += size

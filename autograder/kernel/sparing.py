@@ -94,6 +94,10 @@ class SparingKernel(IPythonKernel):
     shell_class = Type(ZMQInteractiveShell)
     _supports_kernel_subshells = False  # its messages come one after the other
 
+    def takes_more(self) -> bool:
+        """Whether the next message may be handled before the event loop has turned."""
+        return not self._aborting
+
     def _publish_status(self, status: str, *rest: Any, **more: Any) -> None:
         if status != "busy":
             super()._publish_status(status, *rest, **more)  # type: ignore[no-untyped-call]

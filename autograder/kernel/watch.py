@@ -36,7 +36,7 @@ class Watchdog:
         self.policy, self.room, self.level = plan.policy, plan.room, plan.level
         self.group = plan.group
         self.reason = ""
-        self.next_look = 0.0
+        self.next_look = time.monotonic() + WATCH_SECONDS
         self.cpu = (0.0, 0.0)
         self.warm_mb, self.mapped_mb = resident_mb([box]), mapped_mb(box)
 

@@ -1,0 +1,129 @@
+"""How a kernel takes and sends messages: without a step for another client than ours.
+
+Between a message and the cell in it, ipykernel starts two tasks, and sends in three
+turns of the event loop; a box's only client sends a cell when the one before has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import types
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import Any
+
+import zmq
+from ipykernel.iostream import IOPubThread
+from tornado.ioloop import IOLoop
+from zmq.eventloop.zmqstream import ZMQStream
+
+_SOON = 0.001  # seconds
+Handler = Callable[[list[zmq.Frame]], Coroutine[Any, Any, None]]
+
+
+class PromptStream(ZMQStream):
+    """A socket whose messages are handled as they come, and answered when that is done.
+
+    The handler's coroutine runs at once; only what awaits something, as a cell may,
+    goes on as a task.
+    """
+
+    def __init__(
+        self, socket: zmq.Socket[bytes], handler: Handler, may_go_on: Callable[[], bool]
+    ) -> None:
+        super().__init__(socket)
+        self._handler, self._may_go_on = handler, may_go_on
+        self._answers: list[Sequence[Any]] = []
+        self._line: deque[list[zmq.Frame]] = deque()
+        # Where a cell's context variables are kept for the next one.
+        self._context = copy_context()
+
+    def send_multipart(self, msg: Sequence[Any], *_: Any, **__: Any) -> None:
+        """Keep an answer until it is flushed: no interrupt may cut it in two."""
+        self._answers.append(msg)
+
+    def flush(self, flag: int = 0, *_: Any) -> None:  # type: ignore[override]
+        """Send what is kept, if that is asked for; else take what is in line already.
+
+        So a kernel that meets an error finds what it is to leave out.
+        """
+        if flag & zmq.POLLOUT:
+            answers, self._answers = self._answers, []
+            for answer in answers:
+                self.socket.send_multipart(answer)
+        else:
+            while self._readable():
+                self._line.append(self.socket.recv_multipart(copy=False))
+
+    def _readable(self) -> bool:
+        return bool(self.socket.poll(0, zmq.POLLIN))
+
+    def _handle_events(self, *_: Any) -> None:
+        while self._line:
+            self._handle(self._line.popleft())
+        while self._may_go_on():
+            if not self._readable():
+                return
+            self._handle(self.socket.recv_multipart(copy=False))
+            while self._line:
+                self._handle(self._line.popleft())
+        self.io_loop.call_later(_SOON, self._handle_events)
+
+    def _handle(self, message: list[zmq.Frame]) -> None:
+        coroutine = self._handler(message)
+        try:
+            waits = self._context.run(coroutine.send, None)
+        except StopIteration:
+            return
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(_rest(coroutine, waits), context=self._context)
+        task.add_done_callback(self._look_again)
+
+    def _look_again(self, _: object = None) -> None:
+        """What came while a task used the socket does not show by itself any more."""
+        self.io_loop.add_callback(self._handle_events)
+
+
+async def _rest(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:
+    """What is left of a coroutine that has begun to wait for something."""
+    await _steps(coroutine, waits)
+
+
+@types.coroutine
+def _steps(
+    coroutine: Coroutine[Any, Any, None], waits: Any
+) -> Generator[Any, Any, None]:
+    while True:
+        try:
+            yield waits
+        except BaseException as error:  # it was cancelled
+            step = partial(coroutine.throw, error)
+        else:
+            step = partial(coroutine.send, None)
+        try:
+            waits = step()
+        except StopIteration:
+            return
+
+
+class PromptPublisher(IOPubThread):
+    """The thread that sends outputs, woken by a number instead of a message."""
+
+    def _setup_event_pipe(self) -> None:
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self.io_loop.add_handler(self._bell, self._rung, IOLoop.READ)
+
+    def _rung(self, *_: object) -> None:
+        os.eventfd_read(self._bell)
+        self._handle_event(None)  # type: ignore[no-untyped-call]
+
+    def schedule(self, f: Callable[[], object]) -> None:
+        """Have something done in the thread; in a fork, which lacks it, at once."""
+        if self.thread.is_alive():
+            self._events.append(f)
+            os.eventfd_write(self._bell, 1)
+        else:
+            f()
