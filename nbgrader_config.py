@@ -11,8 +11,10 @@ c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "transformer"
 
-# Due dates with their time zones; a collection that no submission stops or backdates.
+# Due dates with their time zones; a list and a collection that no submission stops or
+# backdates.
 dates.install()
+c.ExchangeFactory.list = "autograder.grading.listing.CourseList"
 c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 
 # Release: the old one stays until the new one is whole; what a student's stub and the

@@ -1,0 +1,107 @@
+"""``nbgrader list --inbound``: nobody's hand-in hides the others'."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from autograder.grading.listing import CourseList
+
+UNIT = "01_numbers"
+TIME = "2026-11-20 14:00:00.000000 UTC"
+
+
+@pytest.fixture
+def inbound(tmp_path) -> Path:
+    folder = tmp_path / "exchange" / "tiny" / "inbound"
+    folder.mkdir(parents=True)
+    submit(folder, f"ada+{UNIT}+{TIME}")
+    submit(folder, f"zoe+{UNIT}+{TIME}+r1")
+    return folder
+
+
+def submit(inbound: Path, name: str) -> Path:
+    folder = inbound / name
+    folder.mkdir()
+    (folder / f"{UNIT}.ipynb").write_text("{}")
+    (folder / "submission_secret.txt").write_text("s3cret")
+    return folder
+
+
+def listed(inbound: Path) -> list[str]:
+    config = Config()
+    config.Exchange.root = str(inbound.parents[1])
+    coursedir = CourseDirectory(
+        root=str(inbound.parents[2]), course_id="tiny", assignment_id=UNIT
+    )
+    lists = CourseList(
+        coursedir=coursedir,
+        authenticator=Authenticator(config=config),
+        config=config,
+        inbound=True,
+    )
+    lists.log = logging.getLogger(__name__)
+    return [found["student_id"] for found in lists.start()]
+
+
+def _without_a_time(inbound: Path) -> None:
+    (inbound / f"eve+{UNIT}+x+y").rename(inbound / f"e\nve+{UNIT}+x")
+
+
+def _pipes(inbound: Path) -> None:
+    folder = inbound / f"eve+{UNIT}+x+y"
+    (folder / "submission_secret.txt").unlink()
+    os.mkfifo(folder / "a.ipynb")
+
+
+def _a_secret_that_is_no_text(inbound: Path) -> None:
+    (inbound / f"eve+{UNIT}+x+y" / "submission_secret.txt").write_bytes(b"\xff\xfe")
+
+
+def _no_secret_at_all(inbound: Path) -> None:
+    (inbound / f"eve+{UNIT}+x+y" / "submission_secret.txt").write_text("")
+
+
+def _a_vast_notebook(inbound: Path) -> None:
+    with (inbound / f"eve+{UNIT}+x+y" / "a.ipynb").open("wb") as file:
+        file.truncate(1 << 40)
+
+
+def _a_link(inbound: Path) -> None:
+    (inbound / f"eve+{UNIT}+x+y").rename(inbound / "kept")
+    (inbound / f"eve+{UNIT}+x+y").symlink_to("kept")
+
+
+def _colours(inbound: Path) -> None:
+    (inbound / f"eve+{UNIT}+x+y").rename(inbound / f"\x1b[2Jeve+{UNIT}+x")
+
+
+HOSTILE = (
+    _without_a_time,
+    _pipes,
+    _a_secret_that_is_no_text,
+    _no_secret_at_all,
+    _a_vast_notebook,
+    _a_link,
+    _colours,
+)
+
+
+@pytest.mark.parametrize("make", HOSTILE)
+def test_what_cannot_be_listed_hides_nobody_else(inbound, make, caplog):
+    submit(inbound, f"eve+{UNIT}+x+y")
+    make(inbound)
+    assert listed(inbound) == ["ada", "zoe"]
+    (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert line.startswith("Not listed") and line.isprintable()
+
+
+def test_an_ordinary_one_without_a_secret_is_listed(inbound):
+    (submit(inbound, f"eve+{UNIT}+{TIME}") / "submission_secret.txt").unlink()
+    assert listed(inbound) == ["ada", "eve", "zoe"]
