@@ -2229,8 +2229,7 @@ def restore(sources: list[str]) -> list[str]:
     """
     ### BEGIN SOLUTION
     model, tokenizer = load(handed_in(), encoder_decoder, segment)
-    decode = partial(reversal.greedy_decode, max_len=60)
-    return recover(model, tokenizer, sources, decode)
+    return recover(model, tokenizer, sources, greedy)
     ### END SOLUTION
 
 

@@ -11,8 +11,12 @@ _SKIPPED = ("matplotlib", "seaborn", "IPython")
 
 
 def module_text(label: str, cells: list[Cell]) -> str:
-    """The solutions of a notebook, with the imports of its plain cells, as a module."""
+    """The solutions of a notebook, as a module.
+
+    Of its plain cells there are the imports, functions and classes that they use.
+    """
     imports: dict[str, None] = {}
+    given: dict[str, str] = {}  # the code of functions and classes
     for cell in cells:
         if cell.kind == "code" and not cell.role:
             for node in ast.parse(cell.text).body:
@@ -20,7 +24,10 @@ def module_text(label: str, cells: list[Cell]) -> str:
                     imports[ast.unparse(node)] = None
                 elif line := _earlier(node):
                     imports[line] = None
+                elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    given[node.name] = ast.get_source_segment(cell.text, node) or ""
     bodies = [without_markers(c.text) for c in cells if c.role == "exercise"]
+    bodies = [*_asked_for("\n".join(bodies), given), *bodies]
     used = {
         node.id for node in ast.walk(ast.parse("\n".join(bodies)))
         if isinstance(node, ast.Name)
@@ -28,6 +35,24 @@ def module_text(label: str, cells: list[Cell]) -> str:
     head = f'"""Built from notebooks/{label}.py by `make build`; do not edit."""\n\n'
     kept = [line for line in imports if _bound(line) & used]
     return head + "\n".join(sorted(kept)) + "\n\n\n" + "\n\n\n".join(bodies) + "\n"
+
+
+def _asked_for(code: str, given: dict[str, str]) -> list[str]:
+    """Those of some definitions that code stands on, also through others."""
+    found: dict[str, str] = {}
+    while more := [n for n in given if n not in found and n in _free(code)]:
+        found |= {name: given[name] for name in more}
+        code = "\n".join([code, *(given[name] for name in more)])
+    return [given[name] for name in given if name in found]
+
+
+def _free(code: str) -> set[str]:
+    """The names that code reads and nowhere gives a value."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    return read - own - {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _needed(node: ast.Import | ast.ImportFrom) -> bool:

@@ -113,7 +113,6 @@ EXERCISE = Specification(
                 def restore(sources):
                     from autograder.student.recovery.checkpoint import shipped
                     model, tokenizer = load(shipped(), encoder_decoder, segment)
-                    greedy = partial(reversal.greedy_decode, max_len=60)
                     return recover(model, tokenizer, sources, greedy)
                 """)],
         ),
