@@ -53,15 +53,16 @@ def _telling(specification: Specification, kind: CaseKind) -> CaseKind:
 
     def inputs(draw: Draw) -> Inputs:
         reference = build_object(specification)
-        wrong = ways_named(specification, kind.tells)
+        wrong = list(ways_named(specification, kind.tells).items())
         for _ in range(_DRAWINGS):
             made = kind.inputs(draw)
             case = _case(specification, kind, "", reference, made, {}, True)
-            given = (
-                mistaken_answers(specification, {name: one}, made)[name]
-                for name, one in wrong.items()
-            )
-            if not any(compare(case, answers).passed for answers in given):
+            for at, (name, one) in enumerate(wrong):
+                given = mistaken_answers(specification, {name: one}, made)[name]
+                if compare(case, given).passed:
+                    wrong.insert(0, wrong.pop(at))  # first the next time: it is hard
+                    break
+            else:
                 return made
         raise CourseError(
             f"{specification.name}, case {kind.name}: none of {_DRAWINGS} drawings "

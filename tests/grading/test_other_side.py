@@ -234,7 +234,7 @@ def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
         },
         {  # their sum is 0, where it may have 64 bits only
             f"{n}, {what}": torch.tensor([1 << 62] * 4 * (what == "lengths")).long()
-            for n in ("drawn", "second", "again", "alone")
+            for n in ("drawn", "once", "second", "again", "alone")
             for what in ("ids", "lengths")
         },
     ]

@@ -21,6 +21,7 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+from autograder.student.exercise import Answers
 from autograder.student.probes.sequence_reversal.trained import RuleBased
 
 Rule = Callable[[list[int]], list[int]]
@@ -66,6 +67,11 @@ def _two_seeds(draw: Draw) -> Inputs:
     return {"seeds": seeds, **_for_the_model(50)(draw)}
 
 
+def _right(draw: Draw) -> Answers:
+    """What a model that reverses answers to whatever is drawn."""
+    return {"share": torch.tensor(1.0), "exact match": "reverses"}
+
+
 _SCALE = ((0.3, 0.0), (0.98, 1.0))
 
 
@@ -84,6 +90,7 @@ EXERCISE = Specification(
             name="random",
             title="400 random sequences of length 1 to 10",
             inputs=_for_the_model(400),
+            known=_right,
             hint="Train on fresh random batches until the loss is below 0.01.",
             measure="exact_match",
             scale=_SCALE,
@@ -92,6 +99,7 @@ EXERCISE = Specification(
             name="repeats",
             title="300 sequences of length 4 to 10 with only two or three symbols",
             inputs=_for_the_model(300, shortest=4, symbols=3),
+            known=_right,
             hint="Do symbols repeat in your training data as often as chance has it?",
             measure="exact_match",
             scale=_SCALE_OF_REPEATS,
@@ -113,6 +121,7 @@ EXERCISE = Specification(
             name="fresh",
             title="2000 more random sequences",
             inputs=_for_the_model(2000),
+            known=_right,
             hint="Train on fresh random batches until the loss is below 0.01.",
             measure="exact_match",
             scale=_SCALE,

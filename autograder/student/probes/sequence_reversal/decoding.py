@@ -37,22 +37,20 @@ class _Lines(OtherSide):
         if not 0 < width <= min(len(noise), lines.size(1)):
             raise WrongAnswer(f"the model was asked for token {width} of a row")
         logits = noise[:width].repeat(len(source), 1, 1)  # (B, T, V)
-        best = torch.full_like(tokens, logits.size(-1) - 1)
-        for t in range(width):
-            right = self._fed_right(tokens[:, : t + 1], lines)
-            best[:, t] = torch.where(right, lines[:, t], best[:, t])
+        right = self._fed_right(tokens, lines)
+        best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)
         return {"logits": logits.scatter_add(-1, best[..., None], lift)}
 
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B,): BOS, then the lines so far; after EOS anything goes."""
+        """(B, T), up to each token: BOS, then the lines; after EOS anything goes."""
         said = lines[:, : tokens.size(1) - 1]
         over = (said == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)
         over[:, :1] = False
         same = (tokens[:, 1:] == said) | over
-        return (tokens[:, 0] == BOS) & same.all(1)
+        return torch.cat((tokens[:, :1] == BOS, same), dim=1).cumprod(1).bool()
 
 
 class _Teller(nn.Module):

@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import torch
@@ -19,6 +19,8 @@ from autograder.student.probes.sequence_reversal.observing import where_labelled
 # Of a number from what chance expects of it: fair dice stay within that in all that is
 # counted, but for one check in ten millions.
 DEVIATIONS = 6.5
+_FEWER = 300  # sequences: enough to tell two drawings, not for statistics
+_DRAWINGS = ("drawn", "once", "second", "again", "alone")
 
 
 class _Statistics(OtherSide):
@@ -28,10 +30,9 @@ class _Statistics(OtherSide):
 
     def conclude(self, answers: Answers) -> Seen:
         symbols = int(self.inputs["symbols"])
-        drawn, second, again = (
-            self._rows(name, answers) for name in ("drawn", "second", "again")
+        drawn, once, second, again, alone = (
+            self._rows(name, answers) for name in _DRAWINGS
         )
-        alone = self._rows("alone", answers)
         ids = [i for row in drawn for i in row]
         starts = [row[0] for row in drawn if row]
         pairs = [pair for row in drawn for pair in pairwise(row)]
@@ -54,8 +55,8 @@ class _Statistics(OtherSide):
                 len(drawn) - 1,
                 1 / int(self.inputs["longest"]),
             ),
-            "the same from the same seed": torch.tensor(again == drawn),
-            "others with the next call": torch.tensor(second != drawn),
+            "the same from the same seed": torch.tensor(again == once),
+            "others with the next call": torch.tensor(second != once),
             "the shortest length": self._length(1, drawn),
             "the longest length": self._length(int(self.inputs["longest"]), drawn),
             "lengths that occur where one sequence is asked for": torch.tensor(
@@ -88,12 +89,13 @@ class _Statistics(OtherSide):
         long = lengths.tolist()  # Python's numbers have no end to run over
         if sum(long) != len(ids) or any(length < 0 for length in long):
             raise WrongAnswer("expected as many ids as the sequences are long")
-        return [row.tolist() for row in ids.split(long)]
+        listed = iter(ids.tolist())
+        return [list(islice(listed, length)) for length in long]
 
 
 @probe("sequence_reversal/random_sequences", other=_Statistics)
 def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Two drawings of one generator, and the first once more from the same seed."""
+    """A drawing; of fewer sequences two of one generator, and the first once more."""
     names = ("count", "longest", "symbols", "seed")
     count, longest, symbols, seed = (int(inputs[name]) for name in names)
 
@@ -105,30 +107,30 @@ def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     def rows(count: int, rng: random.Random) -> list[list[int]]:
         found = function(count, rng, *dials)
         drawn = _lists(found)
-        kinds.update(type(each).__name__ for each in (found, *found))
+        kinds.update(each.__name__ for each in {type(found), *map(type, found)})
         return drawn
 
-    def draw(name: str, rng: random.Random) -> Seen:
-        return _flat(name, rows(count, rng))
-
-    rng, others = random.Random(seed), random.getstate()
-    drawings = draw("drawn", rng) | draw("second", rng)
-    drawings |= draw("again", random.Random(seed))
+    rng, others, fewer = random.Random(seed), random.getstate(), min(count, _FEWER)
+    drawn = rows(count, rng)
     alone = [row for _ in range(40 * longest) for row in rows(1, rng)]
-    return (
-        drawings
-        | _flat("alone", alone)
-        | {"own": torch.tensor(random.getstate() == others)}
-        | {"kinds": ", ".join(sorted(kinds))}
-    )
-
-
-def _flat(name: str, rows: list[list[int]]) -> Seen:
-    """Rows as two tensors: all ids, and the lengths."""
+    rng = random.Random(seed)
+    once, second = rows(fewer, rng), rows(fewer, rng)
+    again = rows(fewer, random.Random(seed))
     return {
-        f"{name}, ids": torch.tensor([i for r in rows for i in r], dtype=torch.int64),
-        f"{name}, lengths": torch.tensor([len(row) for row in rows]),
+        **_flat(drawn=drawn, once=once, second=second, again=again, alone=alone),
+        "own": torch.tensor(random.getstate() == others),
+        "kinds": ", ".join(sorted(kinds)),
     }
+
+
+def _flat(**drawings: list[list[int]]) -> Seen:
+    """The rows of each as two tensors: all ids, and the lengths."""
+    seen: Seen = {}
+    for name, rows in drawings.items():
+        ids = list(chain.from_iterable(rows))
+        seen[f"{name}, ids"] = torch.tensor(ids, dtype=torch.int64)
+        seen[f"{name}, lengths"] = torch.tensor([len(row) for row in rows])
+    return seen
 
 
 def _lists(result: object) -> list[list[int]]:
@@ -138,9 +140,9 @@ def _lists(result: object) -> list[list[int]]:
     for row in result:
         if not isinstance(row, list | tuple):
             raise WrongAnswer(f"expected each sequence as a list, got {describe(row)}")
-        for item in row:
-            if not isinstance(item, int):
-                raise WrongAnswer(f"expected ids as Python integers, got {item!r}")
+    for item in chain.from_iterable(result):
+        if not isinstance(item, int):
+            raise WrongAnswer(f"expected ids as Python integers, got {item!r}")
     return [list(row) for row in result]
 
 
