@@ -104,9 +104,9 @@ class Clock:
 def course_recipe(model: nn.Module, seed: int) -> Run:
     """The notebook's: fresh random batches, AdamW, warm-up and cosine."""
     rng = random.Random(seed)
-    clock = Clock(model, lambda: unit.make_batch(unit.random_sequences(64, rng)), seed)
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98), fused=True)
-    unit.fit(model, optimizer, clock, 400, 40)
+    clock = Clock(model, lambda: unit.make_batch(unit.random_sequences(32, rng)), seed)
+    optimizer = torch.optim.AdamW(model.parameters(), 2e-2, (0.9, 0.98), fused=True)
+    unit.fit(model, optimizer, clock, 450, 80)
     return clock.result()
 
 

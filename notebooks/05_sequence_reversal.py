@@ -435,8 +435,8 @@ check("sequence_reversal/masked_loss", masked_loss)
 # *time ~12 min · difficulty 2/5 · 7 points*
 #
 # **Why it matters.** After a warm-up and then a constant rate, the model of this unit
-# ends its training somewhere between 83 and 96 % of right sequences (four seeds), and
-# the number jumps from step to step. With the cosine it ends at 99.8 to 100 %.
+# ends its training somewhere between 69 and 91 % of right sequences (four seeds), and
+# the number jumps from step to step. With the cosine it ends at 99.7 to 100 % (twenty).
 #
 # **What to do.** Return the factor above as a Python float. The steps of a training are
 # `0 ... n - 1`, so the floor is reached one step after the last one, at `n`. It stays
@@ -906,7 +906,7 @@ check("sequence_reversal/exact_match", exact_match)
 # the notebook, load it instead of training (`load_model` is imported from
 # `safetensors`): this saves you time, and has no points.
 #
-# A recipe that works: batches of 64, 400 steps, 40 of them warm-up, peak rate 0.01,
+# A recipe that works: batches of 32, 450 steps, 80 of them warm-up, peak rate 0.02,
 # `betas=(0.9, 0.98)`. AdamW with `fused=True` is faster on models this small.
 #
 # **How it is graded.** The check takes the weights out of your model, puts them into a
@@ -925,7 +925,7 @@ check("sequence_reversal/exact_match", exact_match)
 #
 # ```text
 # trained_model ── new_model ── weights from torch's generator
-#       └── fit ── next_batch ── make_batch(random_sequences(64, rng))
+#       └── fit ── next_batch ── make_batch(random_sequences(32, rng))
 #            └──── training_step
 # ```
 #
@@ -939,7 +939,7 @@ check("sequence_reversal/exact_match", exact_match)
 # if the file is there:  load it, return the model
 # a random.Random of its own, with the same seed
 # the optimizer, with the peak rate
-# fit: each batch made of 64 new random sequences
+# fit: each batch made of 32 new random sequences
 # ```
 #
 # If exact match stays low, look at the loss first: it should fall below 0.01.
@@ -980,11 +980,11 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
         return model
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=1e-2, betas=(0.9, 0.98), fused=True
+        model.parameters(), lr=2e-2, betas=(0.9, 0.98), fused=True
     )
     fit(
-        model, optimizer, lambda: make_batch(random_sequences(64, rng)),
-        steps=400, warmup=40,
+        model, optimizer, lambda: make_batch(random_sequences(32, rng)),
+        steps=450, warmup=80,
     )  # fmt: skip
     return model
     ### END SOLUTION

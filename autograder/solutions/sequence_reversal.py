@@ -250,11 +250,11 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
         return model
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=1e-2, betas=(0.9, 0.98), fused=True
+        model.parameters(), lr=2e-2, betas=(0.9, 0.98), fused=True
     )
     fit(
-        model, optimizer, lambda: make_batch(random_sequences(64, rng)),
-        steps=400, warmup=40,
+        model, optimizer, lambda: make_batch(random_sequences(32, rng)),
+        steps=450, warmup=80,
     )  # fmt: skip
     return model
 
