@@ -205,7 +205,7 @@ def test_statistics_of_random_sequences_are_those_of_what_was_drawn():
     def constant(side):
         row = torch.full((3000,), 4)
         ones = torch.ones(3000, dtype=torch.int64)
-        names = ("drawn", "second", "again", "alone")
+        names = ("drawn", "once", "second", "again", "alone")
         return {f"{n}, ids": row for n in names} | {
             f"{n}, lengths": ones for n in names
         }
@@ -229,7 +229,7 @@ def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
         {"share": torch.tensor(1.0)},
         {
             f"{n}, {what}": torch.tensor([-1])
-            for n in ("drawn", "second", "again")
+            for n in ("drawn", "once", "second", "again", "alone")
             for what in ("ids", "lengths")
         },
         {  # their sum is 0, where it may have 64 bits only
