@@ -94,12 +94,15 @@ def collect(
                 for archive in pieces(whole, is_known):
                     for name, reason in archive.left_out:
                         yield Placing(path.name, name, "not placed", reason)
-                    layout = detect(archive, lms)
-                    yield from _archive(
-                        archive, layout, unit, root, roster, utc, replace, due
-                    )
-        except NotPlaced as reason:
-            yield Placing(path.name, "", "not placed", str(reason))
+                    try:
+                        layout = detect(archive, lms)
+                        yield from _archive(
+                            archive, layout, unit, root, roster, utc, replace, due
+                        )
+                    except NotPlaced as fault:
+                        yield Placing(archive.path.name, "", "not placed", str(fault))
+        except NotPlaced as fault:
+            yield Placing(path.name, "", "not placed", str(fault))
 
 
 def _archive(

@@ -124,6 +124,9 @@ def pieces(
 
     Args:
         is_known: whether a name is one that an LMS gives.
+
+    Raises:
+        NotPlaced: some of the zips in it cannot be read, after all the others.
     """
     for _ in range(DEEPEST):
         known = any(is_known(member.name) for member in source.members)
@@ -131,9 +134,15 @@ def pieces(
             break
     zips = [m for m in source.members if m.name.lower().endswith(".zip")]
     if deepest and not known and zips and len(zips) == len(source.members):
+        faults = []
         for member in zips:
-            with inside(source, member, _LARGEST_INNER) as inner:
-                yield from pieces(inner, is_known, deepest - 1)
+            try:
+                with inside(source, member, _LARGEST_INNER) as inner:
+                    yield from pieces(inner, is_known, deepest - 1)
+            except NotPlaced as fault:
+                faults.append(f"{member.name}: {fault}")
+        if faults:
+            raise NotPlaced("; ".join(faults))
     else:
         yield source
 

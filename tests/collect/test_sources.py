@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom import ledger
+from autograder.collect import layouts, place
 from tests.collect.course import ADA, BOB, LATER, Course
 from tests.collect.packed import CANVAS_ADA, CANVAS_BOB, MOODLE, zipped
 from tests.tiny_course import UNIT
@@ -38,6 +39,22 @@ def test_zips_in_a_zip_are_collected_one_by_one(course):
         ("groups/two.zip", zipped((CANVAS_BOB, BOB))),
     )
     assert set(course.collect(path)) == {"ada", "bob"}
+
+
+def test_a_bad_zip_in_a_zip_does_not_stop_the_next(course):
+    path = course.zip(
+        ("groups/1.zip", zipped((CANVAS_ADA, ADA))),
+        ("groups/2.zip", b"PK broken"),
+        ("groups/3.zip", zipped(("nobody knows.txt", ADA))),
+        ("groups/4.zip", zipped((CANVAS_BOB, BOB))),
+    )
+    told = place.collect(
+        UNIT, [path], course.root, course.roster, layouts.to_utc("UTC")
+    )
+    says = {(one.archive, one.who): one.says for one in told}
+    assert set(course.placed) == {"ada", "bob"}
+    assert "2.zip: it is not a readable zip" in says[path.name, ""]
+    assert "are those of none of" in says["3.zip", ""]
 
 
 def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_path):
