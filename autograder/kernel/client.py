@@ -121,9 +121,12 @@ def begin(level: str = "") -> None:
 
     `level` is the one level to try if it has to be started.
     """
-    with _lock:
-        if not _named() and not _begun:
-            _begun.append(_begin_server(level))
+    if _lock.acquire(blocking=False):  # else somebody starts one: it is not waited for
+        try:
+            if not _named() and not _begun:
+                _begun.append(_begin_server(level))
+        finally:
+            _lock.release()
 
 
 def run_directory(level: str = "") -> Path:

@@ -19,7 +19,7 @@ for name in config.Autograde.autograde_preprocessors:
         assert len(kind.depends_on("02_attention")) == 64
 failed = ["multi_head_attention/split_heads"]
 assert carrying.missing("multi_head_attention/multi_head_attention", failed) == failed
-print(sorted({"torch", "pandas", "matplotlib", "lark"} & set(sys.modules)))
+print(sorted({"torch", "numpy", "pandas", "matplotlib", "lark"} & set(sys.modules)))
 """
 
 

@@ -36,6 +36,14 @@ def test_a_server_that_is_stopped_while_it_starts_is_ended(monkeypatch):
     assert server.poll() == -signal.SIGKILL and not run.exists()
 
 
+def test_who_wants_a_server_begun_does_not_wait_for_one_that_starts(monkeypatch):
+    monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)
+    monkeypatch.setattr(client, "_begin_server", lambda level: pytest.fail("a second"))
+    with client._lock:  # as whoever waits for its greeting holds it
+        client.begin()
+    assert not client._begun
+
+
 def test_limits_come_from_the_environment_or_are_the_usual_ones(monkeypatch):
     monkeypatch.delenv("AUTOGRADER_BOX", raising=False)
     assert client.policy_from_environment() == Policy()
