@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -41,17 +40,22 @@ def rebuild(
     given = StudentNotebook(()) if submission is None else read(submission, limits)
     match = Match(slots, given.cells)
     builder = _Builder(match, limits)
-    notebook = nbformat.v4.new_notebook(
-        cells=builder.cells(), metadata=_course_metadata(source)
-    )
-    notebook.nbformat_minor = 5
+    # Not by `new_notebook`, which would look at the course's cells by the schema; the
+    # student's own are looked at when they are made.
+    notebook = NotebookNode(
+        cells=builder.cells(), metadata=_course_metadata(source),
+        nbformat=4, nbformat_minor=5,
+    )  # fmt: skip
     repairs = [*builder.repairs, *_about_whole(given)] if given.cells else []
     return notebook, tuple(repairs)
 
 
-def _course_metadata(source: NotebookNode) -> dict[str, Any]:
+def _course_metadata(source: NotebookNode) -> NotebookNode:
     kept = ("kernelspec", "language_info")
-    return {key: source.metadata[key] for key in kept if key in source.metadata}
+    found: NotebookNode = nbformat.from_dict(
+        {key: source.metadata[key] for key in kept if key in source.metadata}
+    )
+    return found
 
 
 def _about_whole(given: StudentNotebook) -> Iterator[Repair]:
