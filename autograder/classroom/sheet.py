@@ -74,18 +74,28 @@ def _one_cell(value: object) -> object:
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four: wide ones
 
 
+# Where the comma is the decimal point, a spreadsheet splits at semicolons, and knows no
+# quotes in the midst of a cell: there, the rest of a text can be a cell of its own. A
+# dash begins lists, too; one without a call or a link is left alone.
+_RUNS = "(?=[ \"']{0,3}(?:[=@\uff1d\uff20]|[-+\uff0b\uff0d][^;\\t\\n]*[|(!]))"
+_SPLIT = re.compile(f"(?<=[;\\t\\n]){_RUNS}")
+_MARKED = re.compile(f"(?<=[;\\t\\n])'{_RUNS}")
+
+
 def harmless(value: object) -> object:
     """A cell that no spreadsheet takes for a formula; None becomes an empty one."""
     if isinstance(value, float):
         return number(value)
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    first = "'" if value.startswith(_FORMULA) else ""
+    return first + _SPLIT.sub("'", re.sub(r"\r\n?", "\n", value))
 
 
 def as_meant(cell: str) -> str:
     """What `harmless` was given."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    marked = cell.startswith("'") and cell[1:].startswith(_FORMULA)
+    return _MARKED.sub("", cell[marked:])
 
 
 def number(value: float | None) -> str:

@@ -25,8 +25,9 @@ from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
 # Bytes of an answer in a table, as Excel counts: two for a character, four for a rare
-# one. It takes 65,534 in a cell; what is beyond begins another row.
-_LONGEST = 60_000
+# one. It takes 65,534 in a cell, marks against formulas included (one for each two
+# characters at most); what is beyond begins another row.
+_LONGEST = 40_000
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 

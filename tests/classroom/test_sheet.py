@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import time
 
 import pytest
 
@@ -59,7 +61,36 @@ def test_no_cell_is_a_formula_and_each_comes_back_as_it_was_meant(cell):
     assert sheet.as_meant(f"'{cell}") == cell
 
 
-@pytest.mark.parametrize("cell", ["Ada", "'tis", ""])
+ELSEWHERE = [
+    "x;=cmd|'/C calc'!A0;y",
+    'x;"=1+1"',
+    "x\n=HYPERLINK(1)\n@SUM(1)",
+    "x; -cmd|'/C calc'!A0",
+    "x\t+SUM(1)\n ＝1",
+    "a;'=b",
+]
+
+
+@pytest.mark.parametrize("cell", ELSEWHERE)
+def test_no_part_of_a_cell_is_a_formula_where_semicolons_part_cells(cell):
+    text = sheet.as_text([["zoe", sheet.harmless(cell), "5"]])
+    for part in re.split("[;\t\n]", text):  # as a spreadsheet with decimal commas does
+        assert not part.strip(' "').startswith(("=", "+", "-", "@", "＝")), part
+    (row,) = csv.reader(io.StringIO(text))
+    assert sheet.as_meant(row[1]) == cell
+
+
+@pytest.mark.parametrize("letter", ["\n", ";", "\n ", ";'", "\n-", "-", "\t=", '"'])
+def test_long_cells_are_made_harmless_in_time(letter):
+    started = time.process_time()
+    cell = letter * (30_000 // len(letter))
+    assert sheet.as_meant(str(sheet.harmless(cell))) == cell
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "cell", ["Ada", "'tis", "", "so:\n- one;\n- two", "a = b; c", "1;-2", "x;'y"]
+)
 def test_plain_text_stays_as_it_is(cell):
     assert sheet.harmless(cell) == cell and sheet.as_meant(cell) == cell
 
