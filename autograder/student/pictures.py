@@ -75,35 +75,50 @@ def _heat_maps(expected: torch.Tensor, actual: torch.Tensor, name: str) -> str:
 def _cells(
     matrix: torch.Tensor, fill: Callable[[float], str], wrong: torch.Tensor | None
 ) -> str:
-    """A matrix as coloured cells, with numbers in them while there is room."""
+    """A matrix as coloured cells, with numbers in them while there is room.
+
+    Cells of one colour are one path: a panel is kept in every copy of the notebook.
+    """
     rows, columns = matrix.shape
     roomy = columns <= 6 and matrix.is_floating_point()
     width = 2 * CELL if roomy else CELL
-    drawn = []
-    for i in range(rows):
-        for j in range(columns):
-            value = float(matrix[i, j])
-            outlined = wrong is not None and bool(wrong[i, j])
-            drawn.append(_cell(j * width, i * CELL, width, fill(value), outlined))
+    usual: _Places = {}
+    outlined: _Places = {}
+    numbers = ""
+    differs = torch.zeros_like(matrix, dtype=torch.bool) if wrong is None else wrong
+    for i, (values, flags) in enumerate(
+        zip(matrix.tolist(), differs.tolist(), strict=True)
+    ):
+        for j, (value, flag) in enumerate(zip(values, flags, strict=True)):
+            looks = outlined if flag else usual
+            looks.setdefault(fill(value), []).append((j * width, i * CELL))
             if roomy:
-                drawn.append(_number(j * width + width / 2, i * CELL + 13, value))
-    return _frame(columns * width, rows * CELL, "".join(drawn))
+                x, y = j * width + CELL, i * CELL + 13
+                numbers += f'<text x="{x}" y="{y}">{value:.2f}</text>'
+    drawn = _paths(usual, width, 0.5, f"rgba({GREY},.35)")
+    drawn += _paths(outlined, width, 1.5, f"rgb({ORANGE})")
+    if numbers:
+        look = 'text-anchor="middle" font-size="10" fill="currentColor"'
+        drawn += f"<g {look}>{numbers}</g>"
+    return _frame(columns * width, rows * CELL, drawn)
 
 
-def _cell(x: int, y: int, width: int, fill: str, outlined: bool) -> str:
-    stroke = f"rgb({ORANGE})" if outlined else f"rgba({GREY},.35)"
-    inset = 1.5 if outlined else 0.5
-    return (
-        f'<rect x="{x + inset}" y="{y + inset}" width="{width - 2 * inset}" '
-        f'height="{CELL - 2 * inset}" fill="{fill}" stroke="{stroke}" '
-        f'stroke-width="{2 * inset}"/>'
+_Places = dict[str, list[tuple[int, int]]]  # of cells, by their colour
+
+
+def _paths(places: _Places, width: int, inset: float, stroke: str) -> str:
+    """Cells with a border, which lies inside of them."""
+    if not places:
+        return ""
+    across, down = f"{width - 2 * inset:g}", f"{CELL - 2 * inset:g}"
+    side = f"h{across}v{down}h-{across}z"
+    paths = "".join(
+        f'<path fill="{fill}" d="{"".join(f"M{x} {y}{side}" for x, y in cells)}"/>'
+        for fill, cells in places.items()
     )
-
-
-def _number(x: float, y: float, value: float) -> str:
     return (
-        f'<text x="{x}" y="{y}" text-anchor="middle" font-size="10" '
-        f'fill="currentColor">{value:.2f}</text>'
+        f'<g transform="translate({inset} {inset})" stroke="{stroke}" '
+        f'stroke-width="{2 * inset}">{paths}</g>'
     )
 
 

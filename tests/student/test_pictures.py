@@ -47,7 +47,15 @@ def test_the_first_matrix_that_differs_is_drawn():
 def test_a_large_matrix_is_cut():
     expected = torch.zeros(100, 90)
     html = drawn(expected, expected + 1)
-    assert html.count("<rect") == 3 * LIMIT * LIMIT
+    cells = re.findall(r"M(\d+) (\d+)h", html)
+    assert len(cells) == 3 * LIMIT * LIMIT and len(set(cells)) == LIMIT * LIMIT
+
+
+def test_the_largest_picture_leaves_room_for_a_panel_of_sixty_kilobytes():
+    numbers = torch.randn(2, 100, 100, generator=torch.Generator().manual_seed(1))
+    assert len(drawn(*numbers)) < 54 * 1024
+    narrow = numbers[..., :6]
+    assert len(drawn(*narrow)) < 54 * 1024
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
