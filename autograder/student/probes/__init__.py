@@ -160,6 +160,12 @@ def beginning(module: object) -> Seen:
     }
 
 
+def parameter_shapes(module: nn.Module) -> str:
+    """A module's parameters in a line: ``w_k.bias (6,), w_k.weight (6, 5)``."""
+    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
+
+
 def weights_of(module: nn.Module) -> Seen:
     """A module's parameters as ``weights.<parameter>``, to be handed over."""
     named = module.named_parameters()

@@ -19,6 +19,7 @@ from autograder.student.probes import (
     gradients,
     load_weights,
     moving,
+    parameter_shapes,
     probe,
     returned,
     tensor,
@@ -191,7 +192,7 @@ def _observe_module(
             returned(module(*changed, mask), "output", "weights")[0], "output"
         )
 
-    seen: Seen = {"parameters": _parameters(module)}
+    seen: Seen = {"parameters": parameter_shapes(module)}
     results = _output_and_weights(module(*sequences, mask))
     if results["output"].dim() == 3:
         seen["who sees whom"] = moving.who_sees_whom(output, sequences, 1)
@@ -206,11 +207,6 @@ def _output_and_weights(result: object) -> Seen:
         "output": tensor(output, "output"),
         "weights": tensor(weights, "the weights"),
     }
-
-
-def _parameters(module: nn.Module) -> str:
-    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
-    return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
 
 
 @probe("attention/who_sees_whom")

@@ -15,6 +15,7 @@ from autograder.student.probes import (
     load_weights,
     moving,
     outcome,
+    parameter_shapes,
     probe,
     returned,
     tensor,
@@ -103,7 +104,7 @@ def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
             "weights": tensor(weights, "the weights"),
         }
 
-    seen: Seen = {"parameters": _parameters(module)}
+    seen: Seen = {"parameters": parameter_shapes(module)}
     results = call(*sequences)
     if mask is not None:
         # Before the output: of the wrong answers, the panel draws the first.
@@ -115,8 +116,3 @@ def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
     seen |= results | {"output, second call": call(*sequences)["output"]}
     seen |= {f"{name} afterwards": inputs[name] for name in names}
     return seen | gradients(lambda *s: call(*s)["output"], sequences, names, inputs)
-
-
-def _parameters(module: nn.Module) -> str:
-    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
-    return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
