@@ -36,6 +36,7 @@ from autograder.student.exercise import RAISED, Case, Verdict
 from autograder.student.exercise import Exercise as Visible
 from autograder.student.observe import UNSOLVED
 from autograder.student.otherside import OtherSide
+from autograder.student.panel import pictures
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
 
@@ -86,11 +87,12 @@ def _answer(message: Message, line: Line) -> None:
         )
         if box.await_ready():
             say("ready")
-        verdict, more = None, False
+        verdict, more, drawn = None, False, dict[str, str]()
         try:
             verdict = decide(check, box)
             seen = shown(check, verdict)
-            final = told(seen, names["submission"])
+            drawn = pictures(seen)
+            final = told(seen, names["submission"], drawn)
             more = box.heard and not (seen.passed or seen.note)
         except Exception:  # a fault of ours, over whatever the box has answered
             traceback.print_exc()
@@ -110,7 +112,7 @@ def _answer(message: Message, line: Line) -> None:
         return
     try:
         verdict = named(check.exercise, check.task, verdict)
-        final = told(shown(check, verdict), names["submission"])
+        final = told(shown(check, verdict), names["submission"], drawn)
     except Exception:  # the verdict stands without the mistake's name
         traceback.print_exc()
     tell("named", final, False)

@@ -66,15 +66,14 @@ def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Ver
         results = _with_answers(exercise, verdict, task, likely)
         mistake, sure = diagnose(exercise, results)
         return replace(verdict, mistake=mistake, sure=sure)
-    while True:
-        mistake, sure = diagnose(exercise, verdict.results)
-        if mistake is None or mistake.name not in exercise.mistakes:
-            break
+    mistake, sure = verdict.mistake, verdict.sure  # by the visible cases
+    while mistake is not None and mistake.name in exercise.mistakes:
         results = _with_answers(exercise, verdict, task, [mistake.name])
         if fits(results, mistake.name, sure):
             break
         others = {n: m for n, m in exercise.mistakes.items() if n != mistake.name}
         exercise = replace(exercise, mistakes=others)
+        mistake, sure = diagnose(exercise, verdict.results)
     return replace(verdict, mistake=mistake, sure=sure)
 
 

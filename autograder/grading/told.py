@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from autograder.grading.record import CaseRecord, Record
@@ -21,9 +22,15 @@ class Told:
     panel: str
 
 
-def told(verdict: Verdict, submission: str) -> Told:
-    """A verdict, as it is shown, on somebody's submission."""
-    return Told(of_verdict(verdict, submission), as_html(verdict))
+def told(
+    verdict: Verdict, submission: str, drawn: Mapping[str, str] | None = None
+) -> Told:
+    """A verdict, as it is shown, on somebody's submission.
+
+    Args:
+        drawn: the pictures of its panel, for who has them already.
+    """
+    return Told(of_verdict(verdict, submission), as_html(verdict, drawn))
 
 
 def for_a_person(exercise: Exercise, submission: str) -> Told:

@@ -12,7 +12,7 @@ from autograder.student.exercise import RAISED, Answers
 from autograder.student.observe import describe_error, observe
 from autograder.student.otherside import Ask, asking
 from autograder.student.probes import find
-from autograder.student.switches import as_new
+from autograder.student.switches import kept, renewed
 from autograder.student.wire import receive, send
 
 CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
@@ -30,14 +30,15 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         ticket: of this call; others are of one that was interrupted.
         get: evaluates the expression that the check was given.
     """
-    with socket.socket(fileno=os.dup(int(os.environ[CHANNEL]))) as channel:
+    fileno = os.dup(int(os.environ[CHANNEL]))
+    with socket.socket(fileno=fileno) as channel, kept():
         channel.setblocking(True)
         send(channel, f"ready {ticket}")
         number = 0
         while (message := receive(channel))[0] != f"done {ticket}":
             call = f"{ticket} {number}"
             if message[0] == f"ask {call}":
-                with as_new():
+                with renewed():
                     answer = _answer(name, get, message[1], _asking(channel, call))
                 send(channel, f"answer {call}", answer)
                 number += 1

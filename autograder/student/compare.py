@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -85,13 +86,13 @@ def _marks(scale: Sequence[tuple[float, float]]) -> str:
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
-    problem, message = _problem(expected, actual, case.atol, case.rtol)
-    return Finding(name, problem, message, expected, actual)
+    problem, says = _problem(expected, actual, case.atol, case.rtol)
+    return Finding(name, problem, says, expected, actual)
 
 
 def _problem(
     expected: Value, actual: Value | None, atol: float, rtol: float
-) -> tuple[str, str]:
+) -> tuple[str, str | Callable[[], str]]:
     if actual is None:
         return "missing", "was not returned"
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
@@ -105,7 +106,7 @@ def _problem(
         if bad.any():
             count = int(bad.sum())
             return "finite", f"{count} of {actual.numel()} numbers are NaN or infinite"
-        return "values", _difference(expected, actual, atol, rtol)
+        return "values", partial(_difference, expected, actual, atol, rtol)
     return "", ""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -34,8 +35,14 @@ def plain(value: object) -> Value:
         return Other(type(value).__name__)
     if value.layout != torch.strided or value.is_quantized:
         return Other(f"{value.layout} tensor")
-    value = value.detach().as_subclass(torch.Tensor)  # fails for a sparse one
-    return value.to("cpu").contiguous().resolve_conj().resolve_neg().clone()
+    value = value.detach()  # step by step: most need none of these
+    if type(value) is not torch.Tensor:
+        value = value.as_subclass(torch.Tensor)  # fails for a sparse one
+    if not value.is_cpu:
+        value = value.to("cpu")
+    if value.is_conj() or value.is_neg():
+        value = value.resolve_conj().resolve_neg()
+    return value.clone(memory_format=torch.contiguous_format)
 
 
 # The one key of the answers of an object that raised or returned something unusable.
@@ -102,14 +109,19 @@ class Finding:
     """How one named answer compares with the reference.
 
     ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
-    dtype, finite, values that they fail.
+    dtype, finite, values that they fail. ``says`` is what to say of it, or makes it.
     """
 
     name: str
     problem: str
-    message: str = ""
+    says: str | Callable[[], str] = ""
     expected: Value | None = None
     actual: Value | None = None
+
+    @functools.cached_property
+    def message(self) -> str:
+        """What to say of it; made for who asks: of many numbers few are told."""
+        return self.says if isinstance(self.says, str) else self.says()
 
 
 @dataclass(frozen=True)

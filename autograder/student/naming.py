@@ -54,7 +54,7 @@ def diagnose(
     Otherwise a mistake is likely that gives all answers and fails in the same
     properties, but not in all their details. What is left may have a symptom.
     """
-    known = [result for result in results if result.case.mistakes]
+    known = _known(results)
     found = {name: _fit(known, name) for name in exercise.mistakes}
     whole = [name for name, fit in found.items() if fit is _Fit.WHOLE]
     if len(whole) == 1:
@@ -69,7 +69,7 @@ def diagnose(
 
 def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
     """Names of the mistakes that no case contradicts, as far as cases hold answers."""
-    known = [result for result in results if result.case.mistakes]
+    known = _known(results)
     return [
         name
         for name in exercise.mistakes
@@ -77,9 +77,14 @@ def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
     ]
 
 
+def _known(results: Sequence[CaseResult]) -> list[CaseResult]:
+    """Results with mistakes' answers; wrong ones first, which contradict most."""
+    return sorted((r for r in results if r.case.mistakes), key=lambda r: r.passed)
+
+
 def fits(results: Sequence[CaseResult], mistake: str, whole: bool) -> bool:
     """Whether a mistake gives all answers, or else those that are not to properties."""
-    fit = _fit([r for r in results if r.case.mistakes], mistake)
+    fit = _fit(_known(results), mistake)
     return fit >= (_Fit.WHOLE if whole else _Fit.LIKELY)
 
 

@@ -86,9 +86,12 @@ def concluded(side: OtherSide, answers: Answers) -> Answers:
     if RAISED in answers:
         return answers
     try:
-        return {name: plain(value) for name, value in side.conclude(answers).items()}
+        made = side.conclude(answers)
     except WrongAnswer as error:
         return {RAISED: str(error)}
+    if made is answers:
+        return answers
+    return {name: plain(value) for name, value in made.items()}
 
 
 def given(

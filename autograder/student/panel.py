@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from autograder.student.aspects import by_aspect
 from autograder.student.exercise import CaseResult, Finding, Verdict
-from autograder.student.pictures import picture
+from autograder.student.pictures import picture as picture_of
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
 DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
@@ -45,24 +45,24 @@ def as_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict) -> str:
+def as_html(verdict: Verdict, drawn: Mapping[str, str] | None = None) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
     The first case that fails is open, with a picture; the others unfold, with theirs as
     long as there is room.
+
+    Args:
+        drawn: the verdict's `pictures`, for who has them already.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
+    drawn = pictures(verdict) if drawn is None else drawn
     results = _grouped(verdict)
-    first = next((r.case.name for r in results if not r.passed), None)
-    rows, room = "", PICTURES
-    for result in results:
-        drawn = _picture(result) if room > 0 else ""
-        if result.case.name == first or len(drawn) <= room:
-            room -= len(drawn)
-        else:
-            drawn = ""
-        rows += _row(result, verdict, result.case.name == first, drawn)
+    first = _first_wrong(results)
+    rows = "".join(
+        _row(r, verdict, r.case.name == first, drawn.get(r.case.name, ""))
+        for r in results
+    )
     head = (
         f'<div style="display:flex;justify-content:space-between;gap:1em">'
         f"<strong>{inline(verdict.title)}</strong>"
@@ -71,6 +71,22 @@ def as_html(verdict: Verdict) -> str:
     colour = BLUE if verdict.passed else ORANGE
     parts = "".join(f"<div>{html.escape(line)}</div>" for line in _aspects(verdict))
     return boxed(colour, head + _mistake_html(verdict) + parts + rows)
+
+
+def pictures(verdict: Verdict) -> dict[str, str]:
+    """The pictures that there is room for, by case: the same under any explanation."""
+    results = _grouped(verdict)
+    first, room, drawn = _first_wrong(results), PICTURES, dict[str, str]()
+    for result in results:
+        picture = _picture(result) if room > 0 else ""
+        if result.case.name == first or len(picture) <= room:
+            room -= len(picture)
+            drawn[result.case.name] = picture
+    return drawn
+
+
+def _first_wrong(results: Iterable[CaseResult]) -> str | None:
+    return next((r.case.name for r in results if not r.passed), None)
 
 
 def boxed(colour: str, content: str) -> str:
@@ -199,8 +215,7 @@ def _picture(result: CaseResult) -> str:
     if result.case.hidden or result.passed:
         return ""
     for finding in result.findings:
-        if finding.problem in ("values", "finite"):
-            drawn = picture(finding, result.case)
-            if drawn:
-                return f'<div style="margin:.4em 0 .6em 1.6em">{drawn}</div>'
+        wrong = finding.problem in ("values", "finite")
+        if wrong and (drawn := picture_of(finding, result.case)):
+            return f'<div style="margin:.4em 0 .6em 1.6em">{drawn}</div>'
     return ""

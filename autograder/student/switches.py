@@ -63,17 +63,32 @@ _THREADS = torch.get_num_threads()
 @contextlib.contextmanager
 def as_new() -> Iterator[None]:
     """Have all switches as in a new process, and afterwards as they were."""
+    with kept(), renewed():
+        yield
+
+
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """Have all switches afterwards as they are now.
+
+    To read them takes longer than to set them: NumPy copies its generator's state.
+    """
     with contextlib.ExitStack() as stack:
-        for read, write, new in _SWITCHES:
+        for read, write, _ in _SWITCHES:
             stack.callback(write, read())
-            write(new)
-        if torch.get_num_threads() != _THREADS:
-            stack.callback(torch.set_num_threads, torch.get_num_threads())
-            torch.set_num_threads(_THREADS)
+        stack.callback(_set_threads, torch.get_num_threads())
         stack.callback(_set_printing, copy.copy(printing.PRINT_OPTS))
-        torch.set_printoptions(profile="default", sci_mode=None)
-        stack.enter_context(torch.inference_mode(False))
-        stack.enter_context(on_cpu())
+        yield
+
+
+@contextlib.contextmanager
+def renewed() -> Iterator[None]:
+    """Have all switches as in a new process, within `kept`, which puts them back."""
+    for _, write, new in _SWITCHES:
+        write(new)
+    _set_threads(_THREADS)
+    torch.set_printoptions(profile="default", sci_mode=None)
+    with torch.inference_mode(False), on_cpu():
         yield
 
 
@@ -85,6 +100,11 @@ def on_cpu() -> contextlib.AbstractContextManager[object]:
     if torch.get_default_device().type == "cpu":
         return contextlib.nullcontext()
     return torch.device("cpu")
+
+
+def _set_threads(number: int) -> None:
+    if torch.get_num_threads() != number:
+        torch.set_num_threads(number)
 
 
 def _set_printing(options: object) -> None:

@@ -7,9 +7,8 @@ checked before a byte of it is read, and whatever is wrong ends in a WireError.
 
 from __future__ import annotations
 
-import io
+import itertools
 import json
-import math
 import select
 import socket
 import time
@@ -29,6 +28,7 @@ _DTYPES = {
     )
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_WIDTHS = {name: dtype.itemsize for name, dtype in _DTYPES.items()}  # in bytes
 
 
 class WireError(Exception):
@@ -134,10 +134,11 @@ def receive(
         _require(len(entries) <= limits.entries, "too many values")
         sizes = [_size(entry, limits) for entry in entries]
         _require(sum(sizes) <= limits.data, "too many numbers")
-        data = io.BytesIO(reader.read(sum(sizes)))
+        data = reader.read(sum(sizes))
+        ends = itertools.accumulate(sizes)
         return kind, {
-            entry["name"]: _value(entry, data.read(size))
-            for entry, size in zip(entries, sizes, strict=True)
+            entry["name"]: _value(entry, data[end - size : end])
+            for entry, size, end in zip(entries, sizes, ends, strict=True)
         }
     except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from error
@@ -156,18 +157,22 @@ def _size(entry: dict[str, Any], limits: Limits) -> int:
     if "dtype" not in entry:
         _require(bool(texts), "bad value")
         return 0
-    shape, dtype = entry["shape"], entry["dtype"]
+    shape, width = entry["shape"], _WIDTHS[entry["dtype"]]
     _require(isinstance(shape, list) and len(shape) <= limits.rank, "bad shape")
-    # `type(n) is int`: True and False are ints to isinstance.
-    _require(all(type(n) is int and 0 <= n <= limits.data for n in shape), "bad shape")
-    _require(isinstance(dtype, str) and dtype in _DTYPES, "bad dtype")
-    numbers: int = math.prod(shape)
-    # An empty one may have other sides, and who works with it makes what they span.
-    _require(math.prod(max(n, 1) for n in shape) <= limits.data, "bad shape")
-    return numbers * _DTYPES[dtype].itemsize
+    numbers, span = 1, 1
+    for n in shape:
+        # `type(n) is int`: True and False are ints to isinstance.
+        if type(n) is not int or not 0 <= n <= limits.data:
+            raise WireError("bad shape")
+        numbers *= n
+        # An empty one may have other sides, and who works with it makes what they span.
+        span *= n or 1
+    _require(span <= limits.data, "bad shape")
+    return numbers * width
 
 
-def _value(entry: dict[str, Any], data: bytes) -> Value:
+def _value(entry: dict[str, Any], data: bytearray) -> Value:
+    """A value; a tensor is made of its bytes where they are, and may write there."""
     if "text" in entry:
         return _writable(entry["text"])
     if "dtype" not in entry:
@@ -175,11 +180,9 @@ def _value(entry: dict[str, Any], data: bytes) -> Value:
     dtype = _DTYPES[entry["dtype"]]
     if not data:
         return torch.zeros(entry["shape"], dtype=dtype)
-    own = bytearray(data)  # which may be written into
     if dtype == torch.bool:
-        numbers = torch.frombuffer(own, dtype=torch.uint8)
-        _require(bool((numbers <= 1).all()), "a boolean is neither 0 nor 1")
-    return torch.frombuffer(own, dtype=dtype).reshape(entry["shape"])
+        _require(not data.strip(b"\0\1"), "a boolean is neither 0 nor 1")
+    return torch.frombuffer(data, dtype=dtype).reshape(entry["shape"])
 
 
 def _writable(text: str) -> str:
@@ -192,7 +195,7 @@ class _Reader:
     channel: socket.socket
     wait: Wait
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int) -> bytearray:
         parts = bytearray()
         while len(parts) < size:
             most = min(size - len(parts), 1 << 20)
@@ -203,4 +206,4 @@ class _Reader:
                 continue
             _require(bool(part), "closed")
             parts += part
-        return bytes(parts)
+        return parts

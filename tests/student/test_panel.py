@@ -1,6 +1,7 @@
 """A verdict as a panel: small, complete, and silent on what is hidden."""
 
 import re
+from dataclasses import replace
 
 import torch
 
@@ -8,7 +9,7 @@ from autograder import check
 from autograder.solutions import attention
 from autograder.student import references
 from autograder.student.exercise import CaseResult, Finding, Verdict
-from autograder.student.panel import as_text, inline
+from autograder.student.panel import as_html, as_text, inline, pictures
 from tests.student.scaled import NAME, unscaled
 
 
@@ -45,6 +46,14 @@ def test_a_panel_stays_small_and_keeps_its_first_picture():
     html = check(NAME, zeros)._repr_html_()
     assert html.count("<details") > 5 and "<svg" in html
     assert len(html.encode()) < 60 * 1024
+
+
+def test_pictures_are_the_same_under_another_explanation():
+    verdict = check(NAME, unscaled)
+    assert verdict.mistake is not None
+    unnamed = replace(verdict, mistake=None)
+    for explained in (verdict, unnamed):
+        assert as_html(explained, pictures(unnamed)) == as_html(explained)
 
 
 def test_text_of_a_sentence_is_escaped_but_for_code_and_emphasis():

@@ -10,7 +10,7 @@ import torch
 
 from autograder import check
 from autograder.solutions import attention
-from autograder.student.switches import as_new
+from autograder.student.switches import as_new, kept, renewed
 
 # What a student may write, what is then so, and what a check should see instead.
 LEFT = {
@@ -78,6 +78,19 @@ def test_a_switch_is_as_new_in_a_check_and_as_it_was_afterwards(name):
     with as_new():
         assert read() == new
     assert read() == left
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_one_answer_leaves_set_does_not_reach_the_next(name):
+    leave, read, new = LEFT[name]
+    before = read()
+    with kept():
+        with renewed():
+            leave()
+        with renewed():
+            assert read() == new
+    # A device that is set while something is asked stays set: it is no switch of ours.
+    assert read() == before or name == "the default device"
 
 
 def test_a_check_draws_from_generators_of_its_own():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -38,9 +39,8 @@ class _Patients(Mixture):
 
     def _made(self, name: str) -> nn.Module:
         d_model, num_heads, d_ff = self.inputs["sizes"].tolist()
-        seed(int(self.inputs["seed"]))
-        style, _, bug = str(self.inputs[self.KINDS[name]]).partition(", ")
-        return DecoderLayer(d_model, num_heads, d_ff, style, bug).eval()
+        kind = str(self.inputs[self.KINDS[name]])
+        return _layer(int(self.inputs["seed"]), (d_model, num_heads, d_ff), kind)
 
     def things(self) -> list[str]:
         return list(self.KINDS)
@@ -97,6 +97,14 @@ class _Patients(Mixture):
                 return output
             self._outputs[key] = output
         return self._outputs[key]
+
+
+@functools.lru_cache(maxsize=64)
+def _layer(number: int, sizes: tuple[int, int, int], kind: str) -> nn.Module:
+    """The layer of a seed, "post relu, shifts" say: a visible case's comes often."""
+    seed(number)
+    style, _, bug = kind.partition(", ")
+    return DecoderLayer(*sizes, style, bug).eval()
 
 
 def _of_type(layer: nn.Module, x: torch.Tensor) -> nn.Module:

@@ -126,14 +126,18 @@ class _Attention(nn.Module):
     def forward(
         self, x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
-        *into, out = self.maps
-        q, k, v = (
-            layer.forward(y).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
-            for layer, y in zip(into, (x, source, source), strict=True)
-        )
+        to_query, to_key, to_value, out = self.maps
+        q = self._split(to_query.forward(x))
+        k = self._split(to_key.forward(source))
+        v = self._split(to_value.forward(source))
         heads = self._attended(q, k, v, mask)
         result: torch.Tensor = out.forward(heads.transpose(1, 2).flatten(2))
         return result
+
+    def _split(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, d_model = x.shape
+        split = x.view(batch, length, self.num_heads, d_model // self.num_heads)
+        return split.transpose(1, 2)
 
     def _attended(
         self,
