@@ -125,11 +125,12 @@ def tokenizer_of(corpus: corpora.Corpus, size: int) -> SubwordTokenizer:
 
 
 def batches(examples: list, batch_size: int, seed: int) -> Iterator[tuple[Tensor, ...]]:
-    """Endless batches, epoch after epoch."""
+    """Endless batches of targets, then sources, as long as each other."""
     for epoch in count():
         shuffled = bucketed(
-            examples, batch_size, 1000 * seed + epoch, lambda pair: len(pair[1])
-        )
+            examples, batch_size, 1000 * seed + epoch,
+            lambda pair: (len(pair[1]), len(pair[0])),
+        )  # fmt: skip
         for batch in shuffled:
             cut = ([ids[:80] for ids in side] for side in zip(*batch, strict=True))
             parts = sequence_reversal.make_batch(*cut)
