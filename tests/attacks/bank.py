@@ -16,6 +16,7 @@ from tests.attacks.attack import Attack
 from tests.attacks.design import AGAINST_THIS_DESIGN
 from tests.attacks.harming import HARMING_AND_LEAKING
 from tests.attacks.malformed import MALFORMED_ONES
+from tests.attacks.messages import MESSAGES
 from tests.attacks.patching import PATCHING
 from tests.attacks.seams import SEAMS
 from tests.attacks.stealing import STEALING_AND_FORGING
@@ -28,4 +29,5 @@ BANK: list[Attack] = [
     *AGAINST_THIS_DESIGN,
     *SEAMS,
     *AMOUNTS,
+    *MESSAGES,
 ]
