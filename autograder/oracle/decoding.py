@@ -37,8 +37,13 @@ def recovered(
     sources: Sequence[str],
     max_len: int = 60,
     batch_size: int = 250,
+    leads: Tensor | None = None,
 ) -> list[str]:
-    """The texts that a model makes of the sources, in their order."""
+    """The texts that a model makes of the sources, in their order.
+
+    Args:
+        leads: one number a source, to be filled: the smallest lead of its tokens.
+    """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
     found = [""] * len(rows)
@@ -46,20 +51,27 @@ def recovered(
         chosen = order[start : start + batch_size]
         longest = max(len(rows[i]) for i in chosen)
         padded = [[*rows[i], *[PAD] * (longest - len(rows[i]))] for i in chosen]
-        ids = greedy(transformer, torch.tensor(padded), max_len)
+        lead = None if leads is None else leads[chosen]  # a copy
+        ids = greedy(transformer, torch.tensor(padded), max_len, lead)
+        if leads is not None and lead is not None:
+            leads[chosen] = lead
         for i, row in zip(chosen, ids.tolist(), strict=True):
             found[i] = tokenizer.decode(row)
     return found
 
 
 @torch.no_grad()
-def greedy(transformer: Any, source: Tensor, max_len: int = 60) -> Tensor:
+def greedy(
+    transformer: Any, source: Tensor, max_len: int = 60, lead: Tensor | None = None
+) -> Tensor:
     """The most probable token, again and again, until all rows have ended.
 
     Args:
         transformer: unit 4's ``Transformer``, in eval mode; its ``pad_id`` is 0.
         source: ids (B, Ls), int64.
         max_len: tokens to produce, at most.
+        lead: (B,), or nothing; falls to the smallest difference, of all tokens that
+            a row is given, between the best logit and the next best.
 
     Returns:
         Ids (B, L) with L <= max_len, int64: no BOS; after EOS only PAD.
@@ -69,7 +81,11 @@ def greedy(transformer: Any, source: Tensor, max_len: int = 60) -> Tensor:
     steps = _Steps(transformer, source)
     token = torch.full_like(source[:, 0], BOS)  # (b,)
     for place in range(max_len):
-        token = steps.logits(token, place).argmax(dim=-1)  # (b,)
+        logits = steps.logits(token, place)  # (b, V)
+        token = logits.argmax(dim=-1)  # (b,)
+        if lead is not None:
+            best, next_best = logits.topk(2).values.unbind(-1)  # (b,)
+            lead[live] = lead[live].minimum(best - next_best)
         answers[live, place] = token
         going = token != EOS  # (b,)
         if not going.all():

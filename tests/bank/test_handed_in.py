@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from autograder.bank import specification
-from autograder.bank.text_recovery import _handed_in
+from autograder.bank.text_recovery import _handed_in, _shipped
 from autograder.bank.text_recovery._shipped import shipped_outputs
 from autograder.oracle.cases import fresh_cases
 from autograder.solutions import encoder_decoder, text_recovery
@@ -123,9 +123,25 @@ def test_a_drawing_decodes_nothing_until_somebody_asks(monkeypatch):
     assert case.expected["copied"] and case.expected["copied"] and asked == [600]
 
 
-def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors():
+def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     before = torch.get_default_dtype()
-    assert shipped_outputs(SOURCES) == shipped_outputs(SOURCES)
+    sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))[:300]
+    certain = _shipped._decoded(sources, torch.float64)
+    assert shipped_outputs(sources) == certain
+    asked = []
+
+    def decoded(sources, dtype, leads=None):
+        asked.append((sources, dtype))
+        if leads is not None:  # of four sentences, the second is a near tie
+            leads[:] = torch.tensor([1.0, 0.001, 0.5, 2.0])
+        return [f"{dtype} {source}" for source in sources]
+
+    monkeypatch.setattr(_shipped, "_decoded", decoded)
+    found = shipped_outputs(SOURCES)
+    assert [text.split()[0] for text in found] == [
+        "torch.float32", "torch.float64", "torch.float32", "torch.float32"
+    ]  # fmt: skip
+    assert asked == [(SOURCES, torch.float32), (SOURCES[1:2], torch.float64)]
     assert torch.get_default_dtype() == before
 
 

@@ -7,7 +7,7 @@ from autograder.oracle import decoding
 from autograder.solutions import encoder_decoder
 from autograder.solutions.sequence_reversal import greedy_decode
 from autograder.student.recovery.model import Restorer, Sizes
-from autograder.student.recovery.text import EOS, PAD
+from autograder.student.recovery.text import BOS, EOS, PAD
 
 VOCAB = 13
 
@@ -102,3 +102,17 @@ def test_texts_come_back_in_the_order_of_the_sources() -> None:
     alone = [decoding.recovered(model, Letters(), [text])[0] for text in texts]
     assert together == alone
     assert len(set(together)) > 1
+
+
+def test_the_lead_of_a_row_is_its_closest_decision() -> None:
+    model, source = model_with(positions="learned"), sources()
+    with torch.no_grad():
+        model.transformer.output.bias[EOS] += 0.5
+        lead = torch.full((len(source),), 9.0)
+        found = decoding.greedy(model.transformer, source, 20, lead)
+        said = torch.cat([torch.full_like(found[:, :1], BOS), found], dim=1)
+        best = model(source, said[:, :-1]).topk(2).values  # (B, L, 2)
+    margins = best[..., 0] - best[..., 1]
+    for row, own, smallest in zip(found.tolist(), margins, lead, strict=True):
+        length = row.index(EOS) + 1 if EOS in row else len(row)
+        torch.testing.assert_close(own[:length].min(), smallest)
