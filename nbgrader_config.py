@@ -28,8 +28,8 @@ c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
 # Grading: submissions are repaired or refused one by one, run in boxes, and judged
 # outside of them; scores come from the judge's records. nbgrader's CheckCellMetadata is
-# not among the steps: a rebuilt notebook has the course's metadata, and those are looked
-# at once, when the course is read.
+# not among the steps: a rebuilt notebook has the course's metadata, and those are
+# looked at once, when the course is read.
 converter.install()
 c.Autograde.autograde_preprocessors = [
     "autograder.grading.execute.JudgedExecute",
