@@ -9,6 +9,7 @@ kernel from another.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
@@ -77,6 +78,18 @@ class BoxedKernelApp(IPKernelApp):
         self.init_extensions()  # type: ignore[no-untyped-call]
         self.init_code()  # type: ignore[no-untyped-call]
         spare(self)
+        self._rehearse_error()
+
+    def _rehearse_error(self) -> None:
+        """Have read and compiled what the first traceback of a module's call needs."""
+        import torch
+
+        try:
+            torch.nn.Linear(1, 1)(None)
+        except TypeError:
+            shell = self.kernel.shell
+            shell.InteractiveTB.structured_traceback(*sys.exc_info())
+            shell.InteractiveTB.tb = None
 
     def connect(
         self,

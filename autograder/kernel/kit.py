@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ def kit_paths() -> tuple[str, ...]:
     return tuple(str(PACKAGE / name) for name in KIT if (PACKAGE / name).exists())
 
 
+@functools.cache
 def interpreter_paths() -> tuple[str, ...]:
     """The running interpreter, its environment and the packages on its path.
 

@@ -6,6 +6,9 @@ what ipykernel does for each of them, too, is half of what a right submission co
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import inspect
 import os
 import select
 import threading
@@ -15,7 +18,8 @@ from typing import Any, cast
 from ipykernel import compiler, zmqshell
 from ipykernel.iostream import OutStream
 from ipykernel.ipkernel import IPythonKernel
-from traitlets import Type
+from IPython.core.inputtransformer2 import TransformerManager
+from traitlets import Instance, Type
 
 _PIPE = 1 << 16  # bytes that a pipe holds
 
@@ -60,10 +64,31 @@ class SparingStream(OutStream):
             self.write(text)
 
 
+class PlainTransformer(TransformerManager):
+    """Looks for IPython's own syntax, token by token, only in what is not Python."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._usual = list(self.token_transformers)
+
+    def do_token_transforms(self, lines: list[str]) -> list[str]:
+        """The lines as Python."""
+        # Who reads an odd escape warns of it: once is enough.
+        if self.token_transformers == self._usual and "\\" not in "".join(lines):
+            with contextlib.suppress(
+                SyntaxError, ValueError, RecursionError, MemoryError
+            ):
+                ast.parse("".join(lines))
+                return lines
+        found: list[str] = super().do_token_transforms(lines)  # type: ignore[no-untyped-call]
+        return found
+
+
 # By its usual name, which libraries look for to know whether they are in a notebook.
 class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
     """A shell that reads a cell once, although ipykernel and IPython both ask."""
 
+    input_transformer_manager = Instance(PlainTransformer, ())
     _transformed: tuple[str, str] | None = None
 
     def transform_cell(self, raw_cell: str) -> str:
@@ -87,11 +112,35 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
             raw_cell, transformed_cell=transformed_cell, **more
         )
 
+    def _format_exception_for_storage(
+        self, exception: BaseException, *rest: Any, **more: Any
+    ) -> dict[str, Any]:
+        """The error as it was just shown: it is not written a second time."""
+        if shown := self._last_traceback:
+            name, value = type(exception).__name__, str(exception)
+            return {"ename": name, "evalue": value, "traceback": shown}
+        found = super()._format_exception_for_storage(exception, *rest, **more)  # type: ignore[no-untyped-call]
+        return cast(dict[str, Any], found)
+
+
+class SparingCompiler(compiler.XCachingCompiler):
+    """Says at once that a cell's file is no module's.
+
+    A traceback asks four times a frame, and Python looks at 2,000 modules for it.
+    """
+
+    def get_code_name(self, raw_code: str, code: str, number: int) -> str:
+        """What a cell is called as a file."""
+        name = str(super().get_code_name(raw_code, code, number))  # type: ignore[no-untyped-call]
+        inspect.modulesbyfile[name] = ""
+        return name
+
 
 class SparingKernel(IPythonKernel):
     """A kernel that says when it is idle, and not that it is busy before."""
 
     shell_class = Type(ZMQInteractiveShell)
+    compiler_class = Type(SparingCompiler)
     _supports_kernel_subshells = False  # its messages come one after the other
 
     def takes_more(self) -> bool:

@@ -69,6 +69,7 @@ def preload() -> list[str]:
 def ready_to_fork() -> None:
     """All is imported: leave behind what forks would only take apart."""
     sys.path_importer_cache.clear()  # what folders hold, as the server sees them
+    kit.interpreter_paths()  # known from here on
     imported()
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManager
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.kernel.sparing import PlainTransformer
 from tests.conftest import start_kernels_with
 from tests.kernel.conftest import linux
 
@@ -24,6 +26,16 @@ one.join()
 """
 AWAITS = "import asyncio\nawait asyncio.sleep(0)\nprint('awaited')"
 MAGIC = "%matplotlib inline\nprint(type(get_ipython()).__name__)"
+KEPT = """
+kept = get_ipython().history_manager.exceptions
+print([(one["ename"], one["evalue"], "# here" in "".join(one["traceback"]))
+       for one in kept.values()])
+"""
+NO_MODULES = """
+import inspect
+print(inspect.getmodule(inspect.currentframe()), inspect.getmodule(fail).__name__)
+print(inspect.getsource(fail))
+"""
 FAILS = "def fail():\n    1 / 0  # here\n\nfail()"
 
 
@@ -31,6 +43,7 @@ FAILS = "def fail():\n    1 / 0  # here\n\nfail()"
 def book(tmp_path_factory: Any) -> Any:
     """A notebook that was run in a box."""
     cells = [PAST_PYTHON, BY_A_PROGRAM] * 15 + [FORKED, AWAITS, AWAITS, MAGIC, FAILS]
+    cells += [KEPT, NO_MODULES]
     found = new_notebook(cells=[new_code_cell(source) for source in cells])
     folder = str(tmp_path_factory.mktemp("sparing"))
     with pytest.MonkeyPatch.context() as patch:
@@ -39,6 +52,68 @@ def book(tmp_path_factory: Any) -> Any:
             found, allow_errors=True, resources={"metadata": {"path": folder}}
         ).execute()
     return found
+
+
+CELLS = (
+    "x = 1",
+    "",
+    "\n\nx = 1\n",
+    "    x = 1\n    y = 2",
+    "def f(x):\n    return x % 2\n",
+    "x = (7\n% 3)",
+    "x = 7 \\\n% 3",
+    "print('\\d')",
+    ">>> x = 1\n... x + 1",
+    "x = 1\n...\n",
+    'def f():\n    """Doc.\n\n    >>> f()\n    1\n    """\n',
+    "In [1]: x = 1\n   ...: x",
+    "%matplotlib inline",
+    "%%time\nx = 1",
+    "x = %pwd",
+    "files = !ls",
+    "!echo hello",
+    "f?",
+    "x = 1\nf??",
+    "text = '''\n%not magic\n!nor this\n'''",
+    "f'{x!r} {y % 2}?'",
+    "await g()",
+    "async for x in y: pass",
+    "return 3",
+    "x = (",
+    "'''open",
+    "ls",
+    "/print 1",
+    ";print a b",
+    "x\x00y",
+    "\ud800",
+    "(" * 500,
+)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_becomes_the_same_python(cell: str) -> None:
+    def outcome(manager: TransformerManager) -> str:
+        try:
+            return str(manager.transform_cell(cell))
+        except Exception as error:
+            return repr(error)
+
+    assert outcome(PlainTransformer()) == outcome(TransformerManager())
+
+
+def test_a_notebook_may_bring_syntax_of_its_own() -> None:
+    class Shout(TokenTransformBase):
+        @classmethod
+        def find(cls, tokens_by_line: Any) -> Shout | None:
+            tokens = [token for line in tokens_by_line for token in line]
+            return next((cls(t.start) for t in tokens if t.string == "quiet"), None)
+
+        def transform(self, lines: list[str]) -> list[str]:
+            return [line.replace("quiet", "loud") for line in lines]
+
+    manager = PlainTransformer()
+    manager.token_transformers.append(Shout)
+    assert manager.transform_cell("quiet = 1") == "loud = 1\n"
 
 
 def shown(cell: nbformat.NotebookNode) -> str:
@@ -59,8 +134,18 @@ def test_cells_may_await_and_ask_ipython(book: Any) -> None:
 
 
 def test_an_error_shows_the_line_that_it_is_in(book: Any) -> None:
-    (error,) = book.cells[-1].outputs
+    (error,) = book.cells[34].outputs
     assert "# here" in "".join(error.traceback)
+
+
+def test_an_error_is_kept_as_it_was_shown(book: Any) -> None:
+    found = shown(book.cells[35])
+    assert found == "[('ZeroDivisionError', 'division by zero', True)]\n"
+
+
+def test_a_cells_code_is_found_though_no_module_has_it(book: Any) -> None:
+    found = shown(book.cells[36])
+    assert found.startswith("None __main__\ndef fail():\n    1 / 0  # here\n")
 
 
 def test_cells_are_counted_as_ever(book: Any) -> None:
