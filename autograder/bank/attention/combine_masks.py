@@ -41,6 +41,12 @@ def _two_padding_masks(draw: Draw) -> Inputs:
     return made
 
 
+def _all_open(draw: Draw) -> Inputs:
+    """Two masks that close nothing at all."""
+    made = _two_masks((2, 1, 3), (3, 3), "both")(draw)
+    return made | {name: made[name] | True for name in ("first", "second")}
+
+
 def _one_closed(draw: Draw) -> Inputs:
     """What one word of padding looks like; the other one is drawn."""
     first, second = torch.zeros(1, 1, 1, dtype=torch.bool), draw.flags(3, 3)
@@ -92,6 +98,28 @@ EXERCISE = Specification(
             hint="A mask that is open everywhere still has its shape.",
         ),
         CaseKind(
+            name="both_open",
+            title="two masks that close nothing",
+            inputs=_all_open,
+            hint="Two masks make a mask, also if it restricts nothing.",
+            open=True,
+        ),
+        CaseKind(
+            name="equal_sizes",
+            title="as many sentences as queries and keys",
+            inputs=_two_masks((4, 1, 4), (4, 4), "both, the other order"),
+            hint="Shapes line up from the right, also where all sizes are equal.",
+        ),
+        CaseKind(
+            name="turned",
+            title="masks that are views, with their rows and columns exchanged",
+            inputs=lambda draw: {
+                **_two_masks((2, 5, 5), (5, 5), "both")(draw), "turned": "yes"
+            },
+            hint="What a tensor holds is not always in the order of its memory.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="sizes_of_one",
             title="two padding masks (B, 1, L) of the same batch",
             inputs=_two_padding_masks,
@@ -125,6 +153,42 @@ EXERCISE = Specification(
                     Edit("first & second", "torch.logical_or(first, second)"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="open_is_none",
+            says="Where both masks close nothing, you return `None`.",
+            asks="When is the answer `None`, by the docstring?",
+            ways=[Way(edits=[
+                Edit("return first & second", """
+                    both = first & second
+                    return None if both.all() else both
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="lined_up_from_the_left",
+            says="Where sizes are equal, the rows of the matrix are taken for sentences.",
+            asks="With which dimension of `(B, 1, L)` does the first one of `(L, L)` meet?",
+            ways=[Way(edits=[
+                Edit("return first & second", """
+                    if first.dim() == 3 and len(first) == len(second) == second.size(-1):
+                        return first & second.unsqueeze(1)
+                    return first & second
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="order_of_memory",
+            says="Your result is right for new tensors, but not for views: those lie in "
+            "another order in memory.",
+            asks="What does `as_strided` know of a tensor that was transposed?",
+            ways=[Way(edits=[
+                Edit("return first & second", """
+                    rows = second.size(-1)
+                    plain = second.as_strided(second.shape, (rows, 1)) if second.dim() == 2 else second
+                    return first & plain
+                    """),
+            ])],
         ),
         Mutant(
             name="differ",

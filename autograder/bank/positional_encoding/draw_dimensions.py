@@ -210,6 +210,27 @@ EXERCISE = Specification(
             )],
         ),
         Mutant(
+            name="legend_sorted",
+            says="The names in the legend are sorted, the curves are not.",
+            asks="What does `legend` do with a list of names that it is given?",
+            ways=[Way(edits=[
+                Edit(_LINE, "ax.plot(list(range(length)), values, label=name)"),
+                Edit("return ax", """
+                    ax.legend([f"dimension {d}" for d in sorted(dimensions)])
+                    return ax
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="out_of_view",
+            says="The x axis ends before the last position: a part of each curve cannot "
+            "be seen.",
+            asks="From where to where does your x axis run?",
+            ways=[_way(Edit(_NAMES, """
+                ax.set(xlabel="position", ylabel="value", xlim=(0, length - 2))
+                """))],
+        ),
+        Mutant(
             name="x_axis_unnamed",
             says="The x axis has no name.",
             asks="What runs along it?",
@@ -325,6 +346,16 @@ EXERCISE = Specification(
                 plt.figure()
                 return sns.lineplot(data=data, x="position", y="value", hue="curve")
             """),
+        Accepted(name="tight", edits=[
+            Edit(_NAMES, """
+                ax.set(xlabel="position", ylabel="value", xlim=(0, length - 1))
+                """),
+        ]),
+        Accepted(name="black_and_white", edits=[
+            *_IN_MATPLOTLIB,
+            Edit("values, label=name)",
+                 'values, "k" + "-:"[number % 2], label=name)'),
+        ]),
         Accepted(name="with_a_line_at_zero", edits=[
             Edit(_NAMES, """
                 ax.set(xlabel="position", ylabel="value", title="Some dimensions")

@@ -110,6 +110,12 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="one_prompt_alone",
+            says="For a single prompt, the first dimension is lost.",
+            asks="Which shape has the result if B is 1?",
+            ways=[Way(edits=[Edit("return ids", "return ids.squeeze(0)")])],
+        ),
+        Mutant(
             name="most_probable",
             says="You take the most probable token: nothing is drawn.",
             asks="What does `argmax` give if the same prompt comes twice?",

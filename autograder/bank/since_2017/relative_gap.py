@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.since_2017._inputs import whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -56,6 +57,13 @@ EXERCISE = Specification(
     name="since_2017/relative_gap",
     title="A probe for the distance",
     target="relative_gap",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            as_many_queries_as_keys=_placed("adds", 3, 4, 4, 6, 3, sign=-1),
+            equal_sizes=_placed("adds", 4, 4, 4, 4, 4, sign=1),
+        ),
+    ),
     cases=[
         CaseKind(
             name="added",
@@ -92,6 +100,15 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="queries_twice",
+            says="Where there are as many queries as keys, you compare queries with "
+            "queries.",
+            asks="Whose scores are asked for?",
+            ways=[Way(edits=[
+                Edit("turn(k, offset)", "turn(q if q.shape == k.shape else k, offset)"),
+            ])],
+        ),
         Mutant(
             name="mean",
             says="You return the mean change; one pair that changes much is lost in it.",

@@ -44,6 +44,7 @@ EXERCISE = Specification(
     promise=Promise(
         arguments="x: B L d",
         results="output: B L d",
+        typed=True,
         on=("sequences",),
         ways=OF_MODULES,
         module=True,
@@ -65,6 +66,12 @@ EXERCISE = Specification(
             title="small vectors and a large eps",
             inputs=_vectors(2, 4, 6, scale=0.25, eps=0.125),
             hint="eps is an argument, and it is added to the mean square.",
+        ),
+        CaseKind(
+            name="tiny",
+            title="tiny vectors, and the eps that nobody names",
+            inputs=_vectors(3, 4, 8, scale=1 / 256),
+            hint="What is eps, if nobody says?",
         ),
         CaseKind(
             name="half",
@@ -89,6 +96,24 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="other_eps",
+            says="The eps that you take if nobody names one is larger than 1e-6.",
+            asks="What does the signature say about `eps`?",
+            ways=[Way(edits=[Edit("eps: float = 1e-6", "eps: float = 1e-5")])],
+        ),
+        Mutant(
+            name="no_eps_by_default",
+            says="If nobody names an eps, you take hardly any.",
+            asks="What does the signature say about `eps`?",
+            ways=[Way(edits=[Edit("eps: float = 1e-6", "eps: float = 1e-8")])],
+        ),
+        Mutant(
+            name="always_float32",
+            says="Vectors of float64 come back in float32.",
+            asks="Which dtype has the result, by the docstring?",
+            ways=[Way(edits=[Edit(_WIDE, f"x = x.float() if x.dtype == torch.float64 else x; {_WIDE}")])],
+        ),
         Mutant(
             name="mean_removed",
             says="You take the mean away first: that is LayerNorm.",

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.since_2017._inputs import options, whole
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -16,6 +17,16 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+
+
+def _exactly(length: int, d_k: int) -> Maker:
+    """That many places, from an offset on."""
+
+    def inputs(draw: Draw) -> Inputs:
+        offset = torch.tensor(3 + int(draw.ids(0, 9)))
+        return whole(length=length, d_k=d_k) | {"option.offset": offset}
+
+    return inputs
 
 
 def _asked(length: int, d_k: int, offset: int = 0, base: float = 0.0) -> Maker:
@@ -36,6 +47,15 @@ EXERCISE = Specification(
     name="since_2017/rotary_angles",
     title="The angles",
     target="rotary_angles",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            one_place=_exactly(1, 6),
+            one_pair=_exactly(4, 2),
+            as_many_places_as_pairs=_exactly(5, 10),
+            as_many_places_as_numbers=_exactly(6, 6),
+        ),
+    ),
     cases=[
         CaseKind(
             name="from_zero",

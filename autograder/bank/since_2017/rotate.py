@@ -47,6 +47,7 @@ EXERCISE = Specification(
         arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",),
         typed=True,
         sizes=special(
+            without_a_batch=_turns(5, 6),
             one_place=_turns(3, 2, 1, 6),
             one_text=_turns(1, 3, 4, 6),
             points_of_one_pair=_turns(2, 3, 4, 2),
@@ -89,6 +90,15 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="batch_added",
+            says="One matrix `(L, d_k)` comes back with a dimension more.",
+            asks="What may the dots in `(..., L, d_k)` stand for?",
+            ways=[Way(edits=[
+                Edit(_HALVES, "a, b = x[None].chunk(2, dim=-1) "
+                     "if x.dim() < 3 else x.chunk(2, dim=-1)"),
+            ])],
+        ),
         Mutant(
             name="neighbours",
             says="You turn neighbours (0 and 1, 2 and 3, ...); halves are asked for.",

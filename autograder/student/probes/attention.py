@@ -124,6 +124,8 @@ _LONG = 500  # positions, from which on a mask is no longer reported in full
 def combine_masks(function: Any, inputs: Inputs) -> Seen:
     """Both masks combined, each one with None, None with None; both afterwards."""
     first, second = inputs["first"], inputs["second"]
+    if "turned" in inputs:
+        first, second = (mask.mT.contiguous().mT for mask in (first, second))
     pairs = {
         "both": (first, second),
         "the other order": (second, first),

@@ -7,6 +7,12 @@ from autograder.oracle.specification import Edit, Mutant, Way
 
 DROPOUT = [
     Mutant(
+        name="other_default",
+        says="With no dropout named, the layer drops nothing.",
+        asks="What does the signature say about `dropout`?",
+        ways=[Way(edits=[Edit("dropout: float = 0.1", "dropout: float = 0.0")])],
+    ),
+    Mutant(
         name="no_dropout",
         says="Nothing is dropped in training mode.",
         asks="Is the result of dropout used?",

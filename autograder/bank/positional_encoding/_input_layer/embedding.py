@@ -23,6 +23,18 @@ EMBEDDING = [
         ways=[Way(edits=[Edit("padding_idx=padding_idx)", "padding_idx=0)")])],
     ),
     Mutant(
+        name="positions_copied",
+        says="Your layer keeps a copy of the module that adds positions. Whoever goes on "
+        "with the one that was given does not reach it.",
+        asks="Which module do two layers share that were given the same one?",
+        ways=[Way(edits=[
+            Edit("self.positions = positions", """
+                import copy
+                self.positions = copy.deepcopy(positions)
+                """),
+        ])],
+    ),
+    Mutant(
         name="padding_cut_out",
         says="At padding the whole sum is zero, and its position is lost.",
         asks="Which part of the sum is zero at padding?",

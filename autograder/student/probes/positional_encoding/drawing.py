@@ -29,6 +29,7 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     seen = {
         "dimensions in the legend": ", ".join(map(str, sorted(numbers.values()))),
         "names of the axes": _named_axes(ax),
+        "positions in view": _in_view(ax, length),
     }
     if len({len(curve) for curve in curves}) != 1:
         return seen | {"points of the curves": str([len(curve) for curve in curves])}
@@ -37,7 +38,7 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
 
 
 def _numbers_of_curves(ax: Any) -> dict[Any, int]:
-    """Each curve's number in the legend, by label or else by colour; 0: none."""
+    """Each curve's number in the legend, by colour or by label; 0: none."""
     legend = ax.get_legend()
     entries: dict[object, int] = {}
     if legend is not None:
@@ -52,10 +53,14 @@ def _numbers_of_curves(ax: Any) -> dict[Any, int]:
         for line in ax.get_lines()
         if len(line.get_xdata()) > 1 and _is_visible(line)
     ]
-    by_colour = [("colour", str(line.get_color())) for line in lines]
+    colours = [("colour", str(line.get_color())) for line in lines]
+    labels = [line.get_label() for line in lines]
+    first, second = labels, colours
+    if len(set(colours)) == len(lines):  # what a person goes by, whatever the label is
+        first, second = colours, labels
     return {
-        line: entries.get(line.get_label(), entries.get(colour, 0))
-        for line, colour in zip(lines, by_colour, strict=True)
+        line: entries.get(one, entries.get(other, 0))
+        for line, one, other in zip(lines, first, second, strict=True)
     }
 
 
@@ -72,6 +77,12 @@ def _named_axes(ax: Any) -> str:
         return f"missing: {' and '.join(missing)}"
     exchanged = _VALUE.search(names["x"]) and _PLACE.search(names["y"])
     return "exchanged" if exchanged else "both"
+
+
+def _in_view(ax: Any, length: int) -> str:
+    """Whether all positions lie between the ends of the x axis, on whichever side."""
+    left, right = sorted(ax.get_xlim())
+    return "all" if left <= 1e-6 and right >= length - 1 - 1e-6 else "not all"
 
 
 _VALUE = re.compile(r"\b(values?|encodings?)\b", re.IGNORECASE)

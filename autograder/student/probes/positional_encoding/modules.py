@@ -47,15 +47,23 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
     """Values and gradient in eval mode, and what training mode does to the values."""
     ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
     vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
-    layer = the_module(
-        make(vocab_size, d_model, _AddRows(inputs["positions"]), DROPOUT, padding_idx)
-    )
+    given = _AddRows(inputs["positions"])
+    layer = the_module(make(vocab_size, d_model, given, DROPOUT, padding_idx))
     load_weights(layer, inputs)
     weights = dict(layer.named_parameters())
     output = tensor(layer(ids), "the output")
     learning = [n for n in ("embedding.weight", "positions.rows") if n in weights]
     grads = [gradient(n, output, weights[n], inputs["pull"]) for n in learning]
+    if padding_idx == 0:  # as nobody need say
+        plain = load_weights(the_module(make(vocab_size, d_model, given)), inputs)
+        calm, trained = (plain.train(mode)(ids.repeat(8, 1)) for mode in (False, True))
+        by_default = {"in training mode, by default": _dropped(calm, trained)}
+    else:
+        by_default = {}
+    kept = getattr(layer, "positions", None) is given
     return {
+        **by_default,
+        "positions": "the module that was given" if kept else "another one",
         "output": output,
         **{name: grad for found in grads for name, grad in found.items()},
         "output of a second call": tensor(layer(ids), "the output"),

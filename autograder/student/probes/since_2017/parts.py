@@ -121,7 +121,8 @@ def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     if "far" in inputs:  # 2^26 and a bit: in float32, multiples of 8
         angles = angles.double() + 2**26
         return {"result": call(x).to(x.dtype)}
-    seen = {"result": call(x), "result of one row alone": call(x[1:2])}
+    alone = x[1:2] if x.dim() > 2 else x
+    seen = {"result": call(x), "result of one row alone": call(alone)}
     seen |= {"x afterwards": x, "angles afterwards": angles}
     return seen | gradients(call, [x], ["x"], inputs)
 

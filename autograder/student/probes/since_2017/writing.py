@@ -25,6 +25,9 @@ def next_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {
         "probabilities": call(logits, written),
         "probabilities of one row alone": call(alone, own),
+        "probabilities for views": call(
+            logits.mT.contiguous().mT, written.mT.contiguous().mT
+        ),
         "logits afterwards": logits,
         "written afterwards": written,
     }
@@ -84,7 +87,9 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     last = model.shown[-1] if model.shown else rows[:, :0]
     alike = (drawn == drawn[:1]).all()
     first = begin(seed)
+    single = write(seed, _Table(inputs["table"]), rows[:1].clone(), 2)
     return {
+        "shape for one prompt and two tokens": str(tuple(single.shape)),
         "how often each token is drawn": often,
         "dtype of the ids": str(ids.dtype),
         "the prompt": ids[0, : prompt.size(1)],
