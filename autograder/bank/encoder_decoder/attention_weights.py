@@ -351,6 +351,14 @@ EXERCISE = Specification(
             ],
         ),
         Mutant(
+            name="mode_for_the_call",
+            says="You put the model into evaluation mode for the call, and back.",
+            asks="Whose is the mode in which the model is called?",
+            ways=[Way(edits=[
+                Edit("model(*inputs)", "model.eval()(*inputs); model.train()"),
+            ])],
+        ),
+        Mutant(
             name="gradients_off",
             says="The weights of the model no longer learn: you have switched their "
             "gradients off.",

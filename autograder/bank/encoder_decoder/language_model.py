@@ -91,7 +91,7 @@ EXERCISE = Specification(
                 7, 4, 2, 1, 5, True, 3, 6, pad_id=3, scattered=True
             ),
             a_text_of_more_than_512_ids=_language_model_inputs(
-                5, 2, 1, 1, 3, True, 1, 520, max_len=530
+                5, 2, 1, 1, 3, True, 1, 520, max_len=520
             ),
         ),
     ),

@@ -106,7 +106,7 @@ EXERCISE = Specification(
                 7, 6, 4, 2, 1, 5, batch=3, ls=5, lt=4, pad_id=2, scattered=True
             ),
             a_source_of_more_than_512_ids=_model_inputs(
-                5, 6, 2, 1, 1, 3, batch=1, ls=520, lt=3, max_len=530
+                5, 6, 2, 1, 1, 3, batch=1, ls=520, lt=3, max_len=520
             ),
         ),
     ),

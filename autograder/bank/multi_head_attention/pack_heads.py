@@ -52,6 +52,12 @@ EXERCISE = Specification(
             hint="A square weight is a weight like any other.",
         ),
         CaseKind(
+            name="one",
+            title="a single head",
+            inputs=_to_pack(h=1, d_model=5, d_k=3, d_v=4),
+            hint="One head is a list of heads, too.",
+        ),
+        CaseKind(
             name="many",
             title="five heads",
             inputs=_to_pack(h=5, d_model=10, d_k=2, d_v=3),
@@ -60,6 +66,16 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="biases_cleared",
+            says="The biases of the heads are zero afterwards.",
+            asks="Whose tensors do you write into?",
+            ways=[Way(edits=[
+                Edit(_CAT, f"{_CAT}.clone() if not kind == 'bias' else "
+                     "torch.cat([getattr(getattr(h, name), kind).clone() for h in heads] "
+                     "+ [getattr(h, name).bias.data.zero_()[:0] for h in heads])"),
+            ])],
+        ),
         Mutant(
             name="side_by_side",
             says="The weights stand side by side, along the inputs. The heads' "

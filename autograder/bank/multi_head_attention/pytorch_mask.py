@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -42,6 +43,16 @@ EXERCISE = Specification(
     name="multi_head_attention/pytorch_mask",
     title="A mask for PyTorch",
     target="pytorch_mask",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            one_sentence_and_one_head=_mask_for_pytorch(1, 1, 3, 4, mask=(1, 1, 3, 4)),
+            a_mask_for_each_of_as_many_heads_as_sentences=_mask_for_pytorch(
+                3, 3, 2, 4, mask=(3, 3, 2, 4)
+            ),
+            equal_sizes=_mask_for_pytorch(4, 4, 4, 4, mask=(4, 4, 4, 4)),
+        ),
+    ),
     cases=[
         CaseKind(
             name="padding",
@@ -80,6 +91,24 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="squeezed",
+            says="A single sentence with a single head loses its first dimension.",
+            asks="How many dimensions does `attn_mask` need, if each sentence has a mask?",
+            ways=[Way(edits=[Edit(_TURN, f"{_TURN}.squeeze(0)")])],
+        ),
+        Mutant(
+            name="heads_for_sentences",
+            says="With as many heads as sentences, the two are mixed up.",
+            asks="Does your code compare sizes to find out what a dimension means?",
+            ways=[Way(edits=[
+                Edit(_TURN, """
+                    if size[0] == size[1] and mask.size(1) > 1:
+                        mask = mask.transpose(0, 1)
+                    return (~mask).expand(size).flatten(0, 1)
+                    """),
+            ])],
+        ),
         Mutant(
             name="closed_rows_opened",
             says="Rows in which nothing may be looked at come back open.",

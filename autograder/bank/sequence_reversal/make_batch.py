@@ -70,6 +70,12 @@ EXERCISE = Specification(
             hint="The width of the target does not depend on the sequences.",
         ),
         CaseKind(
+            name="nothing_to_write",
+            title="targets that are all empty",
+            inputs=_text(3, 2, targets=(0, 0)),
+            hint="BOS and EOS stand in each target row, also with nothing between them.",
+        ),
+        CaseKind(
             name="large_ids",
             title="ids up to 99, equal lengths",
             inputs=_text(4, 4, high=100),
@@ -78,6 +84,14 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="empty_targets_as_none",
+            says="Where all targets are empty, you write the sequences backwards.",
+            asks="Is a list of empty lists the same as no list?",
+            ways=[Way(edits=[
+                Edit("if targets is None", "if not any(targets or [])"),
+            ])],
+        ),
         Mutant(
             name="not_reversed",
             says="Your target repeats the sequence in the same order. That is copying.",
@@ -360,11 +374,17 @@ EXERCISE = Specification(
                     Edit("longest, widest = max(map(len, source)), max(map(len, target))",
                          "longest = max(map(len, source + target)); widest = longest"),
                 ]),
-                Way(name="at_least_source", edits=[
-                    Edit("longest, widest = max(map(len, source)), max(map(len, target))",
-                         "longest = max(map(len, source)); widest = max(longest + 1, max(map(len, target)))"),
-                ]),
             ],
+        ),
+        Mutant(
+            name="at_least_source",
+            says="Your target is always wider than the source. Where the targets are short, "
+            "all of its rows are too long.",
+            asks="Which rows decide the width of the target?",
+            ways=[Way(edits=[
+                Edit("longest, widest = max(map(len, source)), max(map(len, target))",
+                     "longest = max(map(len, source)); widest = max(longest + 1, max(map(len, target)))"),
+            ])],
         ),
         Mutant(
             name="floats",

@@ -76,6 +76,7 @@ def _word(draw: Draw) -> list[Pair]:
     return [(one[0], two[0]), (None, three[1]), (two[1], None), (one[1], "the"),
             ("was", three[0]), (",", one[0]), ("the", "."), (number, other),
             (None, number), ("don't", "dont"), (".", "a"),
+            ("'s", None), (",", "'s"),  # the first character is no letter
             ("as", None), ("as", "he"),  # both stand inside function words
             ("straße", "STRASSE"), ("1,000", None)]  # fmt: skip
 

@@ -75,6 +75,15 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="one_for_all",
+            says="All tokenizers share one vocabulary: a second one changes the first.",
+            asks="To whom does an attribute of the class belong?",
+            ways=[Way(edits=[
+                Edit("self.vocab = [*SPECIALS, *ordered]",
+                     "type(self).vocab = [*SPECIALS, *ordered]"),
+            ])],
+        ),
+        Mutant(
             name="more_than",
             says="Pieces that occur exactly `min_freq` times are missing.",
             asks="Is it `>` or `>=`?",

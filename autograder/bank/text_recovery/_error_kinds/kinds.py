@@ -12,6 +12,15 @@ _FIRST_LETTER = "there[0][0] == there[1][0]"
 
 KINDS = [
     Mutant(
+        name="sign_by_first_character",
+        says="A word that begins with a sign, like `'s`, counts as a sign.",
+        asks="Of which characters of a side does the table speak?",
+        ways=[Way(edits=[
+            Edit("any(c.isalnum() for side in there for c in side)",
+                 "any(side[0].isalnum() for side in there)"),
+        ])],
+    ),
+    Mutant(
         name="equal_pairs_count",
         says="Pairs of equal words count as mistakes of case.",
         asks="Which pairs are no mistakes at all?",

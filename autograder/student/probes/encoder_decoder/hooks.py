@@ -29,7 +29,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         look.register_forward_hook(_of_somebody_else)
     before = _hooks(model)
     found = function(model, [model.looks[number] for number in numbers], *sequences)
-    calls = model.calls
+    calls, modes = model.calls, model.modes
     if not isinstance(found, list | tuple) or len(found) != len(numbers):
         raise WrongAnswer(
             f"expected a list of {len(numbers)} tensors, one for each attention, "
@@ -44,6 +44,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         learns = all(parameter.requires_grad for parameter in model.parameters())
         seen |= {
             "times that the model was called": str(calls),
+            "in training while called": "yes" if modes == {True} else "no",
             "hooks stay": "yes" if _hooks(model) > before else "no",
             "hooks of others stay": "yes" if _theirs(model) else "no",
             "in training as before": "yes" if in_training else "no",
@@ -94,12 +95,13 @@ class _Looking(nn.Module):
         super().__init__()
         shapes = [value.shape for name, value in inputs.items() if "matrices" in name]
         self.looks = nn.ModuleList(_Look(*shape[:2]) for shape in shapes)
-        self.calls = 0
+        self.calls, self.modes = 0, set[bool]()
 
     def forward(
         self, x: torch.Tensor, memory: torch.Tensor | None = None
     ) -> torch.Tensor:
         self.calls += 1
+        self.modes.add(all(part.training for part in self.modules()))
         for number, look in enumerate(self.looks):
             source = x if memory is None or number % 2 == 0 else memory
             x = x + look(x, source, source)[0]

@@ -54,7 +54,8 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
     packed = function(heads)
     seen = named_tensors(packed, [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS])
-    return seen | {"first head afterwards": heads[0].w_q.weight}
+    left = [p.flatten() for head in heads for p in head.parameters()]
+    return seen | {"heads afterwards": torch.cat(left)}
 
 
 @probe("multi_head_attention/mask_for_heads")
