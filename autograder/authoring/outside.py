@@ -175,6 +175,7 @@ REASONS = {
     ): "what cannot be is refused in every drawing, and there is no other answer.",
     ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
     ("one_number",): "a mask that closes everything leaves nothing of any other mask.",
+    ("both_open",): "two masks that close nothing make one that closes nothing.",
     ("nothing_chosen",): "where nothing is chosen, nothing is hidden, and every label "
     "is to be ignored: that is the whole case.",
     ("equal",): "the sentence ends at once, in every drawing.",

@@ -111,7 +111,7 @@ EXERCISE = Specification(
             hint="Shapes line up from the right, also where all sizes are equal.",
         ),
         CaseKind(
-            name="turned",
+            name="views",
             title="masks that are views, with their rows and columns exchanged",
             inputs=lambda draw: {
                 **_two_masks((2, 5, 5), (5, 5), "both")(draw), "turned": "yes"

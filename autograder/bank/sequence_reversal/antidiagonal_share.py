@@ -68,6 +68,12 @@ EXERCISE = Specification(
             hint="Take the shortest row and mark, step by step, where it should look.",
         ),
         CaseKind(
+            name="one_head",
+            title="the map of one head, cut out of those of three",
+            inputs=lambda draw: {**_map((3, 6, 4, 2), 8, 0.6)(draw), "head": "yes"},
+            hint="What is cut out of a tensor does not lie in one piece in memory.",
+        ),
+        CaseKind(
             name="mostly_elsewhere",
             title="6 rows that mostly look elsewhere",
             inputs=_map((4, 6, 5, 6, 2, 3), 8, 0.3),

@@ -105,6 +105,12 @@ EXERCISE = Specification(
             "does not.",
         ),
         CaseKind(
+            name="cut",
+            title="rows whose first column was cut off",
+            inputs=lambda draw: {**_rows_to_judge(14)(draw), "cut": "yes"},
+            hint="What is cut out of a tensor does not lie in one piece in memory.",
+        ),
+        CaseKind(
             name="narrow",
             title="decoded rows are narrower than the labels",
             inputs=_rows_to_judge(17, narrow=2),

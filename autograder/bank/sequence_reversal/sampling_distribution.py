@@ -102,6 +102,14 @@ EXERCISE = Specification(
             hint="Without any dial it is the softmax of each row.",
         ),
         CaseKind(
+            name="last_position",
+            title="logits of the last position, cut out of those of all",
+            inputs=lambda draw: {
+                **_dials(3, 8, temperature=0.8, top_k=5)(draw), "last": "yes"
+            },
+            hint="What is cut out of a tensor does not lie in one piece in memory.",
+        ),
+        CaseKind(
             name="cold",
             title="temperature 0.4",
             inputs=_dials(3, 6, temperature=0.4),

@@ -74,7 +74,9 @@ EXERCISE = Specification(
         CaseKind(
             name="sharp",
             title="a low temperature",
-            inputs=_prompts(3, 6, 2, _CLOSE, 0.125, temperature=0.25),
+            inputs=lambda draw: {
+                **_prompts(3, 6, 2, _CLOSE, 0.125, temperature=0.25)(draw), "single": "yes"
+            },
             hint="The options belong to `next_distribution`.",
             atol=_NEAR,
         ),

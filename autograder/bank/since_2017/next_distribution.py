@@ -77,7 +77,7 @@ EXERCISE = Specification(
         CaseKind(
             name="min_p",
             title="min-p",
-            inputs=_logits(4, 11, 3, min_p=0.125),
+            inputs=lambda draw: {**_logits(4, 11, 3, min_p=0.125)(draw), "views": "yes"},
             hint="The bound is a share of the row's largest probability.",
         ),
         CaseKind(

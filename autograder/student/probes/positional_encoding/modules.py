@@ -57,13 +57,15 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
     if padding_idx == 0:  # as nobody need say
         plain = load_weights(the_module(make(vocab_size, d_model, given)), inputs)
         calm, trained = (plain.train(mode)(ids.repeat(8, 1)) for mode in (False, True))
-        by_default = {"in training mode, by default": _dropped(calm, trained)}
+        kept = getattr(layer, "positions", None) is given
+        once = {
+            "in training mode, by default": _dropped(calm, trained),
+            "positions": "the module that was given" if kept else "another one",
+        }
     else:
-        by_default = {}
-    kept = getattr(layer, "positions", None) is given
+        once = {}
     return {
-        **by_default,
-        "positions": "the module that was given" if kept else "another one",
+        **once,
         "output": output,
         **{name: grad for found in grads for name, grad in found.items()},
         "output of a second call": tensor(layer(ids), "the output"),

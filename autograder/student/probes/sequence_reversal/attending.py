@@ -23,6 +23,8 @@ from autograder.student.probes.sequence_reversal.observing import the_share
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
+    if "head" in inputs:  # as a map is cut out of those of all heads
+        weights = torch.stack((-weights, weights, weights / 2), dim=1)[:, 1]
     return {
         **the_share(function(weights, lengths)),
         "weights afterwards": weights,

@@ -113,6 +113,13 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 def exact_match(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     decoded, labels = inputs["decoded"], inputs["labels"]
+    if "cut" in inputs:  # as BOS is cut off
+        decoded, labels = (
+            rows.roll(1, 1).repeat(1, 2)[:, 1:] for rows in (decoded, labels)
+        )
+        decoded, labels = (
+            rows[:, : rows.size(1) // 2 + 1] for rows in (decoded, labels)
+        )
     return {
         **the_share(function(decoded, labels)),
         "decoded afterwards": decoded,

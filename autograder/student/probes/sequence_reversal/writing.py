@@ -16,6 +16,8 @@ from autograder.student.probes import Inputs, Seen, describe, probe, returned, t
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The probabilities, the logits afterwards, and what two temperatures come to."""
     logits = inputs["logits"]
+    if "last" in inputs:  # as they are cut out of those of all positions
+        logits = logits.repeat_interleave(3, dim=0).unflatten(0, (-1, 3))[:, -1]
     kinds = {"temperature": float, "top_k": int, "top_p": float}
     dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
     chance = torch.random.get_rng_state()

@@ -18,16 +18,18 @@ def next_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     logits, written, given = inputs["logits"], inputs["written"], options(inputs)
 
     alone, own = logits[1:2].clone(), written[1:2].clone()
+    views = {}
 
     def call(logits: torch.Tensor, written: torch.Tensor) -> torch.Tensor:
         return tensor(function(logits, written, **given), "the distribution")
 
+    if "views" in inputs:
+        turned = [given.mT.contiguous().mT for given in (logits, written)]
+        views = {"probabilities for views": call(*turned)}
     return {
         "probabilities": call(logits, written),
         "probabilities of one row alone": call(alone, own),
-        "probabilities for views": call(
-            logits.mT.contiguous().mT, written.mT.contiguous().mT
-        ),
+        **views,
         "logits afterwards": logits,
         "written afterwards": written,
     }
@@ -87,9 +89,12 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     last = model.shown[-1] if model.shown else rows[:, :0]
     alike = (drawn == drawn[:1]).all()
     first = begin(seed)
-    single = write(seed, _Table(inputs["table"]), rows[:1].clone(), 2)
+    alone = {}
+    if "single" in inputs:
+        ids_of_one = write(seed, _Table(inputs["table"]), rows[:1].clone(), 2)
+        alone = {"shape for one prompt": str(tuple(ids_of_one.shape))}
     return {
-        "shape for one prompt and two tokens": str(tuple(single.shape)),
+        **alone,
         "how often each token is drawn": often,
         "dtype of the ids": str(ids.dtype),
         "the prompt": ids[0, : prompt.size(1)],

@@ -70,7 +70,8 @@ def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     texts, least = json.loads(inputs["texts"]), inputs.get("min_freq")
     rare = {} if least is None else {"min_freq": int(least)}
     made = tokenizer_class(iter(texts), **rare)
-    tokenizer_class(iter(texts[:1]))  # another one, which is nobody's business
+    if least is None:
+        tokenizer_class(iter(texts[:1]))  # another one, which is nobody's business
     new = json.loads(inputs["new"])
     ids = [list(made.encode(t)) for t in new]
     row = inputs["row"] % len(list(made.vocab))
