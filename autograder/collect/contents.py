@@ -73,7 +73,8 @@ def _unpacked(
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
-        for one in packed.members[: limits.files]:
+        members = sorted(packed.members, key=lambda one: intake.first(one.name))
+        for one in members[: limits.files]:
             if one.name.rpartition("/")[2].casefold() not in RESERVED:
                 files[one.name] = packed.read(one, most_bytes)
                 most_bytes -= len(files[one.name])

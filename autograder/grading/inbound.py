@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import fnmatch
+import heapq
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from autograder.grading.intake import SizeLimits
+from autograder.grading.intake.files import SEEN, first
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -114,8 +116,9 @@ def _entries(
     No deeper than a submission may be.
     """
     with os.scandir(folder) as scan:
-        names = [entry.name for entry in islice(scan, SizeLimits.files)]
-    for name in sorted(names, key=lambda n: (not n.endswith(".ipynb"), n)):
+        seen = (entry.name for entry in islice(scan, SEEN))
+        names = heapq.nsmallest(SizeLimits.files, seen, key=first)
+    for name in names:
         if any(fnmatch.fnmatch(name, pattern) for pattern in ignore):
             continue
         here = f"{path}{name}"

@@ -58,3 +58,10 @@ def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
     assert len(unpacked) == 2
     assert "cannot be unpacked: larger than" in told["eve"].says
     assert course.notebook("ada") == ADA
+
+
+def test_a_heap_of_files_in_a_zip_crowds_no_notebook_out(course):
+    heap = [(f"venv/{n}.py", b"x") for n in range(700)]
+    packed = zipped(*heap, ("work/attention.ipynb", ADA))
+    course.collect(course.zip(("lovelaceada_12345_678901_work.zip", packed)))
+    assert course.placed["ada"]["work/attention.ipynb"] == ADA

@@ -7,7 +7,7 @@ submission's folder, ``find_notebook`` picks the unit's notebook by its content,
 """
 
 from autograder.grading.intake.building import rebuild, without_installs
-from autograder.grading.intake.files import File, Taken, take
+from autograder.grading.intake.files import File, Taken, first, take
 from autograder.grading.intake.matching import find_notebook
 from autograder.grading.intake.stamp import handed_in, parse_stamp
 from autograder.grading.intake.terms import (
@@ -27,6 +27,7 @@ __all__ = [
     "SizeLimits",
     "Taken",
     "find_notebook",
+    "first",
     "handed_in",
     "parse_stamp",
     "rebuild",

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from autograder.grading.intake.slimming import slimmed
@@ -35,6 +36,7 @@ class Taken:
     repairs: tuple[Repair, ...] = ()
 
 
+SEEN = 100_000  # names that are looked at, to find the notebooks among them
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -54,13 +56,13 @@ def take(
         Refused: the folder itself is a link, no folder, or unreadable.
     """
     left_out: dict[str, list[str]] = {}
-    paths = sorted(
-        _walk(folder, limits, ignore, left_out),
-        key=lambda path: (not path.lower().endswith(".ipynb"), path),
-    )
+    paths = sorted(_walk(folder, limits, ignore, left_out), key=first)
+    if len(paths) > limits.files:
+        crowd = left_out.setdefault("are too many files", [])
+        crowd += paths[limits.files :]
     files: dict[str, File] = {}
     room, spare = limits.total, limits.saved
-    for path in paths:
+    for path in paths[: limits.files]:
         try:
             files[path], spent = _read(folder / path, limits, room, spare)
             room, spare = room - len(files[path].data), spare - spent
@@ -99,7 +101,7 @@ def _walk(
     while waiting:
         here = waiting.pop()
         try:
-            entries = _entries(folder / here, limits.files + 1)
+            entries = _entries(folder / here)
         except OSError:
             if not here:
                 raise Refused("the submission's folder cannot be read") from None
@@ -107,7 +109,7 @@ def _walk(
             continue
         for entry in entries:
             seen += 1
-            if seen > limits.files:
+            if seen > SEEN:
                 left_out.setdefault("are too many files", []).append(f"{here or '.'}/…")
                 return
             path = f"{here}/{entry.name}".lstrip("/")
@@ -122,10 +124,14 @@ def _walk(
                 yield path
 
 
-def _entries(folder: Path, most: int) -> list[os.DirEntry[str]]:
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as scan:
-        found = [entry for entry, _ in zip(scan, range(most), strict=False)]
-    return sorted(found, key=lambda entry: entry.name)
+        return sorted(islice(scan, SEEN + 1), key=lambda entry: entry.name)
+
+
+def first(name: str) -> tuple[bool, str]:
+    """The order in which files are taken: notebooks before the heap of others."""
+    return not name.lower().endswith(".ipynb"), name
 
 
 def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:

@@ -53,6 +53,20 @@ def test_too_many_files_end_the_reading_but_not_the_grading(tmp_path):
     assert "too many files" in taken.repairs[0].says
 
 
+def test_a_heap_of_files_crowds_no_notebook_out(tmp_path):
+    for folder in (tmp_path, tmp_path / "venv"):
+        folder.mkdir(exist_ok=True)
+        for number in range(700):
+            (folder / f"{number}.png").touch()
+    (tmp_path / "zz.ipynb").write_text("{}")
+    (tmp_path / "own work").mkdir()
+    (tmp_path / "own work" / "zz.ipynb").write_text("{}")
+    taken = intake.take(tmp_path)
+    assert len(taken.files) == 500
+    assert list(taken.files)[:2] == ["own work/zz.ipynb", "zz.ipynb"]
+    assert "and 899 more (are too many files)" in taken.repairs[0].says
+
+
 def test_folders_too_deep_and_odd_names_are_left_out(tmp_path):
     deep = tmp_path
     for _ in range(12):
