@@ -1,0 +1,1 @@
+"""Mutants of a batch, by what they are about."""
