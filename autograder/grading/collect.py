@@ -13,13 +13,14 @@ import fnmatch
 import os
 import pwd
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
+from autograder.course.errors import CourseError
 from autograder.grading import extensions
 from autograder.grading.inbound import copy, last_change
 from autograder.grading.intake import parse_stamp
@@ -60,9 +61,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 "is not in the graders' group (see docs/ta.md)"
             )
         due = self._due() if self.before_duedate else None
-        extra = extensions.granted(
-            Path(self.coursedir.root), self.coursedir.assignment_id
-        )
+        extra = self._extra() if due else {}
         by_student: dict[str, list[tuple[float, Path]]] = {}
         for path in sorted(inbound.iterdir()):
             with contextlib.suppress(FileNotFoundError):  # taken away while we look
@@ -83,6 +82,15 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 return None
             due: datetime.datetime | None = known.duedate
             return due
+
+    def _extra(self) -> Mapping[str, datetime.timedelta]:
+        """What students were given beyond the due date."""
+        root, unit = Path(self.coursedir.root), self.coursedir.assignment_id
+        try:
+            return extensions.granted(root, unit)
+        except CourseError as error:
+            self.fail(str(error))
+            raise
 
     def _student(self, path: Path) -> str:
         """Whose folder of the exchange it is, "" if it is not for this run."""

@@ -202,6 +202,16 @@ def test_more_time_for_one_student_counts_when_it_is_collected(exchange, monkeyp
     assert exchange.text("bob") == "in time"
 
 
+def test_extensions_that_cannot_be_read_are_told_in_a_line(exchange, monkeypatch):
+    exchange.submit("ada")
+    extensions.grant(exchange.root, UNIT, "ada", datetime.timedelta(hours=1))
+    (exchange.root / ".autograder" / "extensions.json").write_text("{")
+    exchange.collect()  # to whom nobody's deadline matters
+    monkeypatch.setattr(CourseCollect, "_due", lambda self: datetime.datetime.max)
+    with pytest.raises(ExchangeError, match="mend or remove it"):
+        exchange.collect(before_duedate=True)
+
+
 def test_who_hands_in_a_thousand_times_is_looked_through_for_the_newest(
     exchange, monkeypatch
 ):
