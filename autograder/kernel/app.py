@@ -78,10 +78,9 @@ class BoxedKernelApp(IPKernelApp):
         self.init_extensions()  # type: ignore[no-untyped-call]
         self.init_code()  # type: ignore[no-untyped-call]
         spare(self)
-        self._rehearse_error()
 
-    def _rehearse_error(self) -> None:
-        """Have read and compiled what the first traceback of a module's call needs."""
+    def rehearse_error(self) -> None:
+        """Read and compile what the first traceback of a module's call needs."""
         import torch
 
         try:

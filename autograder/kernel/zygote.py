@@ -33,7 +33,7 @@ from autograder.kernel.slot import remove_tree
 from autograder.kernel.warm import ON_DEMAND, WARM
 
 LARGEST_REQUEST = 1 << 16
-_MANY = 4  # boxes: where so many were asked for, more will be
+_MORE = 3  # boxes: where so many were asked for, there is a class to come
 
 
 class UnfitError(RuntimeError):
@@ -128,8 +128,8 @@ class Server:
             client.send(json.dumps({"slot": slot, "error": self.unfit}).encode())
             return
         self.forked += 1
-        if self.forked == _MANY:
-            pages.gather()
+        if self.forked == _MORE:
+            self._settle()
         if os.fork() == 0:
             self._become_supervisor(client)
 
@@ -144,6 +144,13 @@ class Server:
                 check_fitness()
             except UnfitError as error:
                 self.unfit = str(error)
+
+    def _settle(self) -> None:
+        """Take a moment for what makes each box to come cheaper."""
+        if self.level != "bwrap":
+            inside.rehearse()
+            ready_to_fork()
+        pages.gather()
 
     def _become_supervisor(self, client: socket.socket) -> None:
         try:

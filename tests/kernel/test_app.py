@@ -21,6 +21,7 @@ from autograder.kernel.app import BoxedKernelApp
 
 folder = Path(sys.argv[1])
 inside.prepare(folder / "server")
+inside.rehearse()
 app = BoxedKernelApp.instance()
 print(json.dumps({
     "threads": threading.active_count(),
