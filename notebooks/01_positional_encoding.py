@@ -207,7 +207,8 @@ def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
             vector that stood at place order[n], in every sentence of the batch.
 
     Returns:
-        (), the largest absolute difference between the two, over all numbers.
+        The largest absolute difference between the two, over all numbers, as a tensor
+        of shape () or a plain number.
     """
     ### BEGIN SOLUTION
     shuffled_before = mix(x[:, order])  # (B, L, d_model)
@@ -625,8 +626,8 @@ class PositionalEncoding(nn.Module):
             x: (B, L, d_model) with L <= max_len. It must not be changed.
 
         Returns:
-            (B, L, d_model), on the device of the module. Its dtype is that of x and the
-            module, which are moved to the same one before they meet.
+            (B, L, d_model), on the device of the module. When x comes, it has the dtype
+            of the module, and so has the result.
         """
         ### BEGIN SOLUTION
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
@@ -1313,7 +1314,8 @@ def your_test_at_work():
 # [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). People count
 # dimensions from 1: dimension 1 is column 0. Name both axes, and give a legend in which
 # each curve is named by its dimension's number, as in `dimension 7`. Return the `Axes`.
-# It is checked what stands on them; colours and markers are yours.
+# It is checked what stands on them; colours and markers are yours. The x axis shows all
+# positions that were asked for, and each call makes a picture of its own.
 #
 # <details><summary>Hint 1: a question</summary>
 #

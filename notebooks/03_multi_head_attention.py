@@ -514,7 +514,8 @@ def there_and_back():
 # **What to do.** You get a list of heads, each with the linear layers `w_q`, `w_k` and
 # `w_v`. Return a dict with the weight and the bias of the three large layers that do
 # the work of all heads at once, named as in `state_dict()`: `"w_q.weight"`,
-# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`.
+# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`. Leave the
+# heads as they were.
 #
 # <details><summary>Hint 1: a question</summary>
 #

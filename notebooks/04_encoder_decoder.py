@@ -1822,8 +1822,8 @@ def two_families():
 # **What to do.** Call the model once, and return the weights of each of the given
 # attentions: a list, in the order in which they were given. (That need not be the order
 # in which the model calls them.) Leave the model as it was: no hook stays, and its mode
-# is not yours to change. The weights are for looking: `detach()` them, or they hold on
-# to all that a backward pass would need.
+# is not yours to change, not even for the call. The weights are for looking: `detach()`
+# them, or they hold on to all that a backward pass would need.
 #
 # <details><summary>Hint 1: a question</summary>
 #

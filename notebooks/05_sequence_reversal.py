@@ -171,8 +171,8 @@ check("sequence_reversal/random_sequences", random_sequences)
 # **What to do.** Turn a list of sequences into two int64 tensors. A source row is the
 # sequence and EOS. A target row is BOS, the sequence *backwards*, and EOS. If `targets`
 # are given (unit 6 has sentences to write), target row `i` is BOS, `targets[i]` as it
-# is, and EOS; some of them may be empty. Each of the two tensors is filled with PAD at
-# the end, up to its own longest row. Leave the sequences as they were.
+# is, and EOS; some of them may be empty, or all. Each of the two tensors is filled with
+# PAD at the end, up to its own longest row. Leave the sequences as they were.
 #
 # ```text
 # sequences   [[7, 5, 9], [6]]
@@ -627,9 +627,10 @@ check("sequence_reversal/training_step", training_step)
 #
 # **What to do.** Take `steps` training steps. For each of them, draw a **fresh** batch
 # by calling `next_batch()`, and set the learning rate to `peak × rate_factor(step,
-# warmup, steps)`. The peak is the rate that the optimizer came with. Hand
-# `loss_function` on to each step. Return the losses, one float per step. You may show
-# progress with `tqdm`; `watched(steps)` below says whether anybody looks.
+# warmup, steps)`. The peak is the rate that the optimizer came with, the same in all of
+# its groups. Hand `loss_function` on to each step. Return the losses, one float per
+# step. You may show progress with `tqdm`; `watched(steps)` below says whether anybody
+# looks.
 #
 # A learning rate stands in `optimizer.param_groups`, a list of dictionaries, under the
 # key `"lr"`. You may also use `torch.optim.lr_scheduler.LambdaLR`.

@@ -37,7 +37,8 @@ def shuffle_gap(mix, x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
             vector that stood at place order[n], in every sentence of the batch.
 
     Returns:
-        (), the largest absolute difference between the two, over all numbers.
+        The largest absolute difference between the two, over all numbers, as a tensor
+        of shape () or a plain number.
     """
     shuffled_before = mix(x[:, order])  # (B, L, d_model)
     shuffled_after = mix(x)[:, order]  # (B, L, d_model)
@@ -100,8 +101,8 @@ class PositionalEncoding(nn.Module):
             x: (B, L, d_model) with L <= max_len. It must not be changed.
 
         Returns:
-            (B, L, d_model), on the device of the module. Its dtype is that of x and the
-            module, which are moved to the same one before they meet.
+            (B, L, d_model), on the device of the module. When x comes, it has the dtype
+            of the module, and so has the result.
         """
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
 
