@@ -40,7 +40,6 @@ c.Autograde.autograde_preprocessors = [
 c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
 c.JudgedExecute.notebook_seconds = 600
 c.JudgedExecute.shutdown_kernel = "immediate"
-c.JudgedExecute.raise_on_iopub_timeout = False
 c.JudgedExecute.unit_limits = manifest.limits()  # autograder/bank/UNIT/unit.toml
 
 # Feedback: scores and panels; no hidden test, no script, nothing from the network.
