@@ -17,16 +17,18 @@ from autograder.oracle.specification import (
 )
 
 
-def _lengths(shift: int, *always: int) -> Maker:
-    """Some lengths, and one from 24 to 103.
+def _lengths(shifts: tuple[int, int, int], *always: int) -> Maker:
+    """Some lengths, and three others from 24 to 104.
 
-    The shift makes the visible drawing's a short one: out of a longer mask all shorter
-    ones could be cut, by somebody who has read them.
+    Three, so that nobody who has learnt the visible masks by heart is lucky. The shifts
+    make the visible drawing's short ones: out of a longer mask all shorter ones could be
+    cut.
     """
 
     def inputs(draw: Draw) -> Inputs:
-        chosen = 24 + (int(draw.ids(0, 80)) + shift) % 80
-        return {"lengths": torch.tensor([*always, chosen])}
+        thirds = (draw.ids(0, 27, 3) + torch.tensor(shifts)) % 27
+        chosen = 24 + 3 * thirds + torch.arange(3)
+        return {"lengths": torch.cat([torch.tensor(always), chosen])}
 
     return inputs
 
@@ -41,20 +43,20 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="short",
-            title="length 3, and one from 24 on",
-            inputs=_lengths(57, 3),
+            title="length 3, and three from 24 on",
+            inputs=_lengths((20, 3, 24), 3),
             hint="Row i says whom position i may see: itself and everything before it.",
         ),
         CaseKind(
             name="one",
-            title="length 1, and one from 24 on",
-            inputs=_lengths(14, 1),
+            title="length 1, and three from 24 on",
+            inputs=_lengths((6, 15, 5), 1),
             hint="A single position sees itself.",
         ),
         CaseKind(
             name="long",
-            title="lengths 2 and 12, and one from 24 on",
-            inputs=_lengths(0, 2, 12),
+            title="lengths 2 and 12, and three from 24 on",
+            inputs=_lengths((0, 0, 0), 2, 12),
             hint="The mask has no largest length.",
             hidden_only=True,
         ),

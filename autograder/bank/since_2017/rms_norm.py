@@ -20,10 +20,13 @@ from autograder.oracle.specification import (
 
 
 def _vectors(
-    *shape: int, scale: float = 2.0, eps: float = 0.0, half: bool = False
+    *shape: int, scale: float = 0.0, eps: float = 0.0, half: bool = False
 ) -> Maker:
+    """Vectors of a scale; without one, numbers so far from 0 that no usual eps shows."""
+
     def inputs(draw: Draw) -> Inputs:
-        made = draw.weights(weight=(shape[-1],)) | {"x": draw.tensor(*shape, scale=scale)}
+        x = draw.tensor(*shape, scale=scale or 2.0)
+        made = draw.weights(weight=(shape[-1],)) | {"x": x if scale else x + x.sign()}
         if half:
             return made | {"half": torch.tensor(True)}
         made["pull"] = draw.tensor(*shape, scale=1.0)
