@@ -45,9 +45,11 @@ def read(root: Path, unit: str) -> dict[str, Note]:
 
 def write(root: Path, unit: str, student: str, note: Note) -> None:
     """Note what is true of a student's submission from now on."""
-    notes, path = read(root, unit) | {student: note}, _path(root, unit)
-    texts = {name: asdict(one) for name, one in notes.items()}
-    files.write(path, json.dumps(texts, indent=1, sort_keys=True))
+    path = _path(root, unit)
+    with files.alone(path):
+        notes = read(root, unit) | {student: note}
+        texts = {name: asdict(one) for name, one in notes.items()}
+        files.write(path, json.dumps(texts, indent=1, sort_keys=True))
 
 
 def _path(root: Path, unit: str) -> Path:

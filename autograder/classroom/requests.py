@@ -14,8 +14,8 @@ from pathlib import Path
 
 from autograder.classroom import gradebook
 from autograder.classroom.classbook import Classbook, Submission
+from autograder.course import files
 from autograder.course.errors import CourseError
-from autograder.course.files import write
 from autograder.grading.titles import title
 
 
@@ -107,5 +107,6 @@ def _path(unit: str, root: Path, student: str, name: str) -> Path:
 
 
 def _add(path: Path, head: str, lines: list[str]) -> None:
-    before = path.read_text(encoding="utf-8") if path.is_file() else f"{head}\n"
-    write(path, "\n\n".join([before.rstrip("\n"), *lines]) + "\n")
+    with files.alone(path):
+        before = path.read_text(encoding="utf-8") if path.is_file() else f"{head}\n"
+        files.write(path, "\n\n".join([before.rstrip("\n"), *lines]) + "\n")

@@ -8,6 +8,7 @@ the mistake. What is not told at once is told by Gradescope after the deadline.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,15 +55,20 @@ def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
 def text(book: Classbook, submission: Submission, tell: str) -> str:
     """A table for the log or the summary page of a hosted CI, in Markdown."""
     lines = [f"**{submission.known:g} of {book.max_points:g} points**", ""]
-    lines += [f"> {remark}" for remark in _remarks(submission)]
+    lines += [f"> {_plain(remark)}" for remark in _remarks(submission)]
     lines += ["", "| exercise | points | |", "|---|---|---|"]
     for exercise in book.exercises:
         points = submission.points[exercise.name]
         shown = "not graded yet" if points is None else f"{points:g}"
-        says = "<br>".join(told(exercise, submission, tell)).replace("|", "\\|")
+        says = "<br>".join(map(_plain, told(exercise, submission, tell)))
         name = title(book.unit, exercise.name)
         lines.append(f"| {name} | {shown} of {exercise.max_points:g} | {says} |")
     return "\n".join(lines) + "\n"
+
+
+def _plain(line: str) -> str:
+    """A line with a student's words for Markdown: no tag, no link, no other cell."""
+    return re.sub(r"[&<>|\[\\]", lambda found: f"&#{ord(found[0])};", line)
 
 
 FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 
 from autograder.cli.terms import Command, Commands
 from autograder.course import ROOT, Unit, find_unit, units
+from autograder.course.errors import CourseError
 
 
 def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
     _add(commands, "build", _build, "build source, release, solutions and references")
     _add(commands, "adopt", _adopt, "bring edits of source/ back into notebooks/")
-    _add(commands, "validity", _validity, "run all mutants and accepted solutions")
+    text = "run all mutants and accepted solutions"
+    tried = _add(commands, "validity", _validity, text)
+    tried.add_argument(
+        "--exercise", metavar="NAME", action="append", dest="exercises", default=[],
+        help='of one exercise only, like "attention/softmax"; may be given again',
+    )  # fmt: skip
     text = "make mutants of the solutions by rule, and list those that nothing catches"
     _add(commands, "generated", _generated, text)
     _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
@@ -78,20 +85,38 @@ def _adopt(options: argparse.Namespace) -> int:
 
 
 def _validity(options: argparse.Namespace) -> int:
-    from autograder.bank import specifications
+    from autograder.bank import specification
     from autograder.oracle.verify import measure, total
     from autograder.student.references import load
 
     rows = []
-    for unit in _chosen(options):
-        drawings = [load(unit.name), load(unit.name, "hidden")]
-        for row in measure(specifications(unit.name), drawings):
+    for unit, names in groupby(_tried(options), lambda name: name.split("/")[0]):
+        drawings = [load(unit), load(unit, "hidden")]
+        for row in measure(map(specification, names), drawings):
             rows.append(row)
             print(row, *(f"    {line}" for line in row.failures), sep="\n", flush=True)
     whole = total(rows)
     print(whole)
     sound = whole.caught == whole.mutants and whole.accepted == whole.solutions
     return 0 if sound and whole.named >= 0.95 * whole.mutants else 1
+
+
+def _tried(options: argparse.Namespace) -> list[str]:
+    """The names of the exercises that are asked for, all of the units if none is.
+
+    Raises:
+        CourseError: there is no exercise of such a name.
+    """
+    from autograder.bank import specifications
+
+    names: list[str] = options.exercises
+    named = [find_unit(name.split("/")[0]) for name in names]
+    chosen = _chosen(options) if options.units else dict.fromkeys(named) or units()
+    known = [one.name for unit in chosen for one in specifications(unit.name)]
+    if unknown := [name for name in names if name not in known]:
+        there = ", ".join(known)
+        raise CourseError(f'no exercise "{unknown[0]}"; there are {there}')
+    return [name for name in known if not names or name in names]
 
 
 def _generated(options: argparse.Namespace) -> int:

@@ -95,7 +95,7 @@ class Archive:
         try:
             with self._zip.open(member.place) as file:
                 data = file.read(most + 1)
-        except _FAULTS:
+        except Exception:  # each way to pack has errors of its own
             raise NotPlaced("damaged, or packed in an unknown way") from None
         if len(data) > most:
             raise NotPlaced(f"larger than {most >> 20} MB")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.errors import CourseError
@@ -18,7 +21,8 @@ def write(path: Path, data: str | bytes) -> bool:
         CourseError: it cannot be written; what was there stays.
     """
     data = data.encode() if isinstance(data, str) else data
-    part = path.with_name(f".{path.name}.part")
+    # A name of its own: another command may be writing the same file now.
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         if path.is_file() and path.read_bytes() == data:
             return False
@@ -33,3 +37,25 @@ def write(path: Path, data: str | bytes) -> bool:
             part.unlink()
         raise CourseError(f"{path} cannot be written: {error.strerror}") from None
     return True
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep other commands from changing a file between our reading and writing it.
+
+    They wait; on a file system without locks, they do not.
+
+    Raises:
+        CourseError: there can be no such file.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)

@@ -106,16 +106,15 @@ class Checks:
     ) -> None:
         """Run a check again with the course's version of some exercises before it.
 
-        The better of the two verdicts counts (see carrying); nothing else leaves this
-        box.
+        It is asked the same as before: what was wrong by itself stays so. The better of
+        the two verdicts counts (see carrying); nothing else leaves this box.
         """
         if not self._has_second_box(index):
             return
         with self._boxes.unheard():  # an update of a display would reach the notebook
             question = Question(
-                check.exercise, self._submission, f"{self._key} again", self._seconds,
-                tuple(names),
-            )  # fmt: skip
+                check.exercise, self._submission, self._key, self._seconds, tuple(names)
+            )
             decision = self._decided(question, cell, check, index)
         before = self._records[cell.metadata.nbgrader.grade_id]
         if carrying.is_better(decision.record, before):

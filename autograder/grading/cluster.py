@@ -2,16 +2,19 @@
 
 A Dask worker hands each task to a `Pool` of its own. So what a submission can bring
 down is a process of that pool, with the same two tries as on one machine, and Dask is
-left with the loss of machines: it gives what was there to others. Machines share no
-disk; a task brings along all that it needs, the course's secret included (use Dask's
-TLS where the network is not yours alone).
+left with the loss of machines: it gives what was there to others. A machine that gives
+no boxes would fail faster than others grade, and draw all the work to it: it is asked
+once. Machines share no disk; a task brings along all that it needs, the course's secret
+included (use Dask's TLS where the network is not yours alone).
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
+import logging
 import shutil
 import tempfile
 import threading
@@ -30,7 +33,12 @@ from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 
 PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
+log = logging.getLogger("autograder.grading")
 _lock = threading.Lock()
+
+
+class NoBoxesError(Exception):
+    """A worker's machine can grade nothing; its arguments are its name, and why."""
 
 
 class Cluster:
@@ -45,6 +53,9 @@ class Cluster:
 
     def __init__(self, address: str):
         self.busy: dict[int, str] = {}
+        self._unfit: dict[str, str] = {}  # by worker, why nothing is given to it
+        self._executors: list[Any] = []  # Dask's, one for each task sent
+        self._closed = threading.Event()
         self._client = _connected(address)
         try:
             self._client.wait_for_workers(1, PATIENCE)
@@ -55,12 +66,17 @@ class Cluster:
         except BaseException:
             self._client.close()
             raise
-        self._executor = self._client.get_executor(pure=False)
+        threading.Thread(target=self._watch, daemon=True).start()
 
     @property
     def slots(self) -> int:
         """The tasks that can run at once; workers come and go."""
-        return sum(self._client.nthreads().values())
+        return sum(self._fit().values())
+
+    def _fit(self) -> dict[str, int]:
+        """The threads of each worker that may grade."""
+        there = self._client.nthreads().items()
+        return {name: count for name, count in there if name not in self._unfit}
 
     def expect(self, stages: Stages, config: Config) -> None:
         """Nothing: its workers are there."""
@@ -69,7 +85,7 @@ class Cluster:
         """As `Pool.submit`.
 
         Raises:
-            SetupError: these settings cannot be sent.
+            SetupError: these settings cannot be sent, or no worker can grade.
             CourseError: in the future: see `Pool.submit`, or four machines were lost.
         """
         try:
@@ -77,23 +93,75 @@ class Cluster:
         except CourseError as error:
             raise SetupError(str(error)) from error
         found: Future[bytes] = Future()
-        sent = self._executor.submit(grade_there, data, course_version())
         self.busy[id(found)] = task.student
-        sent.add_done_callback(functools.partial(self._settle, found))
+        try:
+            self._send(data, found)
+        except SetupError:
+            self.busy.pop(id(found))
+            raise
         return found
 
-    def _settle(self, found: Future[bytes], sent: Future[bytes]) -> None:
+    def _send(self, data: bytes, found: Future[bytes]) -> None:
+        """Have a worker grade that is not known to be unfit, if there is one."""
+        among: dict[str, Any] = {}
+        if self._unfit:
+            # Others only where none of these is left: who comes later may grade, too.
+            among = {"workers": list(self._fit()), "allow_other_workers": True}
+            if not among["workers"]:
+                name, reason = next(iter(self._unfit.items()))
+                raise SetupError(f"no worker can grade; {name}: {reason}")
+        self._executors.append(self._client.get_executor(pure=False, **among))
+        sent = self._executors[-1].submit(grade_there, data, course_version())
+        sent.add_done_callback(functools.partial(self._settle, data, found))
+
+    def _settle(self, data: bytes, found: Future[bytes], sent: Future[bytes]) -> None:
+        error = None if sent.cancelled() else sent.exception()
+        if isinstance(error, NoBoxesError):
+            # Not here, in the thread that would bring the scheduler's answers.
+            again = threading.Thread(
+                target=self._send_again, args=(data, found, error), daemon=True
+            )
+            again.start()
+            return
         self.busy.pop(id(found), None)
         if sent.cancelled():
             found.set_exception(CourseError("it was called off"))
-        elif error := sent.exception():
+        elif error:
             found.set_exception(_plain(error))
         else:
             found.set_result(sent.result())
 
+    def _send_again(
+        self, data: bytes, found: Future[bytes], error: NoBoxesError
+    ) -> None:
+        """Give a task to another worker than the one that could not grade it."""
+        try:
+            self._leave_out(*error.args)
+            self._send(data, found)
+        except Exception as fault:
+            self.busy.pop(id(found), None)
+            found.set_exception(fault)
+
+    def _leave_out(self, worker: str, reason: str) -> None:
+        if worker not in self._unfit:
+            self._unfit[worker] = reason
+            log.warning("nothing more is given to the worker %s: %s", worker, reason)
+
+    def _watch(self) -> None:
+        """Say it, where work waits for a worker that is not there."""
+        said = False
+        while not self._closed.wait(PATIENCE):
+            with contextlib.suppress(Exception):  # it is not the one to tell of a loss
+                waits = bool(self.busy) and not self._fit()
+                if waits and not said:
+                    log.warning("no worker is left: waiting for one to come")
+                said = waits
+
     def close(self) -> None:
         """Call off what has not ended, and leave the scheduler."""
-        self._executor.shutdown(wait=False)
+        self._closed.set()
+        for executor in self._executors:
+            executor.shutdown(wait=False)
         self._client.close()
 
     def _compare_versions(self) -> None:
@@ -157,6 +225,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 
     Raises:
         CourseError: another version of the course was asked for, or see `Pool.submit`.
+        NoBoxesError: this machine can grade nothing.
     """
     if version != course_version():
         raise CourseError("a worker of the cluster has another version of the course")
@@ -164,10 +233,20 @@ def grade_there(data: bytes, version: str) -> bytes:
     try:
         task = replace(Task.from_bytes(data), folder=f"{folder}/work")
         with _lock:
-            future = _pool().submit(task)
+            future = _submitted(task)
         return future.result()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _submitted(task: Task) -> Future[bytes]:
+    """A task in this worker's pool. Raises NoBoxesError: this machine has none."""
+    try:
+        return _pool().submit(task)
+    except SetupError as error:
+        from distributed import get_worker
+
+        raise NoBoxesError(get_worker().address, str(error)) from None
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import fnmatch
+import glob
 import os
 import pwd
 import shutil
@@ -204,6 +205,19 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             folder.rename(old)
         part.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def put_back(folders: str) -> Iterator[Path]:
+    """Put back what a collection that was killed has left aside, as if it had not been.
+
+    Args:
+        folders: where submissions lie, as a pattern.
+    """
+    beside = Path(folders).with_name(f".{Path(folders).name}.old")
+    for old in map(Path, glob.glob(str(beside))):
+        folder = old.with_name(old.name.removeprefix(".").removesuffix(".old"))
+        if not folder.exists():
+            yield old.rename(folder)
 
 
 def _latest(all_: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:

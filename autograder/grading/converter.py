@@ -22,11 +22,13 @@ from pathlib import Path
 from nbgrader.converters import Autograde, NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from traitlets import Float, Instance, Integer, List, Unicode
+from traitlets.config import Application
 
 from autograder.course.errors import CourseError
 from autograder.grading import assignment, extensions
 from autograder.grading.book import PatientBook
 from autograder.grading.cluster import Cluster
+from autograder.grading.collect import put_back
 from autograder.grading.enter import enter
 from autograder.grading.intake import SizeLimits
 from autograder.grading.keeping import Keeper
@@ -68,7 +70,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
     jobs = Integer(
         0,
         help="Submissions graded at once, each in a process of its own; 0: as many as "
-        "there are usable cores; 1: one after the other, in this process.",
+        "there are usable cores; 1, or 0 with one submission: one after the other, in "
+        "this process.",
     ).tag(config=True)
 
     scheduler = Unicode(
@@ -95,6 +98,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         pattern = self._format_source(
             self.coursedir.assignment_id, self.coursedir.student_id
         )
+        for folder in put_back(pattern):
+            self.log.warning("%s: put back; its collection was interrupted", folder)
         excluded = self.coursedir.student_id_exclude.split(",")
         found = sorted(glob.glob(pattern))
         for path in found:
@@ -159,6 +164,10 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         if self.scheduler:
             return Cluster(self.scheduler)
         jobs = self.jobs or usable_cores()
+        if not self.jobs and isinstance(self.parent, Application):
+            # A pool's start is a tenth of what one submission takes. In a server, a
+            # judge that stays would know an older course one day.
+            jobs = min(jobs, len(self._folders))
         return Pool(jobs) if jobs > 1 else Here()
 
     def _is_anybody_new(self) -> bool:

@@ -36,9 +36,10 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
         CourseError: the file that keeps extensions cannot be read or written.
     """
     path = _path(root)
-    kept = _read(path)
-    kept.setdefault(assignment, {})[student] = extra.total_seconds()
-    files.write(path, json.dumps(kept, indent=1, sort_keys=True))
+    with files.alone(path):
+        kept = _read(path)
+        kept.setdefault(assignment, {})[student] = extra.total_seconds()
+        files.write(path, json.dumps(kept, indent=1, sort_keys=True))
 
 
 def record(

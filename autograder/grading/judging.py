@@ -62,9 +62,10 @@ def serve(control: socket.socket) -> None:
 
 
 def _expect(unit: str) -> None:
-    """Import a unit's exercises, while nobody waits for it."""
-    with contextlib.suppress(ImportError):  # who asks for one of them is told
+    """Have a unit's exercises and visible cases at hand, while nobody waits for it."""
+    with contextlib.suppress(Exception):  # who asks for one of them is told
         specifications(unit)
+        _visible(unit)
 
 
 def _answer(message: Message, line: Line) -> None:
@@ -127,14 +128,15 @@ class Prepared:
     seconds: float
     seed: str
 
-    @functools.cached_property
+    @property
     def fresh(self) -> tuple[Case, ...]:
         """Cases that nobody has seen; they take a while to draw.
 
         The stored hidden cases stay here: whatever enters the box could be printed by
-        the student's code, and fresh inputs are of no use to anybody afterwards.
+        the student's code, and fresh inputs are of no use to anybody afterwards. A
+        second try of the same submission is asked the same.
         """
-        return tuple(fresh_cases(self.task, self.seed))
+        return _fresh(self.task.name, self.seed)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -182,3 +184,8 @@ def shown(check: Prepared, verdict: Verdict) -> Verdict:
 
 
 _visible = functools.cache(references.load)
+
+
+@functools.lru_cache(maxsize=24)  # more than the exercises of one submission
+def _fresh(name: str, seed: str) -> tuple[Case, ...]:
+    return tuple(fresh_cases(specification(name), seed))

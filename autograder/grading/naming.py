@@ -87,6 +87,8 @@ def _with_answers(
     model is says the number, and to run mistaken models takes long.
     """
     results = list(verdict.results)
+    tried = {n: m for n, m in exercise.mistakes.items() if n in names}
+    exercise = replace(exercise, mistakes=tried)  # of the others nothing is asked
     stored = {r.case.name: r.case.mistakes for r in results if r.case.mistakes}
     built = functools.cache(lambda name: answers.mistaken_objects(task, [name])[name])
     for place in sorted(range(len(results)), key=lambda n: results[n].passed):

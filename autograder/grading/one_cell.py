@@ -11,7 +11,7 @@ from nbclient.client import timestamp
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 
-from autograder.grading.outputs import CappedOutputs
+from autograder.grading.outputs import CappedOutputs, is_count
 from autograder.grading.prompt_client import KernelMessage, is_about
 from autograder.kernel.meter import LOOK_SECONDS
 
@@ -85,6 +85,9 @@ class OneCell:
             self._reply = message
             self._patience = time.monotonic() + self._client.iopub_timeout
             self._cell.metadata["execution"]["shell.execute_reply"] = timestamp(message)
+            number = message["content"].get("execution_count")
+            if is_count(number):  # a box may say anything
+                self._cell["execution_count"] = number
         elif not (is_reply or self._idle):
             try:
                 self._client.process_message(message, self._cell, self._index)

@@ -17,6 +17,13 @@ _SHOWING = (
 )  # fmt: skip
 _CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
 _OUTPUT = 64  # bytes that an output takes at least, be it empty
+_LARGEST_COUNT = 1 << 31  # of cells that have run
+_TOLD = 500  # characters of an error that a reply tells of, and no output
+
+
+def is_count(value: object) -> bool:
+    """Whether a notebook can hold it as the number of a cell that has run."""
+    return type(value) is int and 0 <= value < _LARGEST_COUNT
 
 
 class CappedOutputs(Execute):  # type: ignore[misc]
@@ -41,7 +48,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
                 self._deaf or self._is_too_much(msg, cell, cell_index)
             ):
                 return None
-            if not isinstance(msg["content"].get("execution_count", 0), int):
+            if not is_count(msg["content"].get("execution_count", 0)):
                 return None
             shown: NotebookNode | None = super().process_message(msg, cell, cell_index)
             return shown
@@ -67,10 +74,28 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         places = sum(map(len, self._display_id_map.get(display, {}).values()))
         return (_OUTPUT + _size(content)) * (1 + places)
 
+    def on_cell_executed(self, **told: Any) -> None:
+        """Have an error that only the reply tells of be an output, in a line.
+
+        nbgrader would take it over as it is: nothing has counted it, or looked at it.
+        """
+        content = told["execute_reply"]["content"]
+        if content["status"] == "error":
+            told["execute_reply"] = {"content": _in_a_line(content)}
+        super().on_cell_executed(**told)
+
     def handle_comm_msg(
         self, outs: list[Any], msg: KernelMessage, cell_index: int
     ) -> None:
         """Nothing: widgets have no state here, and none can take outputs for itself."""
+
+
+def _in_a_line(content: dict[str, Any]) -> dict[str, Any]:
+    """The error of a reply; whatever in it is no text, is left out."""
+    given = (content.get(name) for name in ("ename", "evalue"))
+    name, value = (text[:_TOLD] if isinstance(text, str) else "" for text in given)
+    error = {"ename": name or "Error", "evalue": value}
+    return {"status": "error", **error, "traceback": [f"{error['ename']}: {value}"]}
 
 
 def _size(content: object) -> int:

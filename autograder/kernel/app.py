@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import zmq
-from ipykernel.heartbeat import Heartbeat
 from ipykernel.kernelapp import IPKernelApp
 from IPython.core.application import BaseIPythonApplication
 from jupyter_client.connect import KernelConnectionInfo
@@ -50,8 +49,9 @@ class _MainThread(NamedTuple):
 class BoxedKernelApp(IPKernelApp):
     """A kernel on sockets that are given to it, prepared before it is connected.
 
-    It takes what interrupts or ends it from its supervisor, and has no debugger: that
-    reaches the shell by its path, which is not in the box.
+    It takes what interrupts or ends it from its supervisor, which also knows whether it
+    is alive: it has no heartbeat. Nor has it a debugger: that reaches the shell by its
+    path, which is not in the box.
     """
 
     kernel_class = Type(SparingKernel)
@@ -107,7 +107,6 @@ class BoxedKernelApp(IPKernelApp):
         self.sockets = sockets
         self.load_connection_info(cast(KernelConnectionInfo, connection))
         self.init_sockets()  # type: ignore[no-untyped-call]
-        self.init_heartbeat()
         self.init_io()  # type: ignore[no-untyped-call]
         self.init_signal()  # type: ignore[no-untyped-call]
         self._connect_kernel()
@@ -154,19 +153,3 @@ class BoxedKernelApp(IPKernelApp):
         self.iopub_thread = PromptPublisher(socket, pipe=True, session=self.session)  # type: ignore[no-untyped-call]
         self.iopub_thread.start()  # type: ignore[no-untyped-call]
         self.iopub_socket = self.iopub_thread.background_socket
-
-    def init_heartbeat(self) -> None:
-        """Answer who asks whether we are there."""
-        address = (self.transport, self.ip, self.hb_port)
-        heart = _BoundHeartbeat(zmq.Context(), address)  # type: ignore[no-untyped-call]
-        heart.bound = self.sockets[self.hb_port]
-        self.heartbeat = heart
-        self.heartbeat.start()
-
-
-class _BoundHeartbeat(Heartbeat):
-    bound: int
-
-    def _try_bind_socket(self) -> None:
-        self.socket.setsockopt(zmq.USE_FD, self.bound)
-        super()._try_bind_socket()  # type: ignore[no-untyped-call]

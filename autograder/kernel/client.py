@@ -158,7 +158,8 @@ def start_box(request: Request, channel: socket.socket) -> Box:
     """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(str(run_directory() / "zygote"))
-    text = json.dumps(request).encode()
+    imports, text = request["policy"]["imports"], json.dumps(request).encode()
+    connection.send(json.dumps(imports).encode())  # all that the server itself reads
     socket.send_fds(connection, [text], [channel.fileno()])
     answer = connection.recv(1 << 16) if _readable(connection, START_SECONDS) else b""
     reply = json.loads(answer) if answer else {"error": "the server gave no answer"}

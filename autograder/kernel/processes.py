@@ -19,7 +19,8 @@ def told(path: str) -> str:
     A box names its processes and files with any bytes: what is read stays text, and
     its lines end at line feeds alone.
     """
-    return Path(path).read_bytes().decode("ascii", "replace")
+    with open(path, "rb", buffering=0) as file:
+        return file.read().decode("ascii", "replace")
 
 
 def descendants(pid: int) -> Iterator[int]:

@@ -11,8 +11,10 @@ import contextlib
 import inspect
 import os
 import select
+import sys
 import threading
 import zlib
+from collections.abc import Iterator
 from typing import Any, cast
 
 from ipykernel import compiler, zmqshell
@@ -137,19 +139,41 @@ class SparingCompiler(compiler.XCachingCompiler):
 
 
 class SparingKernel(IPythonKernel):
-    """A kernel that says when it is idle, and not that it is busy before."""
+    """A kernel that says when it is idle, not that it is busy or what it was asked."""
 
     shell_class = Type(ZMQInteractiveShell)
     compiler_class = Type(SparingCompiler)
+    debugger_class = Type(object)  # is looked for before the debugger itself
     _supports_kernel_subshells = False  # its messages come one after the other
+
+    def __init__(self, **more: Any) -> None:
+        """Without a debugger: nobody uses it, and it is a hundred modules."""
+        with _as_if_not_installed("debugpy"):
+            super().__init__(**more)  # type: ignore[no-untyped-call]
 
     def takes_more(self) -> bool:
         """Whether the next message may be handled before the event loop has turned."""
         return not self._aborting
 
+    def _publish_execute_input(self, *_: object) -> None:
+        """The cell's number is in the reply, too."""
+
     def _publish_status(self, status: str, *rest: Any, **more: Any) -> None:
         if status != "busy":
             super()._publish_status(status, *rest, **more)  # type: ignore[no-untyped-call]
+
+
+@contextlib.contextmanager
+def _as_if_not_installed(name: str) -> Iterator[None]:
+    """Have imports of a module fail meanwhile, unless it has been imported."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 def spare(app: Any) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# What the first cells of a notebook import, and what those imports leave for later:
-# the first kernel imports its debugger. Not matplotlib_inline: it looks for a kernel
-# when it is imported, and here is none.
+# What the first cells of a notebook import, and what those imports leave for later. Not
+# matplotlib_inline: it looks for a kernel when it is imported, and here is none.
 WARM = (
     *("numpy", "tqdm", "ipywidgets"),
     *("torch", "torch.utils.data", "torch.testing"),
@@ -16,8 +15,8 @@ WARM = (
     *("matplotlib.backends.backend_agg", "encodings.utf_16_be"),
     *("PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin"),
     *("PIL.JpegImagePlugin", "PIL.PpmImagePlugin", "IPython.core.pylabtools"),
-    *("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio"),
-    *("IPython", "IPython.core.completerlib", "IPython.core.debugger", "jedi"),
+    *("ipykernel.kernelapp", "tornado.platform.asyncio"),
+    *("IPython", "IPython.core.completerlib", "IPython.core.debugger"),
     *("IPython.core.logger", "IPython.core.oinspect", "IPython.utils.timing"),
     *("IPython.core.magics.execution", "IPython.core.magics.ast_mod"),
     *("IPython.extensions.storemagic", "IPython.utils.wildcard", "asttokens"),

@@ -116,16 +116,18 @@ class Server:
                     self._begin(client)
 
     def _begin(self, client: socket.socket) -> None:
-        """Import what a request asks for, and fork its supervisor."""
-        text = client.recv(LARGEST_REQUEST, socket.MSG_PEEK)  # without its descriptor
-        if not text:
+        """Import what a client asks for, and fork the supervisor of its box.
+
+        The request itself is read there: of what is in our memory once, even if it is
+        let go of, something is in all boxes to come.
+        """
+        imports = client.recv(LARGEST_REQUEST)
+        if not imports:
             return  # it has gone away
-        request = json.loads(text)
         if self.level != "bwrap":
-            self._import(request["policy"]["imports"])
+            self._import(json.loads(imports))
         if self.unfit:
-            slot = Path(request["slot"]).name
-            client.send(json.dumps({"slot": slot, "error": self.unfit}).encode())
+            client.send(json.dumps({"error": self.unfit}).encode())
             return
         self.forked += 1
         if self.forked == _MORE:

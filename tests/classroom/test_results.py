@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from dataclasses import replace
 
@@ -69,6 +70,17 @@ def test_prairielearn_gets_a_share(book):
     told = json.loads(results.prairielearn(book, submission, "points"))
     assert told["score"] == pytest.approx(1 / 6) and told["gradable"]
     assert [t["points"] for t in told["tests"]] == [1, 0]
+
+
+def test_nobody_s_words_are_more_than_text_in_a_table(book):
+    says = "E: </table><h1>6 of 6 points</h1> \\| 6 [paid](http://x.example) `a`"
+    stopped = replace(RECORD, note=says, says="", panel="", cases=())
+    (submission,) = book.submissions
+    told = replace(submission, records={"n-double": stopped})
+    table = results.text(book, told, "panels")
+    (row,) = [line for line in table.splitlines() if "n-double" in line]
+    assert row.count("|") == 4 and not set("<[\\") & set(row.replace("<br>", ""))
+    assert html.unescape(row).count(says) == 1
 
 
 def test_a_hosted_ci_gets_a_table(book):

@@ -223,6 +223,7 @@ def exchange(tmp_path) -> Exchange:
 WATCH = ("autograder", "watch", "02", "--exchange")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_from_submit_to_feedback_in_the_exchange_that_tells_points_only(exchange):
     said = exchange.run(exchange.clone, *WATCH, "--once")
@@ -234,6 +235,7 @@ def test_from_submit_to_feedback_in_the_exchange_that_tells_points_only(exchange
     assert f" {exchange.student}\n" not in again, "nothing is new"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_watch_that_is_killed_while_it_grades_gives_feedback_when_restarted(exchange):
     killed = exchange.start(exchange.clone, *WATCH)

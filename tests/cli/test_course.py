@@ -31,6 +31,46 @@ def test_checks_are_sound_if_nearly_all_mistakes_are_named(monkeypatch, capsys):
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "tried"),
+    [
+        (["--exercise", "attention/softmax"], {"attention/softmax"}),
+        (
+            ["--exercise", "attention/scores", "--exercise", "text_recovery/segment"],
+            {"attention/scores", "text_recovery/segment"},
+        ),
+        (["03", "--exercise", "multi_head_attention/merge_heads"],
+         {"multi_head_attention/merge_heads"}),
+    ],
+)  # fmt: skip
+def test_validity_tries_those_exercises_that_are_named(monkeypatch, words, tried):
+    seen: list[str] = []
+
+    def measure(exercises, drawings):
+        seen.extend(one.name for one in exercises)
+        assert all(set(seen) & set(each) for each in drawings)
+        return iter([SOUND])
+
+    monkeypatch.setattr("autograder.oracle.verify.measure", measure)
+    assert cli.main(["validity", *words]) == 0
+    assert set(seen) == tried
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--exercise", "attention/softmx"], "attention/softmax"),
+        (["03", "--exercise", "attention/softmax"], "multi_head_attention/split_heads"),
+    ],
+)
+def test_a_name_that_no_exercise_has_is_told_with_those_that_there_are(
+    capsys, words, says
+):
+    assert cli.main(["validity", *words]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "no exercise" in error and says in error
+
+
 @pytest.mark.parametrize("bad", BAD)
 def test_what_is_missed_or_refused_or_hardly_named_is_a_failure(monkeypatch, bad):
     assert validity(monkeypatch, SOUND, bad) == 1

@@ -146,6 +146,22 @@ def test_a_damaged_member_costs_its_author_only(course):
     assert set(course.placed) == {"ada"} and "damaged" in told["eve"].says
 
 
+@pytest.mark.parametrize(
+    "packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+@pytest.mark.parametrize("place", [4, 9])
+def test_a_damaged_zip_of_a_student_costs_its_author_only(course, packed, place):
+    """Whoever hands in a zip chooses how it is packed, and what is broken in it."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as own:
+        own.writestr("attention.ipynb", bytes(range(256)) * 20)
+    data = bytearray(made.getvalue())
+    start = data.index(b"attention.ipynb") + len("attention.ipynb") + place
+    data[start : start + 20] = b"\xff" * 20
+    told = course.collect(course.zip(GOOD, ("bob_12346_3_a.zip", bytes(data))))
+    assert told["ada"].status == "placed" and "cannot be unpacked" in told["bob"].says
+
+
 def test_one_bad_archive_does_not_stop_the_next(course):
     bad = course.root / "bad.zip"
     bad.write_bytes(b"hello")

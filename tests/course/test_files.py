@@ -1,11 +1,18 @@
 """A file is replaced as a whole, or stays as it was."""
 
+import multiprocessing
 import os
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from autograder.classroom import ledger
+from autograder.classroom.ledger import Note
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.grading import extensions
 
 
 def test_it_says_whether_anything_changed(tmp_path):
@@ -32,3 +39,53 @@ def test_what_cannot_be_written_is_told_in_a_line_and_changes_nothing(
     with pytest.raises(CourseError, match=r"cannot be written: No space left"):
         write(path, "new")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+STUDENTS = [f"s{number}" for number in range(40)]
+
+
+def at_once(*commands) -> None:
+    """Run commands in processes of their own, at the same time."""
+    fork = multiprocessing.get_context("fork")
+    ready = fork.Barrier(len(commands))
+
+    def run(command) -> None:
+        ready.wait()
+        command()
+
+    running = [fork.Process(target=run, args=(command,)) for command in commands]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join()
+    assert [process.exitcode for process in running] == [0] * len(running)
+
+
+def grant(root: Path, students: list[str]) -> None:
+    for student in students:
+        extensions.grant(root, "01", student, timedelta(hours=1))
+
+
+def note(root: Path, students: list[str]) -> None:
+    for student in students:
+        ledger.write(root, "01", student, Note(origin=student))
+
+
+@pytest.mark.parametrize("command", [grant, note])
+def test_what_two_commands_note_at_once_is_all_there(tmp_path, command):
+    halves = STUDENTS[:20], STUDENTS[20:]
+    at_once(*(partial(command, tmp_path, half) for half in halves))
+    kept = extensions.granted(tmp_path, "01") or ledger.read(tmp_path, "01")
+    assert sorted(kept) == sorted(STUDENTS)
+
+
+def write_often(path: Path, text: str) -> None:
+    for number in range(100):
+        write(path, f"{text}{number}" * 1000)
+
+
+def test_two_who_write_a_file_at_once_leave_it_whole(tmp_path):
+    path = tmp_path / "file.txt"
+    at_once(partial(write_often, path, "a"), partial(write_often, path, "b"))
+    assert path.read_text() in {f"{letter}99" * 1000 for letter in "ab"}
+    assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]

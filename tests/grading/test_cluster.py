@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 from nbgrader.preprocessors import SaveAutoGrades
+from traitlets import Unicode
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
@@ -146,6 +148,77 @@ def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
         result = autograde(course, two.scheduler_address)
     assert result["success"], result["log"]
     assert points(course) == dict.fromkeys(("ada", "bob", "cyd"), FULL)
+
+
+class Picky(Eventful):
+    """Can be warmed up but in some processes, whose ids a file lists."""
+
+    unfit = Unicode().tag(config=True)
+
+    @classmethod
+    def warm_up(cls, config: Config) -> None:
+        if str(os.getpid()) in Path(config.Picky.unfit).read_text().split():
+            raise CourseError("this machine gives no box")
+
+
+def autograde_but(root: Path, address: str, unfit: Path) -> dict:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [Picky, SaveAutoGrades]
+    config.Autograde.scheduler, config.Picky.unfit = address, str(unfit)
+    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
+
+
+def test_a_machine_without_boxes_draws_no_work_to_it(course, tmp_path, caplog):
+    for number in range(6):
+        wish(course, f"s{number}")
+    unfit = tmp_path / "unfit"
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        local_directory=str(tmp_path), silence_logs=50,
+    ) as two:  # fmt: skip
+        with distributed.Client(two.scheduler_address) as client:
+            pids = list(client.run(os.getpid).values())
+        unfit.write_text(str(pids[0]))
+        result = autograde_but(course, two.scheduler_address, unfit)
+        assert result["success"], result["log"]
+        assert set(map(tuple, points(course).values())) == {tuple(FULL)}
+        assert len(points(course)) == 6
+        assert caplog.text.count("nothing more is given to the worker") == 1
+
+
+def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course))
+    unfit = tmp_path / "unfit"
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None,
+        local_directory=str(tmp_path), silence_logs=50,
+    ) as one:  # fmt: skip
+        with distributed.Client(one.scheduler_address) as client:
+            unfit.write_text(str(*client.run(os.getpid).values()))
+        result = autograde_but(course, one.scheduler_address, unfit)
+    assert not result["success"] and points(course).get("ada", NONE) == NONE
+    assert "no worker can grade" in result["log"] and "gives no box" in result["log"]
+
+
+def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
+        local_directory=str(tmp_path), silence_logs=50,
+    ) as one:  # fmt: skip
+        grading = Cluster(one.scheduler_address)
+        one.scale(0)
+        with distributed.Client(one.scheduler_address) as client:
+            while client.nthreads():
+                time.sleep(0.1)
+        assert "no worker is left" not in caplog.text
+        grading.submit(task())
+        end = time.monotonic() + 60
+        while "no worker is left" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.1)
+        grading.close()
+    assert caplog.text.count("no worker is left") == 1
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import nbformat
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Application, LoggingConfigurable
 
 from autograder.course.errors import CourseError
 from autograder.grading import converter
@@ -30,6 +32,19 @@ def test_answers_are_graded_and_words_wait_for_a_teacher(course):
     hand_in(course, "bob", good(course, double="def double(x):\n    return x"))
     assert autograde(course)["success"]
     assert points(course) == {"ada": [2.0, 4.0, None], "bob": [0.0, 4.0, None]}
+
+
+def test_who_was_being_collected_when_that_was_killed_is_graded(course):
+    """Between its two renames, the earlier submission is aside."""
+    there = hand_in(course, "ada", good(course))
+    aside = there.rename(there.with_name(f".{UNIT}.old"))
+    hand_in(course, "bob", good(course))
+    assert f"{there}: put back" in autograde(course)["log"]
+    assert points(course) == {"ada": [2.0, 4.0, None], "bob": [2.0, 4.0, None]}
+    there.rename(aside)
+    hand_in(course, "ada", good(course, double="def double(x):\n    return x"))
+    autograde(course)
+    assert points(course)["ada"] == [0.0, 4.0, None], "a newer one lies there"
 
 
 def test_broken_submissions_end_in_zero_with_a_reason_and_stop_nobody(course):
@@ -213,3 +228,19 @@ def test_course_errors_are_nbgraders_errors(course):
 
 def good_without_release() -> bytes:
     return tiny.data(tiny.source_notebook())
+
+
+def test_a_command_grades_in_as_many_processes_as_there_is_work_for(monkeypatch):
+    monkeypatch.setattr(converter, "Pool", lambda slots: slots)
+    monkeypatch.setattr(converter, "Here", lambda: "here")
+    monkeypatch.setattr(converter, "usable_cores", lambda: 4)
+
+    def slots(parent: LoggingConfigurable, students: int, jobs: int = 0) -> object:
+        one = converter.CourseAutograde(CourseDirectory(), parent=parent)
+        one.jobs, one._folders = jobs, dict.fromkeys(map(str, range(students)))
+        return one._slots()
+
+    command, server = Application(), LoggingConfigurable()
+    assert [slots(command, n) for n in (1, 2, 9)] == ["here", 2, 4]
+    assert [slots(command, n, jobs=3) for n in (1, 9)] == [3, 3]
+    assert slots(server, 1) == 4  # it goes on, and would keep the judge

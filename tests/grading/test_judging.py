@@ -1,5 +1,7 @@
 """The judge believes tensors only: how a verdict comes about."""
 
+import functools
+
 import torch
 
 from autograder.grading import judging, questioning
@@ -40,10 +42,24 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(box):
     )
 
 
+def test_visible_cases_are_read_before_the_first_check_where_they_are_expected(
+    monkeypatch,
+):
+    read = []
+    load = functools.cache(lambda unit: read.append(unit) or references.load(unit))
+    monkeypatch.setattr(judging, "_visible", load)
+    judging._expect("no_such_unit")  # who asks for one of its exercises is told
+    judging._expect("attention")
+    assert read == ["attention"]
+    prepared(NAME, "seed", 5.0)
+    assert read == ["attention"]
+
+
 def test_nothing_is_drawn_for_a_stub(box, monkeypatch):
     def stub(q, k):
         raise NotImplementedError
 
+    judging._fresh.cache_clear()
     monkeypatch.setattr(judging, "fresh_cases", None)
     verdict = judged(box(lambda: stub))
     assert verdict.note.startswith(NOT_SOLVED) and verdict.points == 0
@@ -55,6 +71,11 @@ def test_what_the_box_is_asked_differs_by_submission():
         return next(case.inputs["q"] for case in cases if case.hidden)
 
     assert not drawing("one").equal(drawing("two"))
+
+
+def test_a_second_try_is_asked_what_the_first_one_was():
+    first, second = (prepared(NAME, "one", 5.0).fresh for _ in range(2))
+    assert first and first is second
 
 
 def test_an_undefined_name_is_reported(box):

@@ -77,6 +77,17 @@ def test_it_takes_in_what_is_its_own_and_nothing_after_its_end():
     assert "shell.execute_reply" in cell.metadata["execution"]
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [(7, 7), ("7", None), ({}, None), (-7, None), (10**4000, None), (True, None)],
+)
+def test_its_number_is_in_the_reply(said, kept):
+    reply = {**REPLY[0], "content": {"execution_count": said}}, True
+    cell = new_code_cell("x")
+    OneCell(Kernel([reply], [IDLE]), cell, 0).heard(never)
+    assert cell.execution_count == kept
+
+
 def test_a_reply_waits_for_the_output_but_not_for_ever():
     kernel = Kernel([REPLY], [shown("late")], [IDLE])
     assert OneCell(kernel, new_code_cell("x"), 0).heard(never) == ""

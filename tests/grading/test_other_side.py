@@ -130,14 +130,8 @@ def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
     told = set()
     for case in exercise.cases:
         shown = find(LAYERS).other(case.inputs, random.Random(1)).shown()
-        first, *others = (
-            [v for n, v in shown.items() if n.startswith(f"{number}.")]
-            for number in range(int(shown["sizes"][-1]))
-        )
-        if any(
-            len(first) != len(other) or not all(map(torch.equal, first, other))
-            for other in others
-        ):
+        assert not any(isinstance(v, torch.Tensor) and v.dim() > 1 for v in shown)
+        if len({shown[f"shapes.{n}"] for n in range(int(shown["sizes"][-1]))}) > 1:
             told.add(case.name)
     assert told == {"published"}  # one has a part too many, which anybody may count
 
@@ -176,7 +170,7 @@ def test_a_layers_output_is_remembered_up_to_a_number_of_them():
     assert exact["output"].dtype == torch.float64
     for number in range(side.MOST_KEPT):
         reply(side, asked | {"x": asked["x"] + number})
-    assert len(side._outputs) == side.MOST_KEPT
+    assert len(side._known) == side.MOST_KEPT
 
 
 def test_a_model_has_no_lines_to_read(monkeypatch):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from nbclient.exceptions import CellExecutionComplete
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat import validate
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.preprocessors import Execute
 
 from autograder.grading.outputs import CappedOutputs
@@ -49,8 +50,11 @@ def test_another_cell_has_its_own_share_until_the_notebooks_is_used_up(capped):
 def test_a_message_that_makes_no_sense_is_dropped(capped):
     cell = new_code_cell()
     nonsense = [{}, {"msg_type": "stream"}, {"msg_type": 3, "content": {}}]
-    odd = {"msg_type": "execute_input", "content": {"execution_count": "one"}}
-    for message in (*nonsense, odd):
+    odd = [
+        {"msg_type": "execute_input", "content": {"execution_count": count}}
+        for count in ("one", -1, 10**4000, True)
+    ]
+    for message in (*nonsense, *odd):
         assert capped.process_message(message, cell, 0) is None
     assert capped.passed == [] and cell.outputs == []
 
@@ -80,3 +84,30 @@ def test_an_empty_output_takes_room_too(capped):
     for _ in range(40):
         capped.process_message(printed(""), new_code_cell(), 0)
     assert 10 < len(capped.passed) < 40
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"ename": "x" * 10**6, "evalue": "y" * 10**6, "traceback": ["z" * 10**6] * 9},
+        {"ename": {"a": [1]}, "evalue": [None], "traceback": 5},
+        {"ename": "NameError", "evalue": "x", "traceback": "<b>"},
+        {},
+    ],
+)
+def test_an_error_that_only_the_reply_tells_of_is_a_line(content):
+    cell = new_code_cell()
+    reply = {"content": {"status": "error", **content}}
+    CappedOutputs().on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
+    validate(new_notebook(cells=[cell]))
+    (error,) = cell.outputs
+    assert error.output_type == "error" and len(str(cell)) < 5000
+    assert error.traceback == [f"{error.ename}: {error.evalue}"]
+
+
+def test_an_error_that_was_shown_is_not_told_again():
+    shown = new_output("error", ename="KeyError", evalue="k", traceback=["one", "two"])
+    cell = new_code_cell(outputs=[shown])
+    reply = {"content": {"status": "error", "ename": "KeyError", "evalue": "k"}}
+    CappedOutputs().on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
+    assert cell.outputs == [shown]

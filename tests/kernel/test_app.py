@@ -25,6 +25,7 @@ inside.rehearse()
 app = BoxedKernelApp.instance()
 print(json.dumps({
     "threads": threading.active_count(),
+    "unused": [name for name in ("debugpy", "jedi") if name in sys.modules],
     "descriptors": [os.readlink(f"/proc/self/fd/{fd}") for fd in (3, 4, 5, 6)
                     if os.path.lexists(f"/proc/self/fd/{fd}")],
 }), flush=True)
@@ -58,7 +59,7 @@ def test_nothing_is_open_before_the_fork_and_no_identity_shared_after_it(
     tmp_path: Path,
 ) -> None:
     server, one, other = told(tmp_path)
-    assert server["threads"] == 1
+    assert server["threads"] == 1 and server["unused"] == []
     kinds = ("socket:", "pipe:", "anon_inode:")
     assert not [name for name in server["descriptors"] if name.startswith(kinds)]
     for box, name in ((one, "one"), (other, "other")):

@@ -69,6 +69,33 @@ async def ended(manager: Any) -> None:
             await asyncio.sleep(0.05)
 
 
+KEYS = """
+import ctypes, re
+found = set()
+for line in open("/proc/self/maps"):
+    place, modes, _, _, _, *name = line.split(maxsplit=5)
+    first, last = (int(end, 16) for end in place.split("-"))
+    if modes.startswith("rw") and not name or name == ["[heap]\\n"]:
+        held = ctypes.string_at(first, last - first)
+        found |= set(re.findall(rb'"ke' + rb'y": "([-0-9a-f]{20,})"', held))
+print(*(key.decode() for key in found))
+"""
+
+
+def test_a_box_finds_nothing_of_those_before_it_in_its_memory(tmp_path: Path) -> None:
+    keys = []
+
+    async def body(manager: Any, kernel: Any) -> None:
+        keys.append(manager.session.key.decode())
+        found = set(text(await run(kernel, KEYS)).split())
+        assert found == {keys[-1]}
+
+    for length in (90, 5, 40, 20, 60):  # what is as long takes the place of the other
+        folder = tmp_path / ("x" * length)
+        folder.mkdir()
+        with_kernel(folder, body)
+
+
 def test_an_interrupt_reaches_the_cell_and_its_subprocess(tmp_path: Path) -> None:
     async def body(manager: Any, kernel: Any) -> None:
         for endless in (ENDLESS, "import subprocess; subprocess.run(['sleep', '99'])"):
