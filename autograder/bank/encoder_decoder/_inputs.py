@@ -100,6 +100,14 @@ MASKS_OF_A_LAYER = (
     *("1 1 Lq Lk", "1 h 1 Lk", "1 h Lq Lk", "B 1 1 Lk", "B h 1 Lk", "B h Lq Lk"),
 )
 
+# A rate of dropout at which nothing is left: who divides by 1 - rate by hand may do so.
+EVERYTHING = 1 - 2**-40
+
+
+def rate_of(rate: float | None) -> Inputs:
+    """The input of a rate of dropout, if one is given."""
+    return {} if rate is None else {"rate": torch.tensor(rate, dtype=torch.float64)}
+
 
 def layer_inputs(
     kind: Sequence[str],
@@ -122,7 +130,7 @@ def layer_inputs(
         made["num_heads"] = torch.tensor(heads)
         if norm_first is not None:
             made |= {"norm_first": torch.tensor(norm_first), "activation": activation}
-        made |= {"rate": torch.tensor(rate)} if rate is not None else {}
+        made |= rate_of(rate)
         for name, what in (masks or {}).items():
             keys = ls if name == "memory_mask" else lt
             made[name] = mask_of_kind(draw, what, batch, lt, keys, heads)

@@ -18,15 +18,9 @@ from autograder.oracle.specification import (
 
 
 def _model(
-    batch: int,
-    heads: int,
-    length: int,
-    size: int,
-    count: int,
-    asked: tuple[int, ...],
-    memory: int = 0,
-    look: str = "weights",
-) -> Maker:
+    batch: int, heads: int, length: int, size: int, count: int, asked: tuple[int, ...],
+    memory: int = 0, look: str = "weights",
+) -> Maker:  # fmt: skip
     """A model with ``count`` attentions; ``asked``: the numbers of those to listen to.
 
     Every other attention looks at a memory of that length, if there is one.
@@ -72,7 +66,7 @@ EXERCISE = Specification(
         CaseKind(
             name="as_it_was",
             title="the model afterwards",
-            inputs=_model(2, 3, 5, 4, 2, (0, 1), look="model"),
+            inputs=_model(2, 3, 5, 4, 3, (0, 1, 2), look="model"),
             hint="The model is somebody else's: what have you left in it?",
             aspect="calls",
         ),
@@ -236,33 +230,25 @@ EXERCISE = Specification(
             name="reversed",
             says="The list runs from the last attention to the first.",
             asks="Whose weights should be entry 0?",
-            ways=[
-                Way(edits=[Edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")]),
-            ],
+            ways=[Way(edits=[Edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")])],
         ),
         Mutant(
             name="mean_of_heads",
             says="You took the mean of the heads.",
             asks="Which shape does the docstring promise?",
-            ways=[
-                Way(edits=[Edit("result[1].detach()", "result[1].detach().mean(1)")]),
-            ],
+            ways=[Way(edits=[Edit("result[1].detach()", "result[1].detach().mean(1)")])],
         ),
         Mutant(
             name="first_head",
             says="You kept the first head only.",
             asks="How many heads has an attention?",
-            ways=[
-                Way(edits=[Edit("result[1].detach()", "result[1][:, 0].detach()")]),
-            ],
+            ways=[Way(edits=[Edit("result[1].detach()", "result[1][:, 0].detach()")])],
         ),
         Mutant(
             name="first_sentence",
             says="You kept the first sentence of the batch only.",
             asks="Which dimension is the batch?",
-            ways=[
-                Way(edits=[Edit("result[1].detach()", "result[1][0].detach()")]),
-            ],
+            ways=[Way(edits=[Edit("result[1].detach()", "result[1][0].detach()")])],
         ),
         Mutant(
             name="keys_down",
@@ -289,9 +275,7 @@ EXERCISE = Specification(
             says="You returned one tensor; a list with a tensor for each attention is "
             "asked for.",
             asks="Can tensors of different shapes be stacked?",
-            ways=[
-                Way(edits=[Edit(_RETURN, "return torch.stack([kept[a] for a in attentions])")]),
-            ],
+            ways=[Way(edits=[Edit(_RETURN, "return torch.stack([kept[a] for a in attentions])")])],
         ),
         Mutant(
             name="first_only",
@@ -351,12 +335,27 @@ EXERCISE = Specification(
             ],
         ),
         Mutant(
+            name="all_in_training",
+            says="All parts of the model are in training mode afterwards, whatever they were in.",
+            asks="Whose is the mode of a part that somebody has put into evaluation mode?",
+            ways=[Way(edits=[Edit("model(*inputs)", "model(*inputs); model.train()")])],
+        ),
+        Mutant(
+            name="left_on_the_modules",
+            says="The weights still lie on the attentions, as an attribute: the model is not as it was.",
+            asks="Where else could your hook keep them?",
+            ways=[Way(edits=[Edit(_KEEP, f"{_KEEP}; attention.weights = kept[attention]")])],
+        ),
+        Mutant(
             name="mode_for_the_call",
             says="You put the model into evaluation mode for the call, and back.",
             asks="Whose is the mode in which the model is called?",
-            ways=[Way(edits=[
-                Edit("model(*inputs)", "model.eval()(*inputs); model.train()"),
-            ])],
+            ways=[Way(edits=[Edit("model(*inputs)", """
+                modes = [(part, part.training) for part in model.modules()]
+                model.eval()(*inputs)
+                for part, mode in modes:
+                    part.training = mode
+                """)])],
         ),
         Mutant(
             name="gradients_off",

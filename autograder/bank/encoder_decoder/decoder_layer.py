@@ -8,6 +8,7 @@ from autograder.bank.encoder_decoder._decoder_layer.masks import MASKS
 from autograder.bank.encoder_decoder._decoder_layer.sublayers import SUBLAYERS
 from autograder.bank.encoder_decoder._inputs import (
     DECODER,
+    EVERYTHING,
     MASKS_OF_A_LAYER,
     layer_inputs,
 )
@@ -133,7 +134,7 @@ EXERCISE = Specification(
             name="dropout",
             title="all branches dropped in training",
             inputs=layer_inputs(
-                DECODER, 2, 3, 6, 2, 5, ls=4, norm_first=True, rate=1.0
+                DECODER, 2, 3, 6, 2, 5, ls=4, norm_first=True, rate=EVERYTHING
             ),
             hint="If each branch is dropped, the road alone is left. What comes out "
             "then?",

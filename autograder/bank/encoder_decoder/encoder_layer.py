@@ -7,6 +7,7 @@ from autograder.bank.encoder_decoder._encoder_layer.branches import BRANCHES
 from autograder.bank.encoder_decoder._encoder_layer.sublayers import SUBLAYERS
 from autograder.bank.encoder_decoder._inputs import (
     ENCODER,
+    EVERYTHING,
     MASKS_OF_A_LAYER,
     layer_inputs,
 )
@@ -96,14 +97,18 @@ EXERCISE = Specification(
         CaseKind(
             name="dropout",
             title="both branches dropped in training",
-            inputs=layer_inputs(ENCODER, 2, 3, 6, 2, 5, norm_first=True, rate=1.0),
+            inputs=layer_inputs(
+                ENCODER, 2, 3, 6, 2, 5, norm_first=True, rate=EVERYTHING
+            ),
             hint="If each branch is dropped, the road alone is left. What comes out "
             "then?",
         ),
         CaseKind(
             name="dropout_post",
             title="both branches dropped in training, post-norm",
-            inputs=layer_inputs(ENCODER, 3, 2, 6, 3, 4, norm_first=False, rate=1.0),
+            inputs=layer_inputs(
+                ENCODER, 3, 2, 6, 3, 4, norm_first=False, rate=EVERYTHING
+            ),
             hint="If each branch is dropped, two norms of the road are left.",
             hidden_only=True,
         ),

@@ -5,7 +5,11 @@ from __future__ import annotations
 import torch
 
 from autograder.bank.encoder_decoder._feed_forward.accepted import ACCEPTED
-from autograder.bank.encoder_decoder._inputs import feed_forward_shapes
+from autograder.bank.encoder_decoder._inputs import (
+    EVERYTHING,
+    feed_forward_shapes,
+    rate_of,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
@@ -32,7 +36,7 @@ def _network(
         made: Inputs = {"x": draw.tensor(*lead, d_model, scale=scale)}
         made |= draw.weights(**feed_forward_shapes("", d_model, d_ff))
         made |= {"activation": activation} if activation else {}
-        made |= {"rate": torch.tensor(rate)} if rate is not None else {}
+        made |= rate_of(rate)
         return made | ({"pull": draw.tensor(*lead, d_model)} if pull else {})
 
     return inputs
@@ -79,7 +83,7 @@ EXERCISE = Specification(
         CaseKind(
             name="dropout",
             title="everything dropped in training, nothing in eval mode",
-            inputs=_network(2, 5, d_model=4, d_ff=6, rate=1.0),
+            inputs=_network(2, 5, d_model=4, d_ff=6, rate=EVERYTHING),
             hint="Where does dropout stand, and does it know whether the module "
             "trains?",
         ),

@@ -162,6 +162,26 @@ WHOLE = [
                 """,
                 *ALL,
             )),
+            Way(name="against_a_right_one_with_its_weights", source="""
+                def assert_decoder_layer(layer, d_model, d_ff):
+                    from autograder.student.probes.encoder_decoder.patients import DecoderLayer as Right
+                    theirs = list(layer.parameters())
+                    def is_like(heads, style):
+                        right = Right(d_model, heads, d_ff, style, '').eval()
+                        own = list(right.parameters())
+                        assert [p.shape for p in own] == [p.shape for p in theirs]
+                        with torch.no_grad():
+                            for mine, its in zip(own, theirs):
+                                mine.copy_(its)
+                            for B, Lt, Ls in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
+                                x, memory = torch.randn(B, Lt, d_model), torch.randn(B, Ls, d_model)
+                                y = layer(x, memory)
+                                if y.shape != x.shape or not torch.allclose(y, right(x, memory), atol=1e-5):
+                                    return False
+                        return True
+                    heads = [h for h in range(1, d_model + 1) if d_model % h == 0]
+                    assert any(is_like(h, style) for h in heads for style in ('post relu', 'pre gelu'))
+                """),
             Way(name="against_own_with_copied_names", source=test(
                 """
                 mine = DecoderLayer(d_model, 2, d_ff)

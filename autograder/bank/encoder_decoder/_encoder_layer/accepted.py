@@ -70,4 +70,20 @@ ACCEPTED = [
                     x = x if self.norm_first else norm(x)
                 return x
         """),
+    Accepted(name="dropout_by_hand", source="""
+        class ByHand(nn.Module):
+            def __init__(self, rate):
+                super().__init__()
+                self.rate = rate
+            def forward(self, x):
+                if not self.training or not self.rate:
+                    return x
+                kept = torch.rand_like(x) >= self.rate
+                return x * kept / (1 - self.rate)
+        class EncoderLayer(EncoderLayer):
+            def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm_first=False,
+                         activation="relu"):
+                super().__init__(d_model, num_heads, d_ff, dropout, norm_first, activation)
+                self.dropout = ByHand(dropout)
+        """),
 ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import itertools
+import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -16,6 +18,15 @@ from torch import nn
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, Mixture, given
 from autograder.student.probes import Inputs, Seen, describe, probe, seed
+from autograder.student.probes.encoder_decoder.ahead import (
+    MOST_AHEAD,
+    MOST_EARLY_NUMBERS,
+    Ahead,
+    Follows,
+    Pair,
+    key_of,
+    numbered,
+)
 from autograder.student.probes.encoder_decoder.patients import DecoderLayer
 
 
@@ -29,15 +40,17 @@ class _Patients(Mixture):
     }
     MOST = 1 << 12  # numbers of a sequence that a layer takes
     MOST_KEPT = 1 << 9  # outputs; a usual test asks for some dozens of a layer
+    MOST_EARLY = 1 << 9  # outputs beside those that are asked for now
 
     def __init__(self, inputs: Inputs, draw: random.Random):
         self._twice = draw.choice(self.things())
         super().__init__(inputs, draw)
         made = {name: self._made(name) for name in self.things()}
         self._layers = [made[name] for name in self.names]
-        self._outputs: dict[tuple[object, ...], torch.Tensor] = {}
+        self._known: dict[tuple[object, ...], torch.Tensor] = {}
+        self._early = 0
 
-    def _made(self, name: str) -> nn.Module:
+    def _made(self, name: str) -> DecoderLayer:
         d_model, num_heads, d_ff = self.inputs["sizes"].tolist()
         kind = str(self.inputs[self.KINDS[name]])
         return _layer(int(self.inputs["seed"]), (d_model, num_heads, d_ff), kind)
@@ -50,70 +63,136 @@ class _Patients(Mixture):
         return 2 if name == self._twice else 1
 
     def shown(self) -> Answers:
-        """The sizes, each layer's weights without names, and what else it keeps."""
+        """The sizes, the shapes of each layer's weights, and what else it keeps.
+
+        Not what the weights hold: a test that computes what a right layer of these
+        weights does would do without the rules, and refuse one that is built otherwise.
+        """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
-        weights = {
-            f"{number}.{place}": weight.detach()
+        shapes = {
+            f"shapes.{number}": json.dumps([list(w.shape) for w in layer.parameters()])
             for number, layer in enumerate(self._layers)
-            for place, weight in enumerate(layer.parameters())
         }
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
         kept = {n: self.inputs[n] for n in ("mask", "frozen") if n in self.inputs}
-        return {"sizes": sizes, **kept, **weights}
+        return {"sizes": sizes, **kept, **shapes}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """The output of a layer, and gradients of its weighted sum if it is pulled."""
-        floats = (torch.float32, torch.float64)
+        """The output of a layer, and gradients of its weighted sum if it is pulled.
+
+        Or outputs for several inputs: what follows the first ones is asked for early.
+        """
         number = int(given(question, "layer", 0, [torch.int64], 1))
-        layer = self._layers[number]
-        leaves = [
-            given(question, name, 3, floats, self.MOST) for name in ("x", "memory")
-        ]
-        if "pull" not in question:
-            return {"output": self._output(self.names[number], layer, leaves)}
-        layer = _of_type(layer, leaves[0])
-        pull = given(question, "pull", 3, floats, self.MOST)
+        pair = self._sequences(question, "", self.MOST)
+        if "pull" in question:
+            return self._gradients(number, pair, question)
+        found = {"output": self._outputs(number, [pair])[0]}
+        early = self._early_pairs(question)
+        for _, group in itertools.groupby(early, lambda ending: _form(early[ending])):
+            endings = list(group)
+            try:
+                outputs = self._outputs(number, [early[ending] for ending in endings])
+            except Exception:  # it is told to who asks for one of these alone
+                break
+            names = (f"output{ending}" for ending in endings)
+            found |= dict(zip(names, outputs, strict=True))
+        return found
+
+    def _early_pairs(self, question: Answers) -> dict[str, Pair]:
+        """What is asked for early, by the endings of the names, as far as it is fit."""
+        found: dict[str, Pair] = {}
+        with contextlib.suppress(WrongAnswer):
+            for ending in map(numbered, range(MOST_AHEAD)):
+                if f"x{ending}" not in question or self._early >= self.MOST_EARLY:
+                    break
+                self._early += 1
+                found[ending] = self._sequences(question, ending, MOST_EARLY_NUMBERS)
+        return found
+
+    def _sequences(self, question: Answers, ending: str, most: int) -> Pair:
+        x, memory = (
+            given(question, f"{name}{ending}", 3, _FLOATS, most)
+            for name in ("x", "memory")
+        )
+        if x.dtype != memory.dtype:
+            raise WrongAnswer(f"x is of {x.dtype}, the memory of {memory.dtype}")
+        return x, memory
+
+    def _outputs(self, number: int, pairs: Sequence[Pair]) -> list[torch.Tensor]:
+        """What a layer makes of pairs; the same thing's outputs are remembered."""
+        keys = [(self.names[number], *key_of(pair)) for pair in pairs]
+        new = dict(zip(keys, pairs, strict=True))
+        new = {key: pair for key, pair in new.items() if key not in self._known}
+        outputs: dict[tuple[object, ...], torch.Tensor] = {}
+        if new:
+            with torch.no_grad():
+                made = _computed(self._layers[number], list(new.values()))
+            outputs = dict(zip(new, made, strict=True))
+            if len(self._known) + len(outputs) <= self.MOST_KEPT:
+                self._known |= outputs
+        return [(outputs if key in outputs else self._known)[key] for key in keys]
+
+    def _gradients(
+        self, number: int, pair: Pair, question: Answers
+    ) -> dict[str, torch.Tensor]:
+        """Of the output, weighted with ``pull``: by x, memory and each weight."""
+        layer, x = self._layers[number], pair[0]
+        pull = given(question, "pull", 3, _FLOATS, self.MOST)
+        layer = _of_type(layer, x)
+        dtype = next(layer.parameters()).dtype
+        leaves = [leaf.to(dtype, copy=True).requires_grad_() for leaf in pair]
         weights = list(layer.parameters())
-        leaves = [leaf.requires_grad_() for leaf in leaves]
         with torch.enable_grad():  # the caller's mode is not ours
             pulled = (layer(*leaves) * pull).sum()
-        grads = torch.autograd.grad(pulled, [*leaves, *weights], allow_unused=True)
+        wanted = [*leaves, *weights]
+        grads = torch.autograd.grad(pulled, wanted, allow_unused=True)
         return {
-            str(place): torch.zeros_like(leaf) if grad is None else grad
-            for place, (leaf, grad) in enumerate(
-                zip([*leaves, *weights], grads, strict=True)
-            )
+            str(place): (torch.zeros_like(leaf) if grad is None else grad).to(x.dtype)
+            for place, (leaf, grad) in enumerate(zip(wanted, grads, strict=True))
         }
 
-    def _output(
-        self, name: str, layer: nn.Module, given: Sequence[torch.Tensor]
-    ) -> torch.Tensor:
-        """What a layer makes of its inputs; the same thing's output is remembered."""
-        key = (name, *((x.dtype, x.shape, x.numpy().tobytes()) for x in given))
-        if key not in self._outputs:
-            with torch.no_grad():
-                output: torch.Tensor = _of_type(layer, given[0]).forward(*given)
-            if len(self._outputs) >= self.MOST_KEPT:
-                return output
-            self._outputs[key] = output
-        return self._outputs[key]
+
+_FLOATS = (torch.float32, torch.float64)
 
 
-@functools.lru_cache(maxsize=64)
-def _layer(number: int, sizes: tuple[int, int, int], kind: str) -> nn.Module:
-    """The layer of a seed, "post relu, shifts" say: a visible case's comes often."""
+@functools.lru_cache(maxsize=128)  # more than two checks of fresh cases use up
+def _layer(number: int, sizes: tuple[int, int, int], kind: str) -> DecoderLayer:
+    """The layer of a seed, "post relu, shifts" say: a visible case's comes often.
+
+    It computes in float64, where it does not matter to a float32 what is computed
+    beside it; not one that is there to round.
+    """
     seed(number)
     style, _, bug = kind.partition(", ")
-    return DecoderLayer(*sizes, style, bug).eval()
+    layer = DecoderLayer(*sizes, style, bug).eval()
+    return layer if layer.rounding else layer.double()
 
 
-def _of_type(layer: nn.Module, x: torch.Tensor) -> nn.Module:
-    """The layer, or a copy in float64 for a test that has called `double`."""
-    return copy.deepcopy(layer).double() if x.dtype == torch.float64 else layer
+def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
+    """The layer, or a copy in float64 of one that rounds in float32 for others."""
+    exact = layer.rounding and x.dtype == torch.float64
+    return copy.deepcopy(layer).double() if exact else layer
+
+
+def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
+    """A layer's outputs for pairs of one form, in the type of these."""
+    wanted = pairs[0][0].dtype
+    layer = _of_type(layer, pairs[0][0])
+    if layer.rounding:
+        return [layer.forward(*pair) for pair in pairs]
+    x, memory = ([each.double() for each in own] for own in zip(*pairs, strict=True))
+    return [output.to(wanted) for output in layer.together(x, memory)]
+
+
+def _form(pair: Pair) -> tuple[object, ...]:
+    return tuple((each.dtype, each.shape) for each in pair)
+
+
+_FOLLOWS = Follows()  # of all layers, of all cases: equal sizes get equal numbers
 
 
 class _Patient(nn.Module):
-    """A decoder layer of which nobody here knows more than its weights.
+    """A decoder layer of which nobody here knows more than its weights' shapes.
 
     It may keep its causal mask in a buffer, its weights may be frozen, and it drops
     numbers in training.
@@ -122,26 +201,30 @@ class _Patient(nn.Module):
     def __init__(
         self,
         number: int,
-        weights: Sequence[torch.Tensor],
+        shapes: Sequence[Sequence[int]],
         mask: torch.Tensor | None,
         frozen: bool,
         ask: Ask,
     ):
         super().__init__()
         self.weights = nn.ParameterList(
-            nn.Parameter(w.clone(), requires_grad=not frozen) for w in weights
+            nn.Parameter(torch.randn(*shape), requires_grad=not frozen)
+            for shape in shapes
         )
+        self._leaves = tuple(self.weights)  # to walk through a module takes a while
         if mask is not None:
             self.register_buffer("mask", mask)
         self._number, self._ask = torch.tensor(number), ask
+        self._ahead = Ahead(_FOLLOWS, self._call)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         output: torch.Tensor
-        if torch.is_grad_enabled():
-            weights = self.weights.parameters()
-            output = _Call.apply(self._call, x, memory, *weights)  # type: ignore[no-untyped-call]
+        leaves = (x, memory, *self._leaves)
+        learning = (isinstance(v, torch.Tensor) and v.requires_grad for v in leaves)
+        if torch.is_grad_enabled() and any(learning):
+            output = _Call.apply(self._ahead, self._call, *leaves)  # type: ignore[no-untyped-call]
         else:
-            output = self._call(x=x, memory=memory)["output"]
+            output = self._ahead(x, memory)
         return F.dropout(output, training=self.training)
 
     def _call(self, **values: torch.Tensor) -> Inputs:
@@ -153,18 +236,18 @@ class _Call(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, call: Callable[..., Inputs], x: torch.Tensor, memory: torch.Tensor,
-        *weights: torch.Tensor,
+        ctx: Any, ahead: Ahead, call: Callable[..., Inputs], x: torch.Tensor,
+        memory: torch.Tensor, *weights: torch.Tensor,
     ) -> Any:  # fmt: skip
         ctx.save_for_backward(x, memory)
         ctx.call = call
-        return call(x=x, memory=memory)["output"]
+        return ahead(x, memory)
 
     @staticmethod
     def backward(ctx: Any, pull: torch.Tensor) -> Any:
         x, memory = ctx.saved_tensors
         found = ctx.call(x=x, memory=memory, pull=pull)
-        return None, *(found[str(place)] for place in range(len(found)))
+        return None, None, *(found[str(place)] for place in range(len(found)))
 
 
 @probe("encoder_decoder/bug_clinic", other=_Patients)
@@ -176,12 +259,9 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     d_model, d_ff, count = inputs["sizes"].tolist()
     found = {}
     for number in range(count):
-        places = itertools.takewhile(
-            inputs.__contains__, (f"{number}.{n}" for n in itertools.count())
-        )
-        weights = [inputs[place] for place in places]
+        shapes = json.loads(inputs[f"shapes.{number}"])
         frozen = bool(inputs["frozen"])
-        layer = _Patient(number, weights, inputs.get("mask"), frozen, ask)
+        layer = _Patient(number, shapes, inputs.get("mask"), frozen, ask)
         seed(0)
         found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
     return found

@@ -27,7 +27,9 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     numbers = inputs["asked"].tolist()
     for look in model.looks:
         look.register_forward_hook(_of_somebody_else)
-    before = _hooks(model)
+    if inputs["look"] == "model":
+        model.looks[-1].eval()  # a part that somebody has frozen
+    before, modes_before, names = _hooks(model), _modes(model), _names(model)
     found = function(model, [model.looks[number] for number in numbers], *sequences)
     calls, modes = model.calls, model.modes
     if not isinstance(found, list | tuple) or len(found) != len(numbers):
@@ -40,19 +42,28 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         held = [name for name, entry in seen.items() if entry.requires_grad]
         seen["holds on to a graph"] = ", ".join(held) or "none"
     if inputs["look"] == "model":
-        in_training = all(part.training for part in model.modules())
         learns = all(parameter.requires_grad for parameter in model.parameters())
         seen |= {
             "times that the model was called": str(calls),
-            "in training while called": "yes" if modes == {True} else "no",
+            "modes while called": "as before" if modes == {modes_before} else "others",
             "hooks stay": "yes" if _hooks(model) > before else "no",
             "hooks of others stay": "yes" if _theirs(model) else "no",
-            "in training as before": "yes" if in_training else "no",
+            "modes as before": "yes" if _modes(model) == modes_before else "no",
             "learns as before": "yes" if learns else "no",
+            "left behind": ", ".join(sorted(_names(model) - names)) or "nothing",
             "output of the model afterwards": tensor(model(*sequences), "the output"),
             "x afterwards": inputs["x"],
         }
     return seen
+
+
+def _modes(model: nn.Module) -> tuple[bool, ...]:
+    return tuple(part.training for part in model.modules())
+
+
+def _names(model: nn.Module) -> set[str]:
+    """What stands on a module, or on any of its parts, a `forward` left aside."""
+    return {name for part in model.modules() for name in vars(part)} - {"forward"}
 
 
 def _of_somebody_else(module: nn.Module, given: object, result: object) -> None:
@@ -95,13 +106,13 @@ class _Looking(nn.Module):
         super().__init__()
         shapes = [value.shape for name, value in inputs.items() if "matrices" in name]
         self.looks = nn.ModuleList(_Look(*shape[:2]) for shape in shapes)
-        self.calls, self.modes = 0, set[bool]()
+        self.calls, self.modes = 0, set[tuple[bool, ...]]()
 
     def forward(
         self, x: torch.Tensor, memory: torch.Tensor | None = None
     ) -> torch.Tensor:
         self.calls += 1
-        self.modes.add(all(part.training for part in self.modules()))
+        self.modes.add(_modes(self))
         for number, look in enumerate(self.looks):
             source = x if memory is None or number % 2 == 0 else memory
             x = x + look(x, source, source)[0]

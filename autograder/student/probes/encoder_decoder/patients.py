@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,9 @@ class DecoderLayer(nn.Module):
 
     After "rounding", as in "post relu rounding", each number of a batch rounds
     differently if any other one changes. A test calls a layer a hundred times, so its
-    parts are not called as modules, which takes as long as what they compute.
+    parts are not called as modules, which takes as long as what they compute, and
+    several batches of one shape go through it together: x is (..., B, Lt, d_model),
+    memory (..., B, Ls, d_model).
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
@@ -31,9 +33,21 @@ class DecoderLayer(nn.Module):
             each(d_model, num_heads) for each in (*others, cross)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
-        self.first, self.bug = first, bug
+        self.first, self.bug, self.rounding = first, bug, bool(rounding)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        return self._end(self._through(x, memory))
+
+    def together(
+        self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
+    ) -> list[torch.Tensor]:
+        """The outputs for several batches of one shape."""
+        if len(x) == 1:
+            return [self.forward(x[0], memory[0])]
+        through = self._through(torch.stack(list(x)), torch.stack(list(memory)))
+        return [self._end(each) for each in through]
+
+    def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         norms = list(self.norms)
         branches: list[Callable[..., Any]] = [
             self._own, self._memory(memory), self._think
@@ -41,10 +55,13 @@ class DecoderLayer(nn.Module):
         if self.bug == "two memories":
             branches.insert(1, lambda x: self.seeing[2].forward(x, memory))
         if self.bug == "shifts":
-            x = F.pad(x[:, :-1], (0, 0, 1, 0))
+            x = F.pad(x[..., :-1, :], (0, 0, 1, 0))
         for index, branch in enumerate(branches):
             norm = norms[min(index, len(norms) - 1)].forward
             x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
+        return x
+
+    def _end(self, x: torch.Tensor) -> torch.Tensor:
         ends: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
             "squeezes": torch.squeeze,
             "narrow": lambda x: x[..., :1],
@@ -57,12 +74,13 @@ class DecoderLayer(nn.Module):
 
     def _own(self, x: torch.Tensor) -> Any:
         attention: Any = self.seeing[0]
-        mask = self._own_mask(len(x), x.size(1), x.dtype)
-        seen = attention.forward(x, x, mask)
-        if self.bug == "unpacks" or (self.bug == "unpacks pairs" and len(x) == 2):
-            seen, _ = seen
+        batch, length, _ = x.shape[-3:]
+        seen = attention.forward(x, x, self._own_mask(batch, length, x.dtype))
+        if self.bug == "unpacks" or (self.bug == "unpacks pairs" and batch == 2):
+            seen, _ = seen.unbind(-3)
+            return seen.unsqueeze(-3)
         if self.bug == "mixes the batch":
-            return seen.mean(0, keepdim=True)
+            return seen.mean(-3, keepdim=True)
         if self.bug == "no past":
             return attention.maps[3](attention.maps[2](x))
         return seen
@@ -89,27 +107,29 @@ class DecoderLayer(nn.Module):
     def _memory(self, memory: torch.Tensor) -> Callable[..., Any]:
         def branch(x: torch.Tensor) -> Any:
             cross = self.seeing[-1].forward
+            target, source = x.size(-2), memory.size(-2)
             if self.bug == "causal memory":
-                return cross(x, memory, _triangle(x.size(1), memory.size(1)))
+                return cross(x, memory, _triangle(target, source))
             if self.bug == "square of the target":
-                square = _triangle(x.size(1), x.size(1), x.size(1))
-                return cross(x, memory, square[:, : memory.size(1)])
+                square = _triangle(target, target, target)
+                return cross(x, memory, square[:, :source])
             if self.bug == "square of the memory":
-                square = _triangle(memory.size(1), memory.size(1), memory.size(1))
-                return cross(x, memory, square[: x.size(1)])
+                square = _triangle(source, source, source)
+                return cross(x, memory, square[:target])
             if self.bug == "last asks":
-                last = torch.arange(x.size(1)) == x.size(1) - 1
+                last = torch.arange(target) == target - 1
                 return cross(x, memory) * last[:, None]
             if self.bug == "mixes memories":
-                return cross(x, memory.mean(0, keepdim=True).expand_as(memory))
+                mean = memory.mean(-3, keepdim=True)
+                return cross(x, mean.expand_as(memory))
             if self.bug == "last leaks":
-                return cross(x, memory + memory[-1:])
+                return cross(x, memory + memory[..., -1:, :, :])
             if self.bug == "first leaks":
-                return cross(x, memory + memory[:1])
+                return cross(x, memory + memory[..., :1, :, :])
             if self.bug == "short memory":
-                return cross(x, memory[:, :-1])
+                return cross(x, memory[..., :-1, :])
             if self.bug == "late memory":
-                return cross(x, memory[:, 1:])
+                return cross(x, memory[..., 1:, :])
             return cross(x, memory)
 
         return branch
@@ -130,23 +150,21 @@ class _Attention(nn.Module):
         q = self._split(to_query.forward(x))
         k = self._split(to_key.forward(source))
         v = self._split(to_value.forward(source))
-        heads = self._attended(q, k, v, mask)
-        result: torch.Tensor = out.forward(heads.transpose(1, 2).flatten(2))
+        scores = self._scores(q, k)  # (..., B, h, Lq, Lk)
+        if mask is not None and mask.dtype == torch.bool:
+            scores = torch.where(mask, scores, -math.inf)
+        elif mask is not None:
+            scores = scores + mask
+        heads = scores.softmax(-1) @ v
+        result: torch.Tensor = out.forward(heads.transpose(-3, -2).flatten(-2))
         return result
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
-        batch, length, d_model = x.shape
-        split = x.view(batch, length, self.num_heads, d_model // self.num_heads)
-        return split.transpose(1, 2)
+        split = x.reshape(*x.shape[:-1], self.num_heads, x.size(-1) // self.num_heads)
+        return split.transpose(-3, -2)
 
-    def _attended(
-        self,
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        mask: torch.Tensor | None,
-    ) -> torch.Tensor:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return q @ k.mT / math.sqrt(q.size(-1))
 
 
 class _RoundingAttention(_Attention):
@@ -155,21 +173,10 @@ class _RoundingAttention(_Attention):
     It cancels in the weights, but it moves with any position of any sentence.
     """
 
-    def _attended(
-        self,
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        mask: torch.Tensor | None,
-    ) -> torch.Tensor:
-        scores = q @ k.mT / math.sqrt(q.size(-1))
+    def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        scores = super()._scores(q, k)
         all_scores = scores.detach()
-        scores = scores - (all_scores.amax() + all_scores.mean())
-        if mask is not None and mask.dtype == torch.bool:
-            scores = torch.where(mask, scores, -math.inf)
-        elif mask is not None:
-            scores = scores + mask
-        return scores.softmax(-1) @ v
+        return scores - (all_scores.amax() + all_scores.mean())
 
 
 def _triangle(rows: int, columns: int, ahead: int = 0) -> torch.Tensor:
