@@ -76,7 +76,7 @@ GPU = device().type != "cpu"
 RECIPES: dict[str, dict[str, object]] = {
     "embedded": {},
     "large": {
-        "steps": 8500, "batch": 32, "peak": 2e-3, "dropout": 0.1, "vocab": 4000,
+        "steps": 7700, "batch": 32, "peak": 2e-3, "dropout": 0.1, "vocab": 4000,
         "d_model": 256, "bf16": True, "lengthen": True, "dev": 1014, "goal": 60.0,
         "beams": "0,4", "models": "course",
     },

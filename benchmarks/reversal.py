@@ -106,7 +106,7 @@ def course_recipe(model: nn.Module, seed: int) -> Run:
     rng = random.Random(seed)
     clock = Clock(model, lambda: unit.make_batch(unit.random_sequences(32, rng)), seed)
     optimizer = torch.optim.AdamW(model.parameters(), 2e-2, (0.9, 0.98), fused=True)
-    unit.fit(model, optimizer, clock, 450, 80)
+    unit.fit(model, optimizer, clock, 350, 70)
     return clock.result()
 
 

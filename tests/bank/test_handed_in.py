@@ -59,7 +59,7 @@ def verdict(path: Path | None, texts: object) -> dict:
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
     """What the weights of the instructor's own checkpoint give."""
-    return _handed_in.decoded(OWN.read_bytes(), SOURCES)
+    return _handed_in.decoded(OWN.read_bytes(), SOURCES).texts
 
 
 def changed(path: Path, change, about=lambda text: text) -> Path:
@@ -83,7 +83,7 @@ def test_the_box_is_given_a_sample_and_the_weights_are_measured_on_all():
     sample = json.loads(str(side_of(sources).shown()["sample"]))
     assert len(set(sample)) == _handed_in.SAMPLE and set(sample) < set(sources)
     assert "sources" not in side_of(sources).shown()
-    own = _handed_in.decoded(OWN.read_bytes(), sources)
+    own = _handed_in.decoded(OWN.read_bytes(), sources).texts
     right = [own[sources.index(source)] for source in sample]
     answers = {"bleu": json.dumps(right), "checkpoint": bytes_of(OWN)}
     found = concluded(side_of(sources), answers)
@@ -182,9 +182,43 @@ def test_the_shipped_weights_in_another_order_are_known_by_their_errors(tmp_path
         save_file(weights, tmp_path / "turned", file.metadata())
     (case,) = fresh_cases(TASK, "seed")
     sources = json.loads(str(case.inputs["sources"]))
-    texts = _handed_in.decoded((tmp_path / "turned").read_bytes(), sources)
+    texts = _handed_in.decoded((tmp_path / "turned").read_bytes(), sources).texts
     result = compare(case, {"bleu": json.dumps(texts)})
     assert result.credit == 0 and "ships with the course" in result.findings[0].message
+
+
+def test_noise_on_the_shipped_weights_is_no_training(tmp_path):
+    """So much that its errors are others, and so little that it recovers nearly all."""
+    torch.manual_seed(2)
+    noisy = {
+        n: (w + 0.25 * w.float().std() * torch.randn(w.shape)).half() if w.dim() > 1
+        else w
+        for n, w in load_file(checkpoint.shipped()).items()
+    }  # fmt: skip
+    with safe_open(checkpoint.shipped(), framework="pt") as file:
+        save_file(noisy, tmp_path / "noisy", file.metadata())
+    (case,) = fresh_cases(TASK, "seed")
+    sources = json.loads(str(case.inputs["sources"]))
+    given = json.loads(str(side_of(sources).shown()["sample"]))
+    texts = _handed_in.decoded((tmp_path / "noisy").read_bytes(), given).texts
+    answers = {"bleu": json.dumps(texts), "checkpoint": bytes_of(tmp_path / "noisy")}
+    found = concluded(side_of(sources), answers)
+    alone = compare(case, {"bleu": found["bleu"]})
+    assert alone.credit == 1, "its texts do not give it away"
+    result = compare(case, found)
+    assert result.credit == 0 and "go back to" in result.findings[0].message
+
+
+def test_who_trains_the_shipped_weights_on_is_measured_against_them():
+    (case,) = fresh_cases(TASK, "seed")
+    originals = json.loads(str(case.expected["bleu"]))
+    found = {"bleu": json.dumps(originals), "goes back": "yes"}
+    assert compare(case, found).credit > 1
+
+
+def test_a_model_of_ones_own_does_not_go_back_to_the_shipped_one():
+    sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))
+    assert not _handed_in.decoded(OWN.read_bytes(), sources).goes_back
 
 
 @pytest.mark.parametrize(

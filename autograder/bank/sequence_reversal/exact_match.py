@@ -40,13 +40,15 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 11)]
         labels, decoded = [], []
-        for kind in [*_KINDS, "right", "unfinished", *kinds]:
+        for kind in [*_KINDS, "unfinished", *kinds]:
             size = 3 + int(draw.ids(0, 3 - narrow))
             size = {"unfinished": 8, "cut off": min(8, width)}.get(kind, size)
             row = draw.ids(FIRST, 14, size).tolist()
             row[1] = FIRST + (row[0] - FIRST + 1) % 10  # so that swapping tells
             labels.append([*row, EOS])
             decoded.append(_written(kind, row, width))
+        labels.append(labels[0])  # a right row, again
+        decoded.append(decoded[0])
         order = torch.argsort(draw.tensor(rows, scale=500.0))
         whole = max(width, 9)
         same = (padded(decoded, whole) == padded(labels, whole)).double()
@@ -61,17 +63,18 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
 
 
 def _few_rows(draw: Draw) -> Inputs:
-    """Fewer rows than columns; one is wrong at its first token, two at their last.
+    """Fewer rows than columns; two are wrong at their first token, two at their last.
 
     One of full width is wrong everywhere; one holds nothing but EOS, and is right. How
-    many there are is drawn, or the share would be known.
+    many there are is drawn, or the share would be known; some are equal.
     """
-    sizes = (14, 5, 6, 12, 4, 0, 14, *(3 for _ in range(int(draw.ids(1, 6)))))
-    rows = [draw.ids(FIRST, 14, n).tolist() for n in sizes]
+    rows = [draw.ids(FIRST, 14, n).tolist() for n in (14, 5, 6, 12, 4, 0, 14, 9, 3)]
+    rows += [rows[-1]] * int(draw.ids(1, 6))
     labels = [[*row, EOS] for row in rows]
     decoded = [list(row) for row in labels]
-    for row, place in ((1, 0), (2, 5), (3, 11)):
+    for row, place in ((1, 0), (4, 0), (2, 5), (3, 11)):
         decoded[row][place] = FIRST + (decoded[row][place] - FIRST + 1) % 10
+    decoded[7] = labels[4]  # what another row should be
     decoded[6] = [FIRST + (token - FIRST + 1) % 10 for token in decoded[6]]
     return {"decoded": padded(decoded), "labels": padded(labels)}
 
@@ -160,6 +163,25 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit(".all(dim=1)", ".any(dim=1)")])],
         ),
         Mutant(
+            name="without_first_column",
+            says="You leave out the first column, as if BOS stood there.",
+            asks="With what do `decoded` and `labels` begin?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels)", "(decoded[:, 1:] == labels[:, 1:])"),
+            ])],
+        ),
+        Mutant(
+            name="equal_rows_once",
+            says="Rows that are equal count once, as in a set.",
+            asks="Is it a share of rows, or of *different* rows?",
+            ways=[Way(edits=[
+                Edit("return (decoded == labels).all(dim=1).double().mean().item()", """
+                     rows = set(zip(map(tuple, decoded.tolist()), map(tuple, labels.tolist())))
+                     return sum(x == y for x, y in rows) / len(rows)
+                     """),
+            ])],
+        ),
+        Mutant(
             name="all_rows",
             says="You ask whether *everything* is right: the result is 0 or 1.",
             asks="Over which dimension should `all` run?",
@@ -207,6 +229,20 @@ EXERCISE = Specification(
                 Edit("(decoded == labels)",
                      "(decoded.sort(dim=1).values == labels.sort(dim=1).values)"),
             ])],
+        ),
+        Mutant(
+            name="padding_taken_out",
+            says="You took all padding out of the rows before you compared them.",
+            asks="If a model writes PAD between two symbols: is its row right?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    written, right = (
+                        [[i for i in row if i != PAD] for row in rows.tolist()]
+                        for rows in (decoded, labels)
+                    )
+                    same = [a == b for a, b in zip(written, right)]
+                    return sum(same) / len(same)
+            """)],
         ),
         Mutant(
             name="length_only",

@@ -383,7 +383,22 @@ EXERCISE = Specification(
                     return training_step(model, optimizer, *next_batch(), loss_function=loss_function)
                 return [one(rate) for rate in rates]
             """),
-
+        Accepted(name="hook_of_the_step", source="""
+            def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
+                peak, taken = optimizer.param_groups[0]["lr"], 0
+                def set_rate(optimizer, given, named):
+                    nonlocal taken
+                    for group in optimizer.param_groups:
+                        group["lr"] = peak * rate_factor(taken, warmup, steps)
+                    taken += 1
+                hook = optimizer.register_step_pre_hook(set_rate)
+                losses = [
+                    training_step(model, optimizer, *next_batch(), loss_function=loss_function)
+                    for _ in range(steps)
+                ]
+                hook.remove()
+                return losses
+            """),
         Accepted(name="in_silence", edits=[
             Edit("tqdm(range(steps), disable=not watched(steps), delay=1, leave=False)",
                  "range(steps)"),

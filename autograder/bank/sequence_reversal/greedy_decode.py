@@ -114,7 +114,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="eos_erased",
-            says="EOS was replaced by PAD: a row is marked as done one step too early.",
+            says="EOS was replaced by PAD: nobody can see where a row has ended.",
             asks="From which token on does a row get PAD: EOS, or the one after it?",
             ways=[Way(edits=[
                 Edit(_DONE, ""),
@@ -198,7 +198,10 @@ EXERCISE = Specification(
             name="argmin",
             says="You take the least probable token.",
             asks="What does `argmin` find?",
-            ways=[Way(edits=[Edit("argmax", "argmin")])],
+            ways=[
+                Way(edits=[Edit("argmax", "argmin")]),
+                Way(name="farthest_from_zero", edits=[Edit("argmax", "abs().argmax")]),
+            ],
         ),
         Mutant(
             name="sampled",

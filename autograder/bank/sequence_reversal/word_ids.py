@@ -29,7 +29,8 @@ def _sentences(
                 line += gaps[int(draw.ids(0, len(gaps)))] + word
             lines.append(line)
         lines[0] += " the cat The the"  # a word again, as it was and capitalised
-        lines[-1] += f" {last}"  # a word that the first sentence does not have
+        # Words that the first sentence does not have, one capitalised at the beginning.
+        lines[-1] = f"Some {lines[-1]} {last}"
         return {"sentences": "\n".join(around + line + around for line in lines)}
 
     return inputs
@@ -84,6 +85,20 @@ EXERCISE = Specification(
             says="Your ids start one too late.",
             asks="How many words does the dictionary hold when the first one arrives?",
             ways=[Way(edits=[Edit("FIRST + len(ids)", "FIRST + 1 + len(ids)")])],
+        ),
+        Mutant(
+            name="beginnings_made_small",
+            says="The first letter of each sentence became small: `Some` is now `some`.",
+            asks="Do upper and lower case differ, also at the beginning of a sentence?",
+            ways=[Way(edits=[
+                Edit("sentence.split()", "(sentence.lstrip()[:1].lower() + sentence.lstrip()[1:]).split()"),
+            ])],
+        ),
+        Mutant(
+            name="texts_for_ids",
+            says="Your ids are texts, `'4'` instead of `4`.",
+            asks="Which type does the docstring ask for?",
+            ways=[Way(edits=[Edit("FIRST + len(ids)", "str(FIRST + len(ids))")])],
         ),
         Mutant(
             name="made_alike",

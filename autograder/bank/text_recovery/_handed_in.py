@@ -8,14 +8,14 @@ import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import sacrebleu
 import torch
 from safetensors import safe_open
 from torch import nn
 
-from autograder.bank.text_recovery._shipped import shipped_outputs
+from autograder.bank.text_recovery._shipped import goes_back, shipped_outputs
 from autograder.oracle.apart import apart
 from autograder.oracle.decoding import recovered
 from autograder.oracle.tokenizing import Segmenter
@@ -35,6 +35,13 @@ _LARGEST = {
 }  # fmt: skip
 _ABOUT = 1 << 21  # characters of sizes, tokenizer and notes
 _LONGEST = 1000  # characters of a text; an original has a hundred or two
+
+
+class Decoded(NamedTuple):
+    """What weights make of sources, and whether they go back to those that ship."""
+
+    texts: list[str]
+    goes_back: bool
 
 
 class HandedInModel(OtherSide):
@@ -65,8 +72,9 @@ class HandedInModel(OtherSide):
         data = given(answers, "checkpoint", 1, [torch.uint8], most)
         texts = _texts(answers)
         own = decoded(data.numpy().tobytes(), self._sources)
-        self._refuse_others(texts, [own[i] for i in self._sample])
-        return {"bleu": json.dumps(own)}
+        self._refuse_others(texts, [own.texts[i] for i in self._sample])
+        found = {"bleu": json.dumps(own.texts)}
+        return found | ({"goes back": "yes"} if own.goes_back else {})
 
     def _refuse_others(self, texts: list[str], own: list[str]) -> None:
         """Refuse texts of a sample that are not what the weights gave."""
@@ -96,7 +104,7 @@ def _texts(answers: Answers) -> list[str]:
     return texts
 
 
-def decoded(data: bytes, sources: list[str]) -> list[str]:
+def decoded(data: bytes, sources: list[str]) -> Decoded:
     """What the course's model with a checkpoint's weights makes of sources.
 
     Raises:
@@ -106,12 +114,12 @@ def decoded(data: bytes, sources: list[str]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, checkpoint.HANDED_IN)
         path.write_bytes(data)
-        texts = apart(partial(_decoded, path, sources), SECONDS, MEGABYTES)
-    assert isinstance(texts, list)
-    return texts
+        found = apart(partial(_decoded, path, sources), SECONDS, MEGABYTES)
+    assert isinstance(found, list)
+    return Decoded(*found)
 
 
-def _decoded(path: Path, sources: list[str]) -> list[str]:
+def _decoded(path: Path, sources: list[str]) -> Decoded:
     try:
         _refuse_vast(path)
         model, tokenizer = checkpoint.load(path, encoder_decoder, Segmenter())
@@ -121,7 +129,8 @@ def _decoded(path: Path, sources: list[str]) -> list[str]:
                 "the grade is for a model that you trained"
             )
         texts = recovered(model.transformer, tokenizer, sources)
-        return [text[:_LONGEST] for text in texts]
+        old = goes_back(model, tokenizer, sources)
+        return Decoded([text[:_LONGEST] for text in texts], old)
     except WrongAnswer:
         raise
     except Exception as error:  # a stranger's file: sizes, weights, tokenizer

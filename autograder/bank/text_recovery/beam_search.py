@@ -9,16 +9,16 @@ import torch
 
 from autograder.bank.text_recovery._beam_search.accepted import ACCEPTED
 from autograder.bank.text_recovery._beam_search.ends import ENDS
+from autograder.bank.text_recovery._beam_search.planted import COUNT, VOCAB, plant
 from autograder.bank.text_recovery._beam_search.scores import SCORES
 from autograder.bank.text_recovery._beam_search.steps import STEPS
 from autograder.bank.text_recovery._inputs import BOS, EOS, PAD, fine_numbers
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
-# Sentences, in another order than they are known in; so many that each kind of mistake
-# meets one that tells it.
+# Sentences, in another order than they are known in.
 _MANY = tuple(7 * i % 48 for i in range(1, 49))
-_FEW = (3, 1, 0, 2, 5, 4)
+_FEW = tuple(5 * i % 12 for i in range(1, 13))
 _OTHERS = _MANY[::-1]  # the same ones in one more: shapes stay, answers do not
 
 
@@ -51,6 +51,20 @@ def _soft_script(
         "alpha": torch.tensor(alpha),
         "max_len": torch.tensor(max_len),
     }
+
+
+def _script(
+    draw: Draw,
+    batch: Sequence[int],
+    sizes: Sequence[int],
+    alpha: float,
+    max_len: int,
+    eos: float = 0.0,
+) -> Inputs:
+    """A soft script with sentences that tell many a mistake in every drawing."""
+    made = _soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
+    plant(draw, made["places"], made["habits"], max(sizes), alpha)
+    return made
 
 
 def _early_end(draw: Draw) -> Inputs:
@@ -148,10 +162,10 @@ def _by_default(draw: Draw) -> Inputs:
     To the first, all tokens are nearly alike. In the second, the fourth best beginning
     has a future that is better than those before it, and the fifth a better one still.
     These two never want to end. In the others each token is more surprising than the
-    one before, so that the best length depends on alpha.
+    one before, so that the best length depends on alpha. Six more tell other mistakes.
     """
     vocab, steps, far = 20, 61, -40.0
-    places = fine_numbers(draw, 4, steps, vocab, scale=2.0)
+    places = fine_numbers(draw, 4 + COUNT, steps, vocab, scale=2.0)
     places[0] /= 8
     places[2:] *= torch.linspace(2.0, 0.0, steps)[:, None]
     places[..., [PAD, BOS]] = far
@@ -163,8 +177,9 @@ def _by_default(draw: Draw) -> Inputs:
     places[1, 1:, 17:19] = 0.0
     habits = torch.zeros(vocab, vocab)
     habits[15, 17], habits[16, 17] = 2.0, 6.0
-    source = draw.ids(4, vocab, 4, 5)
-    source[:, 0] = 4 + torch.arange(4)
+    plant(draw, places, habits, 4, 1.0)
+    source = draw.ids(4, vocab, len(places), 5)
+    source[:, 0] = 4 + torch.arange(len(places))
     return {
         "places": places,
         "habits": habits,
@@ -177,9 +192,9 @@ def _by_default(draw: Draw) -> Inputs:
 
 def _says_specials(draw: Draw) -> Inputs:
     """PAD and BOS are likely tokens: to the search, tokens like all others."""
-    made = _soft_script(draw, _MANY, [2, 3], 0.25, 6)
-    made["places"][:, ::2, PAD] = 2.0
-    made["places"][:, 1::2, BOS] = 2.0
+    made = _script(draw, _MANY, [2, 3], 0.25, 6)
+    made["places"][:-COUNT, ::2, PAD] = 2.0
+    made["places"][:-COUNT, 1::2, BOS] = 2.0
     return made
 
 
@@ -191,41 +206,26 @@ EXERCISE = Specification(
         CaseKind(
             name="small",
             title="many sentences, k = 1 and 2",
-            inputs=lambda draw: _soft_script(draw, _MANY, [1, 2], 1.0, 16),
+            inputs=lambda draw: _script(draw, _MANY, [1, 2], 1.0, 16),
             hint="The k best continuations of all prefixes together stay live.",
-            tells=(
-                "first_end_wins",
-                "ended_stay_live",
-                "last_end_wins",
-                "small_steps_lost",
-            ),
         ),
         CaseKind(
             name="wide",
             title="many sentences, k = 3 and 5",
-            inputs=lambda draw: _soft_script(draw, _MANY, [3, 5], 1.0, 17),
+            inputs=lambda draw: _script(draw, _MANY, [3, 5], 1.0, 17),
             hint="Ended hypotheses are compared by score / length^alpha.",
-            tells=(
-                "first_end_wins",
-                "small_steps_lost",
-                "last_end_wins",
-                "length_off_by_one",
-                "ended_stay_live",
-            ),
         ),
         CaseKind(
             name="no_norm",
             title="alpha = 0: raw scores",
-            inputs=lambda draw: _soft_script(draw, _OTHERS, [2, 4], 0.0, 16),
+            inputs=lambda draw: _script(draw, _OTHERS, [2, 4], 0.0, 16),
             hint="With alpha 0 the lengths do not count.",
-            tells=("small_steps_lost", "per_prefix", "no_parent"),
         ),
         CaseKind(
             name="half",
             title="alpha = 0.5, EOS unlikely, max_len = 5",
-            inputs=lambda draw: _soft_script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
+            inputs=lambda draw: _script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
             hint="After max_len steps, the best ended hypothesis is the answer.",
-            tells=("small_steps_lost", "length_off_by_one"),
         ),
         CaseKind(
             name="early",
@@ -263,17 +263,15 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="defaults",
-            title="four sentences, with beam_size, max_len and alpha as they come",
+            title="ten sentences, with beam_size, max_len and alpha as they come",
             inputs=_by_default,
             hint="A beam of 4, at most 60 tokens, scores divided by the length.",
-            tells=("length_off_by_one",),
         ),
         CaseKind(
             name="specials",
             title="PAD and BOS as continuations, alpha = 0.25",
             inputs=_says_specials,
             hint="All continuations count, whatever they are; only EOS ends.",
-            tells=("small_steps_lost", "length_off_by_one", "stops_by_raw_score"),
         ),
         CaseKind(
             name="exhaustive",
@@ -285,23 +283,16 @@ EXERCISE = Specification(
         CaseKind(
             name="other",
             title="many sentences, k = 4",
-            inputs=lambda draw: _soft_script(draw, _MANY, [4], 0.75, 18),
+            inputs=lambda draw: _script(draw, _MANY, [4], 0.75, 18),
             hint="The same for other sentences.",
             hidden_only=True,
-            tells=(
-                "ended_stay_live",
-                "first_end_wins",
-                "small_steps_lost",
-                "length_off_by_one",
-            ),
         ),
         CaseKind(
             name="long",
             title="a beam of 9, up to 70 tokens",
-            inputs=lambda draw: _soft_script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
+            inputs=lambda draw: _script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
             hint="Nothing stops a beam at some width, or a text at some length.",
             hidden_only=True,
-            tells=("narrow_beam", "last_end_wins", "small_steps_lost"),
         ),
         CaseKind(
             name="endless",

@@ -78,6 +78,7 @@ def _word(draw: Draw) -> list[Pair]:
             (None, number), ("don't", "dont"), (".", "a"),
             ("'s", None), (",", "'s"),  # the first character is no letter
             ("as", None), ("as", "he"),  # both stand inside function words
+            ("é", None), (None, "для"),  # letters, though none of them from a to z
             ("straße", "STRASSE"), ("1,000", None)]  # fmt: skip
 
 

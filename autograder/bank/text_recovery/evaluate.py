@@ -106,6 +106,15 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="flat_rows",
+            says="Your `loss_function` gets flat rows of logits and ids, not those of a batch.",
+            asks="Which shape has what the model gives?",
+            ways=[Way(edits=[
+                Edit("loss_function(model(source, target_in), target_out)",
+                     "loss_function(model(source, target_in).flatten(0, 1), target_out.flatten())"),
+            ])],
+        ),
+        Mutant(
             name="sentences_in_mean",
             says="Batches are weighted with their sentences, not their tokens.",
             asks="What does the loss function average over?",

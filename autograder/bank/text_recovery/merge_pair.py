@@ -27,6 +27,7 @@ def _rows(draw: Draw, longest: int) -> Inputs:
     rows.append([["a", "b", "ab", "abc"], ["a", "bc"]])
     rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
     rows.append([["a", "bc", "ab", "c", "abc"], ["ab", "c"]])  # the same letters
+    rows.append([["A", "b", "a", "b", "a", "B"], ["a", "b"]])
     rows.append([[], ["a", "b"]])
     return {"rows": json.dumps(rows)}
 
@@ -68,6 +69,21 @@ EXERCISE = Specification(
                         if (symbols[i], symbols[i + 1]) == pair:
                             return symbols[:i] + [pair[0] + pair[1]] + symbols[i + 2:]
                     return list(symbols)
+                """)],
+        ),
+        Mutant(
+            name="case_ignored",
+            says="Capitals are merged as if they were small: `A b` for the pair `(a, b)`.",
+            asks="Are `A` and `a` the same symbol?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    out = []
+                    for symbol in symbols:
+                        if out and (out[-1] + " " + symbol).lower() == " ".join(pair).lower():
+                            out[-1] += symbol
+                        else:
+                            out.append(symbol)
+                    return out
                 """)],
         ),
         Mutant(

@@ -64,6 +64,7 @@ def _crowded(draw: Draw) -> Inputs:
         f"{n}'s {a}, {m}'{b}",
         "?!",
         f"{a}--{b}'-{c}",
+        f"{n},{m} {a}, {c}–{d}",  # signs that look as if they belonged to a word
     ]
     return {"sentences": json.dumps(rows)}
 
@@ -212,6 +213,18 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(r"(?:['-]\w+)*", r"(?:(?:-|(?<=[^\W\d])'(?=[^\W\d]))\w+)*"),
             ])],
+        ),
+        Mutant(
+            name="comma_in_numbers",
+            says="A comma between digits stays: `1,000` is one word for you.",
+            asks="Which two signs may stand inside a word?",
+            ways=[Way(edits=[Edit(r"(?:['-]\w+)*", r"(?:['-]\w+|,\d+)*")])],
+        ),
+        Mutant(
+            name="dashes_join",
+            says="A dash `–` between two words joins them, as a hyphen `-` does.",
+            asks="Which two signs may stand inside a word?",
+            ways=[Way(edits=[Edit("['-]", "['–-]")])],
         ),
         Mutant(
             name="one_inner_sign",

@@ -26,10 +26,9 @@ def _value(expected: Answers, actual: Answers) -> float:
     """BLEU (sacrebleu, 13a, case counts) of the JSON lists of texts named ``bleu``.
 
     0 for another number of texts, and for outputs that make the very errors of
-    ``expected["copied"]``, the first outputs of a model that everybody has.
+    ``expected["copied"]``, the first outputs of a model that everybody has, or that are
+    no better than these where the weights go back to that model's.
     """
-    import sacrebleu
-
     wanted, given = _texts(expected), _texts(actual)
     if len(wanted) != len(given):
         return 0.0
@@ -39,6 +38,21 @@ def _value(expected: Answers, actual: Answers) -> float:
             "0: these are the errors of the checkpoint that ships with the course; the "
             "grade is for a model that you trained"
         )
+    first = slice(len(copied))
+    if "goes back" in actual and not (
+        _bleu(wanted[first], given[first]) > _bleu(wanted[first], copied)
+    ):
+        raise NotTheirs(
+            "0: these weights go back to the checkpoint that ships with the course, "
+            "and recover no more than it does; the grade is for a model that you "
+            "trained"
+        )
+    return _bleu(wanted, given)
+
+
+def _bleu(wanted: list[str], given: list[str]) -> float:
+    import sacrebleu
+
     return sacrebleu.corpus_bleu(given, [wanted], force=True).score
 
 

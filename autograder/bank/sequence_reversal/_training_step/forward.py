@@ -105,6 +105,16 @@ FORWARDS = [
         ])],
     ),
     Mutant(
+        name="loss_of_flat",
+        says="Your `loss_function` gets flat rows of logits and labels; it wants "
+        "`(B, L - 1, V)` and `(B, L - 1)`.",
+        asks="Could a loss function still tell columns apart?",
+        ways=[Way(edits=[
+            Edit(FORWARD,
+                 "loss = (loss_function or (lambda l, w: masked_loss(l[None], w[None])))(model(source, decoder_input).flatten(0, 1), labels.flatten())"),
+        ])],
+    ),
+    Mutant(
         name="summed_loss",
         says="Your loss is multiplied by the number of rows: the gradients grow "
         "with the batch.",

@@ -133,8 +133,8 @@ GRADIENTS = [
     ),
     Mutant(
         name="clipped_one_by_one",
-        says="You clip each parameter by itself; the bound is for the norm of all "
-        "of them together.",
+        says="You clip parameters apart from each other, one by one or group by group; "
+        "the bound is for the norm of all of them together.",
         asks="Two tables have gradients of norm 1 each. What is their common norm?",
         ways=[Way(edits=[
             Edit(
@@ -174,6 +174,14 @@ GRADIENTS = [
                 optimizer.step()
                 """,
             ),
+        ])],
+    ),
+    Mutant(
+        name="own_optimizer",
+        says="The step is plain gradient descent, whatever the optimizer does.",
+        asks="Which object knows how a step is taken?",
+        ways=[Way(edits=[
+            Edit(STEP, 'torch.optim.SGD(model.parameters(), optimizer.param_groups[0]["lr"]).step()'),
         ])],
     ),
     Mutant(

@@ -87,6 +87,15 @@ ENDS = [
         ])],
     ),
     Mutant(
+        name="one_sentence_alone",
+        says="For a single sentence, the first dimension is lost.",
+        asks="Which shape has the result if B is 1?",
+        ways=[Way(edits=[
+            Edit("return padded(answers).to(source.device)",
+                 "return padded(answers).to(source.device).squeeze(0)"),
+        ])],
+    ),
+    Mutant(
         name="bos_returned",
         says="BOS is part of the answers.",
         asks="Where does the answer begin?",

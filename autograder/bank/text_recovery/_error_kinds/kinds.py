@@ -144,6 +144,12 @@ KINDS = [
         ])],
     ),
     Mutant(
+        name="letters_from_a_to_z",
+        says="A word without any letter from a to z, like `é`, counts as a sign.",
+        asks="Does `isalnum` know letters of other languages?",
+        ways=[Way(edits=[Edit("c.isalnum()", "c.isalnum() and c.isascii()")])],
+    ),
+    Mutant(
         name="digits_are_signs",
         says="Numbers count as signs.",
         asks="What do `isalpha` and `isalnum` say about `7`?",

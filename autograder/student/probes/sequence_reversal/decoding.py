@@ -36,7 +36,7 @@ class _Lines(OtherSide):
         width = tokens.size(1)
         if not 0 < width <= min(len(noise), lines.size(1)):
             raise WrongAnswer(f"the model was asked for token {width} of a row")
-        logits = noise[:width].repeat(len(source), 1, 1)  # (B, T, V)
+        logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
         right = self._fed_right(tokens, lines)
         best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
-from collections.abc import Iterable
-from itertools import chain, islice, pairwise
+from itertools import chain
 from typing import Any
 
 import torch
@@ -29,68 +27,72 @@ class _Statistics(OtherSide):
     MOST = 1 << 20  # ids of one drawing
 
     def conclude(self, answers: Answers) -> Seen:
-        symbols = int(self.inputs["symbols"])
-        drawn, once, second, again, alone = (
-            self._rows(name, answers) for name in _DRAWINGS
-        )
-        ids = [i for row in drawn for i in row]
-        starts = [row[0] for row in drawn if row]
-        pairs = [pair for row in drawn for pair in pairwise(row)]
+        symbols, longest = int(self.inputs["symbols"]), int(self.inputs["longest"])
+        drawings = [self._drawing(name, answers) for name in _DRAWINGS]
+        (ids, lengths), once, second, again, (_, alone) = drawings
+        a, b = ids[:-1], ids[1:]  # neighbours, where one row holds both
+        row = torch.arange(len(lengths)).repeat_interleave(lengths)  # of each id
+        within = row[:-1] == row[1:]
+        starts = ids[(lengths.cumsum(0) - lengths)[lengths > 0]]
         rising = (symbols - 1) / symbols**2  # the chance that a successor follows
         return {
-            "number of sequences": torch.tensor(len(drawn)),
-            "lengths that occur": torch.tensor(sorted({len(row) for row in drawn})),
-            "ids that occur": torch.tensor(sorted(set(ids))),
-            "all lengths equally often": _even(map(len, drawn)),
+            "number of sequences": torch.tensor(len(lengths)),
+            "lengths that occur": lengths.unique(),
+            "ids that occur": ids.unique(),
+            "all lengths equally often": _even(lengths),
             "all ids equally often": _even(ids),
             "all ids equally often at the start": _even(starts),
             "equal neighbours": _likely(
-                sum(a == b for a, b in pairs), len(pairs), 1 / symbols
+                int(((a == b) & within).sum()), int(within.sum()), 1 / symbols
             ),
             "rising neighbours": _likely(
-                sum(a + 1 == b for a, b in pairs), len(pairs), rising
+                int(((a + 1 == b) & within).sum()), int(within.sum()), rising
             ),
             "neighbours of equal length": _likely(
-                sum(len(a) == len(b) for a, b in pairwise(drawn)),
-                len(drawn) - 1,
-                1 / int(self.inputs["longest"]),
+                int((lengths[:-1] == lengths[1:]).sum()),
+                len(lengths) - 1,
+                1 / longest,
             ),
-            "the same from the same seed": torch.tensor(again == once),
-            "others with the next call": torch.tensor(second != once),
-            "the shortest length": self._length(1, drawn),
-            "the longest length": self._length(int(self.inputs["longest"]), drawn),
-            "lengths that occur where one sequence is asked for": torch.tensor(
-                sorted({len(row) for row in alone})
-            ),
-            "all of these equally often": _even(map(len, alone)),
-            "lengths of the first half": self._halves(drawn),
+            "the same from the same seed": torch.tensor(_same(again, once)),
+            "others with the next call": torch.tensor(not _same(second, once)),
+            "the shortest length": self._length(1, lengths),
+            "the longest length": self._length(longest, lengths),
+            "lengths that occur where one sequence is asked for": alone.unique(),
+            "all of these equally often": _even(alone),
+            "lengths of the first half": self._halves(lengths),
             "randomness comes from rng alone": answers.get("own", torch.tensor(False)),
             "kind of what holds the ids": answers.get("kinds", ""),
         }
 
-    def _length(self, length: int, drawn: list[list[int]]) -> str:
+    def _length(self, length: int, lengths: torch.Tensor) -> str:
         """Whether one of the lengths comes as often as chance has it."""
-        hits = sum(len(row) == length for row in drawn)
-        return _likely(hits, len(drawn), 1 / int(self.inputs["longest"]))
+        hits = int((lengths == length).sum())
+        return _likely(hits, len(lengths), 1 / int(self.inputs["longest"]))
 
-    def _halves(self, drawn: list[list[int]]) -> str:
+    def _halves(self, lengths: torch.Tensor) -> str:
         """Whether the first half is about as long as chance has it: not sorted."""
-        longest, half = int(self.inputs["longest"]), len(drawn) // 2
-        total = sum(map(len, drawn[:half]))
+        longest, half = int(self.inputs["longest"]), len(lengths) // 2
+        total = int(lengths[:half].sum())
         expected = half * (longest + 1) / 2
         spread = math.sqrt(half * (longest**2 - 1) / 12)
         if abs(total - expected) <= DEVIATIONS * spread:
             return "as chance has it"
         return "too short" if total < expected else "too long"
 
-    def _rows(self, name: str, answers: Answers) -> list[list[int]]:
+    def _drawing(
+        self, name: str, answers: Answers
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """All ids of some sequences, and their lengths."""
         ids = given(answers, f"{name}, ids", 1, [torch.int64], self.MOST)
         lengths = given(answers, f"{name}, lengths", 1, [torch.int64], self.MOST)
         long = lengths.tolist()  # Python's numbers have no end to run over
         if sum(long) != len(ids) or any(length < 0 for length in long):
             raise WrongAnswer("expected as many ids as the sequences are long")
-        listed = iter(ids.tolist())
-        return [list(islice(listed, length)) for length in long]
+        return ids, lengths
+
+
+def _same(one: tuple[torch.Tensor, ...], other: tuple[torch.Tensor, ...]) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 @probe("sequence_reversal/random_sequences", other=_Statistics)
@@ -146,9 +148,9 @@ def _lists(result: object) -> list[list[int]]:
     return [list(row) for row in result]
 
 
-def _even(values: Iterable[int]) -> torch.Tensor:
+def _even(values: torch.Tensor) -> torch.Tensor:
     """Whether all values that occur do so about equally often."""
-    counts = Counter(values).values()
+    counts = values.unique(return_counts=True)[1].tolist()
     mean = sum(counts) / max(len(counts), 1)
     most = DEVIATIONS * math.sqrt(mean)
     return torch.tensor(all(abs(n - mean) <= most for n in counts))
@@ -202,5 +204,8 @@ def word_ids(function: Any, inputs: Inputs) -> Seen:
     if not isinstance(found, dict):
         raise WrongAnswer(f"expected a dictionary, got {describe(found)}")
     pairs = sorted(found.items(), key=lambda pair: (str(pair[1]), str(pair[0])))
-    listed = ", ".join(f"{word}={number}" for word, number in pairs)
+    listed = ", ".join(
+        f"{word}={repr(number) if isinstance(number, str) else number}"
+        for word, number in pairs
+    )
     return {"number of words": torch.tensor(len(found)), "ids": listed}

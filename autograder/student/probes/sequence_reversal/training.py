@@ -75,16 +75,30 @@ class _Scripted(nn.Module):
         return self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
 
 
-class _LoggingSGD(torch.optim.SGD):
-    """Plain gradient descent that logs the rates of each step, (groups,)."""
+class _LoggingSGD(torch.optim.Optimizer):
+    """Plain gradient descent that logs the rates of each step, (groups,).
+
+    Not made of `torch.optim.SGD`, whose own `step` would call the hooks of a step a
+    second time.
+    """
 
     def __init__(self, groups: Sequence[dict[str, Any]], lr: float):
-        super().__init__(groups, lr=lr)
+        super().__init__(groups, {"lr": lr})
         self.rates: list[list[float]] = []
 
+    @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
+        """One step; the rates are those that its hooks have left."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
         self.rates.append([group["lr"] for group in self.param_groups])
-        return super().step(closure)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.add_(parameter.grad, alpha=-group["lr"])
+        return loss
 
 
 @probe("sequence_reversal/training_step")
@@ -92,7 +106,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     """Losses, what the model was shown, its mode, and its tables after some steps."""
     model = _Scripted(inputs)
     groups = [{"params": [model.table]}, {"params": [model.mix]}]
-    optimizer = torch.optim.SGD(groups, lr=float(inputs["rate"]))
+    optimizer = torch.optim.SGD(groups, lr=float(inputs["rate"]), momentum=0.25)
     for parameter in model.parameters():  # of somebody who came before
         parameter.grad = torch.ones_like(parameter)
     bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
@@ -118,12 +132,16 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
 
 
 def _another_loss(inputs: Inputs) -> dict[str, Any]:
-    """A loss function in which EOS weighs more than other tokens, if one is given."""
+    """A loss function of its own, if one is asked for.
+
+    EOS weighs more in it than other tokens, and a late column more than an early one.
+    """
     if "weight" not in inputs:
         return {}
 
     def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         price = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
+        price = price * (1 + torch.arange(labels.size(-1)) / 8)
         ends: torch.Tensor = inputs["weight"] * price[labels == EOS].sum()
         return price[labels != PAD].sum() + ends
 

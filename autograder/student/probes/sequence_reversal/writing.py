@@ -30,7 +30,7 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
         ),
     }
     for temperature in (0.0, -1.0):
-        seen[f"with the temperature {temperature:g}"] = _outcome(
+        seen[f"error at the temperature {temperature:g}"] = _outcome(
             partial(function, logits.clone(), temperature)
         )
     return seen | {"logits afterwards": logits}

@@ -34,19 +34,26 @@ class Script(nn.Module):
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
-        rows = F.one_hot(source[:, :1] - 4, len(self.places)).to(self.places.dtype)
-        rows = rows.roll(1, dims=-1) if self.training else rows  # another sentence
-        return rows.expand(-1, source.size(1), -1)
+        return self._row(source)[:, None].expand(-1, source.size(1), -1)
+
+    def _row(self, source: torch.Tensor) -> torch.Tensor:
+        rows = F.one_hot(source[:, 0] - 4, len(self.places)).to(self.places.dtype)
+        return rows.roll(1, dims=-1) if self.training else rows  # another sentence
 
     def decode(
         self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
     ) -> torch.Tensor:
         """Logits (B, Lt, V)."""
-        self.asked.append(target.size(1))
+        length, most = target.size(1), self.places.size(1)
+        self.asked.append(length)
         self.recorded |= torch.is_grad_enabled()
-        rows = (memory[:, 0] + self.encode(source)[:, 0]) / 2  # (B, S)
-        known = torch.arange(target.size(1)).clamp(max=self.places.size(1) - 1)
-        logits = torch.einsum("bs,stv->btv", rows, self.places[:, known])
+        rows = (memory[:, 0] + self._row(source)) / 2  # (B, S)
+        places = self.places[:, :length]  # (S, Lt, V)
+        if length > most:  # the last place again and again
+            last = places[:, -1:].expand(-1, length - most, -1)
+            places = torch.cat([places, last], dim=1)
+        logits: torch.Tensor = rows @ places.flatten(1)  # (B, Lt * V)
+        logits = logits.view(len(target), length, -1)
         logits = logits + self.habits[target].cumsum(dim=1)
         return logits.roll(1, dims=-1) if self.training else logits
 
@@ -71,6 +78,9 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
         seen[f"ids, k = {size}"] = _trimmed(ids)
         seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
         seen[f"gradients recorded, k = {size}"] = str(model.recorded)
+        if not size:
+            alone = tensor(function(model, source[:1]), "the ids of one sentence")
+            seen["dimensions for one sentence"] = str(alone.dim())
     return seen | {"source afterwards": source}
 
 
