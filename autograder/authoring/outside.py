@@ -22,7 +22,9 @@ from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.exercise import Answers, Case, Value
 from autograder.student.otherside import OtherSide
+from autograder.student.probes import WEIGHTS
 
+_STATES = ("True", "False")
 DOCUMENT = ROOT / "docs" / "outside.md"
 
 
@@ -113,9 +115,18 @@ def _kind(name: str) -> str:
 
 
 def _is_echo(answer: str, value: Value, case: Case) -> bool:
-    """Whether an answer only tells that an input was left as it was."""
-    given = case.inputs.values()
-    return answer.endswith(" afterwards") and any(_equal(value, own) for own in given)
+    """Whether an answer only tells that inputs were left as they were.
+
+    One of them, all weights one after the other, or what the box has set itself.
+    """
+    if not answer.endswith(" afterwards"):
+        return False
+    weights = [v for n, v in case.inputs.items() if n.startswith(WEIGHTS)]
+    flat = [v.flatten() for v in weights if isinstance(v, torch.Tensor)]
+    given = [*case.inputs.values(), *([torch.cat(flat)] if flat else [])]
+    return (isinstance(value, str) and value in _STATES) or any(
+        _equal(value, own) for own in given
+    )
 
 
 def _lies_in(value: Value, shown: Answers) -> bool:
@@ -174,6 +185,7 @@ REASONS = {
         "larger_source",
     ): "what cannot be is refused in every drawing, and there is no other answer.",
     ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
+    ("one",): "a single head is packed as it is.",
     ("one_number",): "a mask that closes everything leaves nothing of any other mask.",
     ("both_open",): "two masks that close nothing make one that closes nothing.",
     ("nothing_chosen",): "where nothing is chosen, nothing is hidden, and every label "
@@ -212,8 +224,8 @@ the box. This table says what does enter it.
   of no use.
 
 One thing is the box's own word: that a module makes its dropout by hand, which no
-stand-in can replace. The case that looks for dropout's place passes then, and the
-verdict says that nobody has looked.
+stand-in can replace. The case that looks for dropout's place earns and costs nothing
+then, and the verdict says that nobody has looked.
 
 | exercise | in the box | with the judge | to be found out | decided |
 |---|---|---|---|---|"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,11 +20,19 @@ from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Inputs, Specification
 from autograder.oracle.variants import build_object, solution_source
 from autograder.student.compare import compare
-from autograder.student.exercise import Answers, Case, Exercise, Mistake
+from autograder.student.exercise import Answers, Case, Exercise, Mistake, Value
 from autograder.student.naming import pattern
 from autograder.student.otherside import OtherSide
 
 _DRAWINGS = 200  # of one case, until it tells what it has to
+
+
+class _Told(dict[str, Value]):
+    """Inputs with the right answers, which it took to see what they tell."""
+
+    def __init__(self, inputs: Inputs, expected: Answers):
+        super().__init__(inputs)
+        self.expected = expected
 
 
 def drawings(
@@ -32,7 +41,7 @@ def drawings(
     """The kinds of cases that a seed draws, with their inputs."""
     for kind in all_kinds(specification):
         if hidden or not kind.hidden_only:
-            yield kind, dict(kind.inputs(_draw(specification, kind, seed)))
+            yield kind, copy.copy(kind.inputs(_draw(specification, kind, seed)))
 
 
 def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
@@ -63,7 +72,7 @@ def _telling(specification: Specification, kind: CaseKind) -> CaseKind:
                     wrong.insert(0, wrong.pop(at))  # first the next time: it is hard
                     break
             else:
-                return made
+                return _Told(made, case.expected)
         raise CourseError(
             f"{specification.name}, case {kind.name}: none of {_DRAWINGS} drawings "
             f"tells all of these from the right: {', '.join(kind.tells)}"
@@ -170,7 +179,9 @@ def _case(
     mistakes: dict[str, Answers],
     hidden: bool,
 ) -> Case:
-    if kind.known:
+    if isinstance(inputs, _Told):
+        expected = inputs.expected
+    elif kind.known:
         expected = kind.known(_draw(specification, kind, seed))
     else:
         expected = expected_answers(specification, reference, inputs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,14 +19,21 @@ from autograder.oracle.cases import fresh_cases
 from autograder.oracle.mutations import Mutation, mutations
 from autograder.oracle.operators import HELPERS
 from autograder.oracle.specification import Specification
-from autograder.oracle.variants import namespace, run_source, solution_source
+from autograder.oracle.variants import (
+    build_object,
+    namespace,
+    run_source,
+    solution_source,
+)
 from autograder.student.compare import compare
 from autograder.student.exercise import Case
 from autograder.student.observe import observe
 from autograder.student.probes import find
 
 REASONS = Path(__file__).with_name("survivors.json")
-SECONDS = 3  # of CPU time, after which a mutant that never ends counts as caught
+# A mutant that takes so many times as long as the solution, and so many seconds of CPU
+# time, never ends, and counts as caught.
+TIMES, SECONDS = 20, 0.5
 
 
 @dataclass
@@ -54,9 +62,12 @@ def count(specification: Specification) -> Count:
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
     cases = sorted((c for c in cases if not c.measure), key=_cost)
     found, reasons = Count(specification.name), explained().get(specification.name, {})
+    started = time.process_time()
+    _fails(specification, build_object(specification), cases)
+    seconds = max(SECONDS, TIMES * (time.process_time() - started))
     for mutation in mutations(solution_source(specification)):
         found.made += 1
-        if caught(specification, mutation, cases):
+        if caught(specification, mutation, cases, seconds):
             found.caught += 1
         elif any(fnmatchcase(describe(mutation), known) for known in reasons):
             found.explained += 1
@@ -91,19 +102,25 @@ def explained() -> dict[str, dict[str, str]]:
 
 
 def caught(
-    specification: Specification, mutation: Mutation, cases: Iterable[Case]
+    specification: Specification,
+    mutation: Mutation,
+    cases: Iterable[Case],
+    seconds: float = SECONDS,
 ) -> bool:
-    """Whether a mutant fails a case, or has no object to try at all."""
+    """Whether a mutant fails a case, has no object to try at all, or never ends."""
     try:
-        with limit(SECONDS):
-            made = _object(specification, mutation)
-            probe = find(specification.name)
-            return any(
-                not compare(case, observe(probe, made, dict(case.inputs))).passed
-                for case in cases
-            )
+        with limit(seconds):
+            return _fails(specification, _object(specification, mutation), cases)
     except (Exception, TooLong):
         return True
+
+
+def _fails(specification: Specification, made: object, cases: Iterable[Case]) -> bool:
+    probe = find(specification.name)
+    return any(
+        not compare(case, observe(probe, made, dict(case.inputs))).passed
+        for case in cases
+    )
 
 
 def _object(specification: Specification, mutation: Mutation) -> object:

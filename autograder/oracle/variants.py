@@ -10,6 +10,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator
+from types import CodeType
 from typing import Any
 
 from autograder.course.errors import CourseError
@@ -109,8 +110,12 @@ def _depth(line: str) -> int:
 def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[str, Any]:
     """Execute code in a namespace, with its lines known to tracebacks."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(_compiled(source, filename), namespace)
+    return namespace
+
+
+@functools.cache  # a check's ways are made anew for each drawing
+def _compiled(source: str, filename: str) -> CodeType:
     with warnings.catch_warnings():  # of code that is wrong on purpose
         warnings.simplefilter("ignore", SyntaxWarning)
-        code = compile(source, filename, "exec")
-    exec(code, namespace)
-    return namespace
+        return compile(source, filename, "exec")

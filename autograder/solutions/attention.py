@@ -68,7 +68,8 @@ def causal_mask(length: int) -> Tensor:
         length: the number of positions, L.
 
     Returns:
-        A boolean mask, shape `(L, L)`; entry [i, j]: may query i attend to key j?
+        A boolean mask, shape `(L, L)`, a new one in each call; entry [i, j]: may query
+        i attend to key j?
     """
     return torch.ones(length, length, dtype=torch.bool).tril()  # (L, L)
 

@@ -53,7 +53,8 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
         d_model: how many columns, an even number.
 
     Returns:
-        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
+        (max_len, d_model), float32, new in each call: sines in even columns, cosines
+        in odd ones.
     """
     table = torch.zeros(max_len, d_model)
     for pos in range(max_len):
@@ -153,8 +154,9 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
         d_model: how many numbers encode a position, an even number.
 
     Returns:
-        (d_model, d_model), float32: M with M @ PE(pos) = PE(pos + k) for every pos,
-        where PE(pos) is a column of sines and cosines in turn (see ``sinusoid``).
+        (d_model, d_model), float32, new in each call: M with M @ PE(pos) = PE(pos + k)
+        for every pos, where PE(pos) is a column of sines and cosines in turn (see
+        ``sinusoid``).
     """
     angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
     sin, cos = angles.sin(), angles.cos()

@@ -254,7 +254,7 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
     )
     fit(
         model, optimizer, lambda: make_batch(random_sequences(32, rng)),
-        steps=450, warmup=80,
+        steps=350, warmup=70,
     )  # fmt: skip
     return model
 

@@ -46,7 +46,7 @@ def rotary_angles(
         base: larger means that the slow pairs turn more slowly.
 
     Returns:
-        Angles in radians, shape `(length, d_k / 2)`.
+        Angles in radians, shape `(length, d_k / 2)`, float32; new ones in each call.
     """
     speeds = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
     places = torch.arange(offset, offset + length)  # (length,)

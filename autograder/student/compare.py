@@ -54,7 +54,8 @@ def compare(case: Case, answers: Answers) -> CaseResult:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
     if by_hand(case.inputs, answers):
-        return CaseResult(case, answers, (Finding("dropout", "", UNSEEN),), 1.0)
+        found = Finding("dropout", "", UNSEEN)
+        return CaseResult(case, answers, (found,), 1.0, looked_at=False)
     if case.measure:
         return _measured(case, answers)
     findings = tuple(

@@ -126,12 +126,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case with the answers that were given, what was found, and the share earned."""
+    """A case with the answers that were given, what was found, and the share earned.
+
+    It may not have been ``looked_at``, since it cannot be with this answer.
+    """
 
     case: Case
     answers: Answers
     findings: tuple[Finding, ...]
     credit: float
+    looked_at: bool = True
 
     @property
     def passed(self) -> bool:

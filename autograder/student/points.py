@@ -33,8 +33,11 @@ def earned(
 
     An exercise's points are divided over the aspects that its cases have, by weight;
     within an aspect, cases count equally. Drawings of one case count once, and only
-    together. As long as open cases alone are right, nothing is earned.
+    together. As long as open cases alone are right, nothing is earned. A case that
+    could not be looked at, by the box's own word, earns nothing and costs nothing.
     """
+    unseen = {result.case.name for result in results if not result.looked_at}
+    results = [result for result in results if result.case.name not in unseen]
     found = credits(results)
     closed = {result.case.name for result in results if not result.case.open}
     solved = any(own.get(name) for own in found.values() for name in closed)
@@ -84,10 +87,12 @@ def _shares(result: CaseResult) -> dict[str, float]:
 def _aspect(case: Case, name: str) -> str:
     if case.says or case.aspect not in _RESULTS:
         return case.aspect
-    if name.startswith(("gradient of ", "vectors that start ")):
+    if name.startswith(("gradient of ", "gradients recorded", "vectors that start ")):
         return "learning"
     if name.endswith(" afterwards") or "second call" in name:
         return "calls"
+    if name.startswith("error at "):
+        return "errors"
     if name.startswith("kind of "):  # a tensor for a float, say: the number is right
         return "calls"
     return "mode" if name == "in training mode" else case.aspect

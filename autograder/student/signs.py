@@ -125,6 +125,8 @@ def _zeros(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
+    if any(finding.name.endswith(" afterwards") for finding in _problems(wrong)):
+        return None  # it was written, and did not come back
     if min(b.numel() for _, b in pairs) < 4:
         return None
     return (
@@ -163,6 +165,8 @@ def _which_input(result: CaseResult, finding: Finding) -> str:
 def _exchanged(wrong: Wrong) -> Sign:
     for result in wrong:
         findings = [f for f in result.findings if f.problem and _are_tensors(f)]
+        if any(_holds_booleans(f.actual) for f in findings):
+            return None  # yes and no are right in many places
         if len(findings) < 2 or not all(
             any(_same(f.actual, other.expected) for other in findings if other is not f)
             for f in findings
@@ -257,6 +261,10 @@ def _first_only(wrong: Wrong) -> Sign:
         "Only the first entry of the first dimension is right.",
         "What does your code do with the second sentence, or the second row?",
     )
+
+
+def _holds_booleans(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
 
 
 def _are_tensors(finding: Finding) -> bool:

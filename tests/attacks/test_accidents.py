@@ -56,6 +56,7 @@ def test_common_accidents_cost_nothing(accidents, pristine, tmp_path):
     assert befallen(pristine, tmp_path / "course", accidents) == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("accidents", batches(ACCIDENTS), ids=names)
 def test_no_accident_of_the_bank_costs_anything(accidents, pristine, tmp_path):

@@ -37,6 +37,7 @@ def test_an_attack_of_each_group_gains_nothing(attacks, pristine, tmp_path):
     assert objections(course, traces, attacks) == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("attacks", batches(BANK), ids=names)
 def test_no_attack_of_the_bank_gains_anything(attacks, pristine, undisturbed, tmp_path):

@@ -34,7 +34,7 @@ def test_mutants_are_caught_and_named_and_accepted_solutions_accepted(unit):
         assert row.mutants >= 3 and row.solutions >= 1, f"{row.name} is hardly tested"
 
 
-@pytest.mark.long
+@pytest.mark.long(seconds=60)
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_a_mistake_costs_the_same_whatever_is_drawn(unit):

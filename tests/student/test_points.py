@@ -1,10 +1,14 @@
 """Points are divided over aspects, and nothing trivial scores."""
 
+import json
+
 import torch
 
 from autograder.student.compare import compare
 from autograder.student.exercise import RAISED, Case, Exercise
 from autograder.student.points import aspects, earned, possible
+from autograder.student.properties import KEY
+from autograder.student.properties.learning import BY_HAND
 
 X = torch.ones(3)
 EXPECTED = {"y": X, "x afterwards": X, "gradient of x": X}
@@ -23,6 +27,20 @@ def test_answers_count_for_their_own_aspects():
     assert points() == {"values": 6.0, "calls": 1.5, "learning": 1.5}
     assert points(gradient_of_x=0 * X) == {"values": 6.0, "calls": 1.5, "learning": 0.0}
     assert points(x_afterwards=0 * X)["calls"] == 0
+
+
+def test_gradients_that_are_recorded_for_nothing_leave_the_values():
+    case = Case("c", "c", "", {}, {"y": X, "gradients recorded": torch.tensor(False)})
+    seen = compare(case, {"y": X, "gradients recorded": torch.tensor(True)})
+    found = earned(Exercise("u/e", "E", 7.5, (case,)), [seen])
+    assert found == {"values": (6.0, 6.0), "learning": (0.0, 1.5)}
+
+
+def test_errors_that_are_asked_for_beside_values_count_for_themselves():
+    case = Case("c", "c", "", {}, {"y": X, "error at the temperature 0": "ValueError"})
+    seen = compare(case, {"y": X, "error at the temperature 0": "no error"})
+    found = earned(Exercise("u/e", "E", 7.0, (case,)), [seen])
+    assert found == {"values": (6.0, 6.0), "errors": (0.0, 1.0)}
 
 
 def test_nothing_counts_beside_wrong_values_or_an_error():
@@ -46,6 +64,16 @@ def test_what_everybody_could_answer_counts_beside_something_else():
     for results in ([guess], [guess, seen, drawn_anew]):
         assert {points for points, _ in earned(EXERCISE, results).values()} == {0.0}
     assert earned(EXERCISE, [guess, seen])["errors"] == (0.9, 0.9)
+
+
+def test_the_word_of_the_box_earns_nothing_and_costs_nothing():
+    """Not beside the drawing that everybody knows, either."""
+    asked = {KEY: json.dumps({"parts": [{"way": "dropout"}]})}
+    case = Case("d", "d", "", asked, {"y": X}, aspect="mode")
+    claimed = [compare(case, case.expected), compare(case, BY_HAND)]
+    assert earned(EXERCISE, claimed) == {}
+    solved = compare(CASE, EXPECTED)
+    assert earned(EXERCISE, [solved, *claimed]) == earned(EXERCISE, [solved])
 
 
 def test_an_exercise_may_weigh_its_aspects():

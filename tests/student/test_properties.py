@@ -19,7 +19,8 @@ from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, Exercise, Verdict
 from autograder.student.observe import observe
 from autograder.student.panel import as_text
-from autograder.student.probes import load_weights
+from autograder.student.probes import beginning, load_weights
+from autograder.student.properties import _watched
 from autograder.student.symptoms import SEEN
 
 
@@ -90,6 +91,7 @@ def cases() -> list[Case]:
                 aspect=kind.aspect,
                 says=kind.says,
                 asks=kind.asks,
+                open=kind.open,
             )
         )
     return made
@@ -184,6 +186,18 @@ def test_dropout_by_hand_is_not_judged_by_its_place():
     assert not compare(plain, {"chance": "by hand"}).passed, "no way round other cases"
 
 
+def test_chance_in_place_of_every_answer_earns_nothing():
+    class Dice(Mixer):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            return torch.rand_like(super().forward(x, mask))
+
+    tried = cases()
+    exercise = Exercise("a/b", "A title", 10.0, tuple(tried))
+    verdict = judge(exercise, tried, lambda case: observe(probe, Dice, case.inputs))
+    result = next(r for r in verdict.results if r.case.name == "property_dropout")
+    assert not result.looked_at and verdict.points == 0
+
+
 def test_dropping_whole_rows_is_seen():
     class WholeRows(Mixer):
         def __init__(self, d: int, dropout: float = 0.0):
@@ -244,3 +258,9 @@ def test_masks_of_several_shapes_are_tried_on_one_module():
     first, second = observe(probe, Counted, shorter).values()
     assert isinstance(first, Tensor) and isinstance(second, Tensor)
     assert first.equal(found["output · for a mask (L, L)"]) and not first.equal(second)
+
+
+def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():
+    module = nn.Linear(2, 3)
+    assert beginning(module)
+    assert beginning(_watched(module)) == {}

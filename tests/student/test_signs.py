@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from autograder.student.exercise import RAISED
+from autograder.student.compare import compare
+from autograder.student.exercise import RAISED, Case
+from autograder.student.symptoms import of_all
 from tests.student.answered import X, changed, said
 
 
@@ -18,6 +20,7 @@ def swapped(right: dict) -> dict:
     [
         (lambda _: {RAISED: "expected output to be a tensor, got None"}, "Nothing"),
         (changed("x afterwards", by=lambda x: x + 1), "writes into what it was given"),
+        (changed("x afterwards", by=torch.zeros_like), "writes into what it was given"),
         (changed("gradient of x", by=torch.zeros_like), "the gradient of x is not"),
         (changed("output, second call", by=lambda x: x + X), "Right at first"),
         (changed("output", by=lambda x: x.half()), "of the type float16 instead of"),
@@ -36,6 +39,13 @@ def swapped(right: dict) -> dict:
 )
 def test_a_symptom_is_told(change, says):
     assert says in said(change)
+
+
+def test_yes_and_no_are_not_told_to_have_changed_places():
+    yes, no = torch.tensor(True), torch.tensor(False)
+    case = Case("c", "c", "", {}, {"moved": yes, "alike": no})
+    told = of_all([compare(case, {"moved": no, "alike": yes})])
+    assert told is None or "changed places" not in told.says
 
 
 def test_an_input_that_comes_back_is_known():

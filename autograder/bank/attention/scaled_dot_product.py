@@ -54,12 +54,12 @@ def _large_triples(draw: Draw) -> Inputs:
 
 
 def _far_triples(draw: Draw) -> Inputs:
-    """Open keys far below zero, all alike, and closed ones far above them.
+    """Open keys far below zero, the first far above the others, and closed ones above.
 
-    That open scores are equal makes their shares known to any rounding. The second
-    sentence has usual scores: shares that are all equal tell little.
+    That one open score is so much larger makes the shares known to any rounding. The
+    second sentence has usual scores: such shares tell little.
     """
-    level = torch.tensor([-256.0, -256.0, 256.0, -256.0, 256.0])  # of each key
+    level = torch.tensor([-256.0, -260.0, 256.0, -264.0, 256.0])  # of each key
     q, k = draw.tensor(2, 3, 4), draw.tensor(2, 5, 4)
     k[0, level < 0] = 0.0
     k[0, :, 0], q[0, :, 0] = level, 256.0

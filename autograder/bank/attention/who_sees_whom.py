@@ -92,12 +92,14 @@ def _below_the_limit(length: int, d: int) -> Maker:
 def _far_from_zero(length: int, d: int) -> Maker:
     """A layer with more features than its input, whose outputs are near 1000.
 
-    The influences are powers of two, which no rounding of such outputs takes away.
+    The influences are powers of two, which no rounding of such outputs takes away, and
+    still below what `isclose` allows beside 1000, which is 0.01.
     """
 
     def inputs(draw: Draw) -> Inputs:
-        signs = draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5
+        signs = (draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5) / 128
         table = signs * draw.flags(length, length, chance=0.5)
+        table[-1] = 0.0  # the last feature moves nothing, the first one does
         return {"x": draw.tensor(length, d), "layer": "a wider mixture", "table": table}
 
     return inputs
@@ -185,7 +187,7 @@ EXERCISE = Specification(
             "where numbers are large.",
             asks="What are `rtol` and `atol`, and which of them does the text give?",
             ways=[Way(edits=[
-                Edit(MOVED, "(~torch.isclose(layer(changed), before, rtol=1e-3, atol=1e-6)).any(-1)"),
+                Edit(MOVED, "(~torch.isclose(layer(changed), before, atol=1e-6)).any(-1)"),
             ])],
         ),
         Mutant(
@@ -250,14 +252,15 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="hardly_changed",
-            says="Faint influences are overlooked: you change a position by very little, or "
-            "the limit is too high.",
-            asks="The text says how much to change, and what counts as a movement. What "
-            "happens to a thousandth of it?",
-            ways=[
-                Way(edits=[Edit("changed[j] += 1.0", "changed[j] += 1e-3")]),
-                Way(name="limit_of_a_thousandth", edits=[Edit("1e-6", "1e-3")]),
-            ],
+            says="Faint influences are overlooked: you change a position by very little.",
+            asks="The text says how much to change. What becomes of a thousandth of it?",
+            ways=[Way(edits=[Edit("changed[j] += 1.0", "changed[j] += 1e-3")])],
+        ),
+        Mutant(
+            name="limit_of_a_thousandth",
+            says="Faint influences are overlooked: your limit is too high.",
+            asks="The text says what counts as a movement. How far may rounding go?",
+            ways=[Way(edits=[Edit("1e-6", "1e-3")])],
         ),
         Mutant(
             name="one_feature_changed",

@@ -56,6 +56,7 @@ EXERCISE = Specification(
             title="a single head",
             inputs=_to_pack(h=1, d_model=5, d_k=3, d_v=4),
             hint="One head is a list of heads, too.",
+            open=True,
         ),
         CaseKind(
             name="many",
@@ -75,6 +76,18 @@ EXERCISE = Specification(
                      "torch.cat([getattr(getattr(h, name), kind).clone() for h in heads] "
                      "+ [getattr(h, name).bias.data.zero_()[:0] for h in heads])"),
             ])],
+        ),
+        Mutant(
+            name="heads_in_evaluation",
+            says="The heads are in evaluation mode afterwards.",
+            asks="Does a copy need another mode?",
+            ways=[Way(edits=[Edit(_CAT, "torch.cat([getattr(getattr(h.eval(), name), kind) for h in heads])")])],
+        ),
+        Mutant(
+            name="heads_frozen",
+            says="The heads no longer learn: you have switched off their gradients.",
+            asks="Which tensors need no gradient: those of the heads, or your copies?",
+            ways=[Way(edits=[Edit(_CAT, "torch.cat([getattr(getattr(h.requires_grad_(False), name), kind) for h in heads])")])],
         ),
         Mutant(
             name="side_by_side",

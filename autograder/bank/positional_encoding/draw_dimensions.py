@@ -82,8 +82,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="two",
-            title="dimensions 3 and 8 of 8, over all of 5 positions",
-            inputs=_asked(5, 8, 5, 3, 8, again=True),
+            title="dimensions 3 and 8 of 8, over all of 65 positions",
+            inputs=_asked(65, 8, 65, 3, 8, again=True),
             hint="The last dimension is the last column, the first one column 0.",
             picture="curves",
         ),
@@ -226,9 +226,25 @@ EXERCISE = Specification(
             says="The x axis ends before the last position: a part of each curve cannot "
             "be seen.",
             asks="From where to where does your x axis run?",
+            ways=[
+                _way(Edit(_NAMES, """
+                    ax.set(xlabel="position", ylabel="value", xlim=(0, length - 2))
+                    """)),
+            ],
+        ),
+        Mutant(
+            name="view_of_fifty",
+            says="The x axis ends at 50, however many positions are asked for.",
+            asks="What does somebody see who asks for 65 positions?",
             ways=[_way(Edit(_NAMES, """
-                ax.set(xlabel="position", ylabel="value", xlim=(0, length - 2))
+                ax.set(xlabel="position", ylabel="value", xlim=(0, 50))
                 """))],
+        ),
+        Mutant(
+            name="in_one_figure",
+            says="A second call draws over the picture of the first one.",
+            asks="Does each call make a figure of its own?",
+            ways=[_way(Edit("_, ax = plt.subplots(figsize=(8, 3))", "ax = plt.figure(7).add_subplot()"))],
         ),
         Mutant(
             name="x_axis_unnamed",
@@ -331,6 +347,17 @@ EXERCISE = Specification(
                 lines = ax.plot(range(length), chosen)
                 ax.legend(lines, [str(d) for d in dimensions])
                 ax.set(xlabel="position in the sentence", ylabel="number")
+                return ax
+            """),
+        Accepted(name="line_at_zero", source="""
+            def draw_dimensions(table, dimensions, length):
+                import matplotlib.pyplot as plt
+                _, ax = plt.subplots()
+                ax.axhline(0, color="0.8", linewidth=1, zorder=0)
+                for d in dimensions:
+                    ax.plot(range(length), table[:length, d - 1], label=f"dimension {d}")
+                ax.set(xlabel="position", ylabel="value")
+                ax.legend()
                 return ax
             """),
         Accepted(name="long_table", source="""

@@ -30,8 +30,8 @@ def _training(
             "gradient of matrix": draw.tensor(steps, rows, columns) * scale,
             "gradient of vector": draw.tensor(steps, size, scale=16.0) * scale,
         }
-        # One number whose gradient is zero at first, and one with a small gradient.
-        made["gradient of vector"][0, 0] = 0.0
+        # One number whose gradient is zero at first and at last, and one with a small one.
+        made["gradient of vector"][[0, -1], 0] = 0.0
         made["gradient of vector"][:, 1] = 1 / 64
         if burst:
             made["gradient of matrix"][1] *= 2.0**burst
@@ -152,7 +152,12 @@ EXERCISE = Specification(
             name="correction_stands_still",
             says="The correction is the same in every step.",
             asks="What is $t$ in the second step?",
-            ways=[Way(edits=[Edit("self.steps += 1", "self.steps = 1")])],
+            ways=[
+                Way(edits=[Edit("self.steps += 1", "self.steps = 1")]),
+                Way(name="begins_anew", edits=[
+                    Edit("parameter.grad = None", "parameter.grad, self.steps = None, 0"),
+                ]),
+            ],
         ),
         Mutant(
             name="counted_too_far",
@@ -254,6 +259,14 @@ EXERCISE = Specification(
             asks="Where do they live between two steps?",
             ways=[Way(edits=[
                 Edit(_MEAN, "mean.zero_(); square.zero_(); mean.add_(p.grad, alpha=1 - beta1)")])],
+        ),
+        Mutant(
+            name="zeros_stay",
+            says="A number whose gradient is zero stays where it is, though its mean is not zero.",
+            asks="What does $m$ still know of the steps before?",
+            ways=[Way(edits=[
+                Edit(_STEP, "p.sub_(self.lr * unbiased / (root + self.eps) * (p.grad != 0))"),
+            ])],
         ),
         Mutant(
             name="parameters_used_up",

@@ -354,6 +354,22 @@ EXERCISE = Specification(
                 out = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)
                 return layer.w_o(out.transpose(1, 2).reshape(b, n, -1)), {"k": k, "v": v, "length": start + n}
             """),
+        Accepted(name="position_by_position", source="""
+            def attend_with_cache(layer, x, cache=None):
+                q = mha.split_heads(layer.w_q(x), layer.num_heads)
+                k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
+                v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
+                past = len(cache or ())
+                angles = rotary_angles(x.size(1), q.size(-1), past)
+                q, k = rotate(q, angles), rotate(k, angles)
+                cache = (*(cache or ()), *zip(k.unbind(2), v.unbind(2)))
+                heads = []
+                for place in range(x.size(1)):
+                    keys, values = zip(*cache[:past + place + 1])
+                    heads.append(grouped_attention(
+                        q[:, :, place:place + 1], torch.stack(keys, 2), torch.stack(values, 2))[0])
+                return layer.w_o(mha.merge_heads(torch.cat(heads, dim=2))), cache
+            """),
         Accepted(name="mask_for_chunks_only", edits=[
             Edit(_MASK, "mask = None if x.size(1) == 1 else torch.ones(x.size(1), k.size(2), dtype=torch.bool).tril(past)")]),
         Accepted(name="stacked", edits=[

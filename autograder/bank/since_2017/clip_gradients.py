@@ -63,8 +63,9 @@ EXERCISE = Specification(
         CaseKind(
             name="short",
             title="two gradients that are short enough",
-            inputs=_gradients(64.0, (4, 2), (3,)),
+            inputs=_gradients(8.0, (4, 2), (3,)),
             hint="Short gradients stay as they are.",
+            tells=("square_compared",),
         ),
         CaseKind(
             name="each_short",

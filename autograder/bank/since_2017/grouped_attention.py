@@ -45,15 +45,15 @@ def _tensors(
 
 
 def _far(draw: Draw) -> Inputs:
-    """Open keys far below zero, all alike, and closed ones far above them.
+    """Open keys far below zero, the first far above the others, and closed ones above.
 
-    That open scores are equal makes their shares known to any rounding. The second
-    text has usual scores: shares that are all equal tell little.
+    That one open score is so much larger makes the shares known to any rounding. The
+    second text has usual scores: such shares tell little.
     """
     q, k = draw.tensor(2, 4, 3, 8), draw.tensor(2, 2, 5, 8)
     mask = torch.arange(5) % 2 == 0
     k[0, :, mask] = 0.0
-    q[0, ..., 0], k[0, ..., 0] = 256.0, torch.where(mask, -256.0, 256.0)
+    q[0, ..., 0], k[0, ..., 0] = 256.0, torch.tensor([-256.0, 256.0, -260.0, 256.0, -264.0])
     return {
         "q": q, "k": k, "v": draw.tensor(2, 2, 5, 6), "mask": mask.expand(3, 5).clone(),
     }  # fmt: skip
@@ -365,6 +365,9 @@ EXERCISE = Specification(
                 weights = torch.softmax(scores, -1)
                 return torch.einsum("bhqk,bhkd->bhqd", weights, v), weights
             """),
+        Accepted(name="logarithms", edits=[
+            Edit("weights = scores.softmax(dim=-1)",
+                 "weights = (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()")]),
         Accepted(name="loop_over_heads", source="""
             def grouped_attention(q, k, v, mask=None):
                 h, g = q.size(1), k.size(1)

@@ -145,8 +145,16 @@ def seed(number: int) -> None:
     torch.default_generator.manual_seed(number)
 
 
+AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
+
+
 def beginning(module: object) -> Seen:
-    """How a new module starts, before weights are loaded."""
+    """How a new module starts, before weights are loaded.
+
+    Nothing of one whose call alone is awaited: what else is reported is lost with it.
+    """
+    if is_awaited(module):
+        return {}
     own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
     frozen = [name for name, value in own.items() if not value.requires_grad]
     alike = [
@@ -158,6 +166,11 @@ def beginning(module: object) -> Seen:
         "parameters that do not learn": ", ".join(sorted(frozen)) or "none",
         "matrices that do not start at random": ", ".join(sorted(alike)) or "none",
     }
+
+
+def is_awaited(module: object) -> bool:
+    """Whether what a probe reports is not looked at: it ends at the module's call."""
+    return AWAITED in vars(type(module))
 
 
 def parameter_shapes(module: nn.Module) -> str:

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
-from autograder.student.probes import Inputs, Report, Seen
+from autograder.student.probes import AWAITED, Inputs, Report, Seen
 from autograder.student.properties.arguments import written_over
 from autograder.student.properties.call import Call, Named, Tries, copied
 from autograder.student.properties.learning import BY_HAND, ByHand
@@ -150,7 +150,8 @@ def _watched(module: object) -> object:
         self.__class__ = kind
         raise _Caught(self, args, keywords)
 
-    module.__class__ = type(kind.__name__, (kind,), {"__call__": caught_call})
+    own = {"__call__": caught_call, AWAITED: True}
+    module.__class__ = type(kind.__name__, (kind,), own)
     return module
 
 

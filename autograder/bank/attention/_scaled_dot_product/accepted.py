@@ -22,6 +22,10 @@ ACCEPTED = [
         Edit(FILL,
              "scores + torch.zeros(mask.shape).to(scores).masked_fill(~mask, -math.inf)"),
     ]),
+    Accepted(name="shares_by_logarithms", edits=[
+        Edit("F.softmax(scores, dim=-1)",
+             "(scores - scores.logsumexp(dim=-1, keepdim=True)).exp()"),
+    ]),
     Accepted(name="scale_the_queries", edits=[
         Edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))",
              "(q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)"),

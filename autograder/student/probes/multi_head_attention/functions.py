@@ -54,8 +54,13 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
     packed = function(heads)
     seen = named_tensors(packed, [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS])
-    left = [p.flatten() for head in heads for p in head.parameters()]
-    return seen | {"heads afterwards": torch.cat(left)}
+    left = [p for head in heads for p in head.parameters()]
+    modes = {part.training for head in heads for part in head.modules()}
+    return seen | {
+        "heads afterwards": torch.cat([p.flatten() for p in left]),
+        "modes of the heads afterwards": ", ".join(map(str, sorted(modes))),
+        "all of the heads learns afterwards": str(all(p.requires_grad for p in left)),
+    }
 
 
 @probe("multi_head_attention/mask_for_heads")

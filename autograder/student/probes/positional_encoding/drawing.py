@@ -30,6 +30,7 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
         "dimensions in the legend": ", ".join(map(str, sorted(numbers.values()))),
         "names of the axes": _named_axes(ax),
         "positions in view": _in_view(ax, length),
+        "pictures": str(len({id(picture.figure) for picture in pictures})),
     }
     if len({len(curve) for curve in curves}) != 1:
         return seen | {"points of the curves": str([len(curve) for curve in curves])}
@@ -41,7 +42,7 @@ def _numbers_of_curves(ax: Any) -> dict[Any, int]:
     """Each curve's number in the legend, by colour or by label; 0: none."""
     legend = ax.get_legend()
     entries: dict[object, int] = {}
-    if legend is not None:
+    if legend is not None and legend.get_visible():
         texts = [text.get_text() for text in legend.get_texts()]
         for text, handle in zip(texts, legend.legend_handles, strict=False):
             digits = re.findall(r"\d+", text)
@@ -51,7 +52,7 @@ def _numbers_of_curves(ax: Any) -> dict[Any, int]:
     lines = [
         line
         for line in ax.get_lines()
-        if len(line.get_xdata()) > 1 and _is_visible(line)
+        if len(line.get_xdata()) > 1 and _is_visible(line) and not _guides(ax, line)
     ]
     colours = [("colour", str(line.get_color())) for line in lines]
     labels = [line.get_label() for line in lines]
@@ -62,6 +63,11 @@ def _numbers_of_curves(ax: Any) -> dict[Any, int]:
         line: entries.get(one, entries.get(other, 0))
         for line, one, other in zip(lines, first, second, strict=True)
     }
+
+
+def _guides(ax: Any, line: Any) -> bool:
+    """Whether it only guides the eye, across the picture: `axhline` and `axvline`."""
+    return line.get_transform() is not ax.transData
 
 
 def _is_visible(line: Any) -> bool:

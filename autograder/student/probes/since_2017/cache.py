@@ -95,7 +95,7 @@ def _numbers(cache: object) -> int:
 def _holds(cache: object, keys: torch.Tensor) -> bool:
     """Whether all numbers of some keys stand in a cache, in whatever order."""
     if isinstance(cache, torch.Tensor):
-        return keys.numel() > 0 and bool(torch.isin(keys, cache).all())
+        return keys.numel() > 0 and bool(torch.isin(keys, cache.flatten()).all())
     if isinstance(cache, dict):
         return any(_holds(part, keys) for part in cache.values())
     if isinstance(cache, tuple | list):

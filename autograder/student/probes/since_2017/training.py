@@ -43,6 +43,7 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     for t in range(steps):
         if "rates" in inputs:
             optimizer.lr = inputs["rates"][t].item()
+        optimizer.zero_grad()
         for name in ("matrix", "vector"):
             parameters[name].grad = inputs[f"gradient of {name}"][t].clone()
         parameters["twin"].grad = -inputs["gradient of matrix"][t].flip(1)
