@@ -339,7 +339,8 @@ def table_by_loops(max_len: int, d_model: int) -> torch.Tensor:
         d_model: how many columns, an even number.
 
     Returns:
-        (max_len, d_model), float32: sines in even columns, cosines in odd ones.
+        (max_len, d_model), float32, new in each call: sines in even columns, cosines
+        in odd ones.
     """
     ### BEGIN SOLUTION
     table = torch.zeros(max_len, d_model)
@@ -920,8 +921,9 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
         d_model: how many numbers encode a position, an even number.
 
     Returns:
-        (d_model, d_model), float32: M with M @ PE(pos) = PE(pos + k) for every pos,
-        where PE(pos) is a column of sines and cosines in turn (see ``sinusoid``).
+        (d_model, d_model), float32, new in each call: M with M @ PE(pos) = PE(pos + k)
+        for every pos, where PE(pos) is a column of sines and cosines in turn (see
+        ``sinusoid``).
     """
     ### BEGIN SOLUTION
     angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)  # (d_model/2,)
@@ -1001,8 +1003,8 @@ def rotations_add_up():
 # silently wraps around costs a week.
 #
 # **What to do.** Build it. The table starts as small random numbers, some hundredths in
-# size. It has nothing to say about a position that it never had, so refuse longer
-# sentences with a `ValueError`.
+# size, other ones in each module. It has nothing to say about a position that it never
+# had, so refuse longer sentences with a `ValueError`.
 #
 # <details><summary>Hint 1: a question</summary>
 #

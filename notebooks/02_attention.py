@@ -563,7 +563,8 @@ def causal_mask(length: int) -> Tensor:
         length: the number of positions, L.
 
     Returns:
-        A boolean mask, shape `(L, L)`; entry [i, j]: may query i attend to key j?
+        A boolean mask, shape `(L, L)`, a new one in each call; entry [i, j]: may query
+        i attend to key j?
     """
     ### BEGIN SOLUTION
     return torch.ones(length, length, dtype=torch.bool).tril()  # (L, L)
@@ -683,13 +684,17 @@ def three_masks():
 # masked. Which of the two calls hides key 2?
 
 # %%
-torch.manual_seed(4)
-words = torch.randn(1, 3, 4)  # (B, L, d_model)
-keep = torch.tensor([[True, True, False]])  # (B, L): key 2 may not be seen
-layer = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
-for name, given in (("keep", keep), ("~keep", ~keep)):
-    _, weights = layer(words, words, words, key_padding_mask=given)
-    print(f"nn.MultiheadAttention(key_padding_mask={name}): {weights[0, 0].detach()}")
+@demo
+def the_same_mask_twice():
+    torch.manual_seed(4)
+    words = torch.randn(1, 3, 4)  # (B, L, d_model)
+    keep = torch.tensor([[True, True, False]])  # (B, L): key 2 may not be seen
+    layer = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
+    for name, given in (("keep", keep), ("~keep", ~keep)):
+        _, weights = layer(words, words, words, key_padding_mask=given)
+        mask = f"key_padding_mask={name}"
+        print(f"nn.MultiheadAttention({mask}): {weights[0, 0].detach()}")
+
 
 # %% [markdown]
 # ### The row that may see nobody

@@ -2142,8 +2142,10 @@ def does_it_run():
 #    one feed-forward network and three norms, and no more.
 #
 # It may be post-norm or pre-norm, ReLU or GELU; its modules may have any names, its
-# weights may be frozen, and it may round in its own way. We grade your test by running
-# it on right layers and on wrong ones, each with one bug: the three above and others.
+# weights may be frozen, and it may round in its own way. What you get is a stand-in: it
+# answers calls like the layer and has as many weights, but holds other numbers in them.
+# We grade your test by running it on right layers and on wrong ones, each with one bug:
+# the three above and others.
 # Each right one comes with two wrong ones: you get the points if the right one passes
 # *and* the wrong ones do not.
 #

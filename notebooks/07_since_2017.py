@@ -247,7 +247,7 @@ def rotary_angles(
         base: larger means that the slow pairs turn more slowly.
 
     Returns:
-        Angles in radians, shape `(length, d_k / 2)`.
+        Angles in radians, shape `(length, d_k / 2)`, float32; new ones in each call.
     """
     ### BEGIN SOLUTION
     speeds = base ** -(torch.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
@@ -1306,7 +1306,7 @@ check("since_2017/next_distribution", next_distribution)
 # **What to do.** Write `count` tokens behind a prompt. In each step, call
 # `next_logits(ids so far)`, which gives logits `(B, V)`; make the distribution of
 # exercise 7.12 from it, with the `options` handed on; draw one token for each row, from
-# the given generator and from nothing else.
+# the given generator and from nothing else. Nothing is learnt: record no gradients.
 #
 # <details><summary>Hint 1: a question</summary>
 #
