@@ -11,9 +11,8 @@ UV = $(if $(TOLD),,$(shell command -v uv))
 INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install) \
 	--quiet --constraint constraints.txt --editable
 # A fifth of the tests' time they wait: for a limit, for another process. One more than
-# there are cores makes use of it.
-PYTEST = python -m pytest --dist worksteal \
-	-n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# there are cores makes use of it. Slow ones are handed out one by one, the longest first.
+PYTEST = python -m pytest -n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
@@ -42,10 +41,10 @@ demo: $(READY)  ## release, sample class, autograde, feedback, class table (in d
 	autograder demo $(UNIT)
 
 test: $(READY)  ## the tests (CI runs the same)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) --dist worksteal -m "not slow"
 
 test-slow: $(EXTRAS)  ## the tests that take minutes
-	$(PYTEST) -m slow
+	$(PYTEST) --dist loadgroup -m slow
 
 build: $(READY)  ## source/, release/ and references from notebooks/
 	autograder build $(UNIT)

@@ -36,12 +36,31 @@ book.install()  # as the course's settings do
 _SLOW_SECONDS = 3600  # after which a slow test counts as hanging
 
 
+@pytest.hookimpl(tryfirst=True)  # before groups are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests more time before they count as hanging; begin with long ones."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Give slow tests more time before they count as hanging; begin with long ones.
+
+    Who shares what a module makes is run by one process, where tests are handed out
+    one by one (``make test-slow``).
+    """
+    items.sort(key=_length, reverse=True)
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_SECONDS))
+        if _shares(item):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def _length(item: pytest.Item) -> float:
+    """Seconds that a long test takes, about; 0 if it is none."""
+    marker = item.get_closest_marker("long")
+    return marker.kwargs.get("seconds", 30.0) if marker else 0.0
+
+
+def _shares(item: pytest.Item) -> bool:
+    """Whether a test uses what is made once for its module."""
+    known = item._fixtureinfo.name2fixturedefs
+    return any(made[-1].scope == "module" for made in known.values())
 
 
 def pytest_collection_finish() -> None:

@@ -48,7 +48,7 @@ def by_length() -> list:
     ]
 
 
-@pytest.mark.long
+@pytest.mark.long(seconds=200)
 @pytest.mark.parametrize("unit", by_length())
 def test_with_solutions_it_runs_and_gets_all_points(unit, tmp_path, monkeypatch):
     notebook = run(unit.source, tmp_path, monkeypatch)

@@ -163,6 +163,7 @@ def commands_until(word: str, commands: list[str]) -> tuple[list[str], list[str]
     return commands[:place], commands[place:]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_lms_export_goes_in_and_its_feedback_back(tmp_path):
     clone = checkout(tmp_path / "course")

@@ -77,7 +77,7 @@ def hidden_seed(unit: Unit) -> str:
 def test_what_is_committed_is_what_the_build_gives(unit):
     for path, data in products(unit).items():
         data = data.encode() if isinstance(data, str) else data
-        # Compared first: to show how megabytes differ takes pytest a quarter of an hour.
+        # Compared first: pytest shows how megabytes differ for many minutes.
         is_fresh = path.read_bytes() == data
         assert is_fresh, f"{path.name} is stale; run `make build`"
 

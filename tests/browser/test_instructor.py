@@ -24,6 +24,7 @@ def course(graded_class, tmp_path):
     return Path(shutil.copytree(graded_class, tmp_path / "course"))
 
 
+@pytest.mark.xdist_group("graded class")
 @pytest.mark.slow
 def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
     with jupyter(course, dict(os.environ), course.parent / "own") as address:

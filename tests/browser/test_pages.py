@@ -16,7 +16,7 @@ from autograder.student.check import Check
 from autograder.student.references import load
 from tests.browser.conftest import SIZE, UNIT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("graded class")]
 NAMES = (
     *(
         "Ada Lovelace",

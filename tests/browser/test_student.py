@@ -43,6 +43,7 @@ def unscaled(answer: str) -> str:
     return edited(answer, edit)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_mistake_is_named_mended_and_the_work_handed_in(root, answers, page, picture):
     right = answers["attention-scaled_dot_product-answer"]

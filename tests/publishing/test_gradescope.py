@@ -56,6 +56,7 @@ def test_the_scripts_are_ones_that_bash_can_read(packed, tmp_path, script):
     subprocess.run(["bash", "-n", tmp_path / script], check=True)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_hand_in_ends_in_results(packed, tmp_path):
     root = tmp_path / "autograder"
