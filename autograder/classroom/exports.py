@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,7 +205,9 @@ def _is_name(student: Student, name: str) -> bool:
 
 @functools.cache
 def _plain(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text.casefold())
+    # As the roster compares: letters with their accents apart, or in one, are the same.
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[\W_]+", "", folded)
 
 
 def _waiting(book: Classbook) -> Iterator[str]:

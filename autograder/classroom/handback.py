@@ -51,7 +51,10 @@ def write(unit: str, root: Path, folder: Path) -> Made:
     for student, page in pages.items():
         note = notes.get(student, Note())
         lms, name = name_for(note, known.get(student, Student(student)), unit)
-        zips.setdefault(lms, {})[name] = page
+        members = zips.setdefault(lms, {})
+        while name in members:  # of two ids that are alike but for odd letters
+            name = f"_{name}"
+        members[name] = page
     paths = tuple(
         _pack(folder / f"{unit}-feedback-{lms}.zip", members)
         for lms, members in sorted(zips.items())

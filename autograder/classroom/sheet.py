@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -33,19 +34,22 @@ class Sheet:
 
 
 def read(path: Path) -> Sheet:
-    """A CSV with commas or semicolons, in UTF-8.
+    """A CSV with commas, semicolons or tabs, in UTF-8; Excel's "Unicode text", too.
 
     Raises:
         CourseError: it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
+        wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        text = data.decode("utf-16" if wide else "utf-8-sig")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CourseError(f"{path} is not in UTF-8; save it as such") from None
     first = text.partition("\n")[0]
-    comma = ";" if first.count(";") > first.count(",") else ","
+    comma = max(",;\t", key=first.count)
     try:
         lines = [row for row in csv.reader(io.StringIO(text), delimiter=comma) if row]
     except csv.Error as error:

@@ -73,15 +73,17 @@ class Watch:
             CourseError: collecting, grading or somebody's feedback failed, after all
                 the others have theirs; the next round tries again.
         """
-        self.steps.collect()
+        failed = []
+        try:
+            self.steps.collect()
+        except CourseError as error:  # what is there can be graded
+            failed.append(str(error))
         there, done = self._there(), self._done()
         new = {s for s, mark in there.items() if done.get(s, {}).get("mark") != mark}
         waiting = {student for student in new if not self._may(done.get(student, {}))}
         ready = sorted(new - waiting)
-        if not ready:
-            return
-        self.steps.grade(sorted(waiting))
-        failed = []
+        if ready:
+            self.steps.grade(sorted(waiting))
         for student in ready:
             try:
                 self.steps.give_back(student)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.cli.terms import Commands, add_graded
 from autograder.course.errors import CourseError
-from autograder.course.files import write
+from autograder.course.files import refuse_full, write
 
 
 def add(commands: Commands) -> None:
@@ -129,6 +129,7 @@ def _collect(options: argparse.Namespace) -> int:
     from autograder.collect import layouts, place, roster
 
     unit = gradebook.find_assignment(options.unit, options.course)
+    refuse_full(options.course)
     if options.lms and options.lms.lower() not in layouts.NAMES:
         raise CourseError(f"--lms is one of {', '.join(layouts.NAMES)}")
     known = roster.of_course(options.course, options.roster)

@@ -140,11 +140,22 @@ def _name(info: zipfile.ZipInfo) -> str | None:
     """
     name = info.orig_filename
     if info.flag_bits & _UTF8 or name.isascii():
-        return unicodedata.normalize("NFC", name)
+        return plain(name)
     try:
-        return unicodedata.normalize("NFC", name.encode("cp437").decode())
+        return plain(name.encode("cp437").decode())
     except UnicodeError:
         return None
+
+
+def plain(name: str) -> str:
+    """A name with each letter in one form, with plain blanks, and nothing invisible.
+
+    Persian names are written with joiners, macOS puts narrow blanks into a screenshot's
+    time, and a browser a mark before what is written from the right.
+    """
+    kinds = {c: unicodedata.category(c) for c in set(name)}
+    shown = "".join(" " if kinds[c] == "Zs" else c for c in name if kinds[c] != "Cf")
+    return unicodedata.normalize("NFC", shown)
 
 
 def _objection(info: zipfile.ZipInfo, name: str) -> str:

@@ -32,6 +32,9 @@ def contents(
         if path.rpartition("/")[2].casefold() in RESERVED:
             notes.append(f"left out: {path}, which students do not write")
             continue
+        if _is_long(path):
+            notes.append(f"left out: {path[:40]}..., whose name is too long for a disk")
+            continue
         try:
             data = archive.read(member, min(limits.file, left))
         except NotPlaced as reason:
@@ -53,6 +56,12 @@ def contents(
     if not _notebooks(files):
         notes.append("there is no notebook in it")
     return _named(files, unit), notes
+
+
+def _is_long(path: str) -> bool:
+    """Whether a disk takes no such name; a notebook gets a plain one."""
+    longest = max(len(part.encode()) for part in path.split("/"))
+    return longest > 255 and not path.lower().endswith(".ipynb")
 
 
 def _notebooks(files: Iterable[str]) -> list[str]:

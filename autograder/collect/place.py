@@ -30,6 +30,8 @@ from autograder.collect.layouts import (
 )
 from autograder.collect.roster import Roster
 from autograder.collect.sources import Source, opened, pieces
+from autograder.course.errors import CourseError
+from autograder.course.files import alone
 from autograder.grading import intake
 
 _SOME_TIME = 946_684_800  # the year 2000
@@ -149,8 +151,11 @@ def _student(
         status, says = _place(root, student, unit, files, note, stamp, replace)
     except NotPlaced as reason:
         return Placing(name, student, "not placed", str(reason))
+    except CourseError as error:
+        return Placing(name, student, "not placed", f"{error}; collect again")
     except OSError as error:
-        return Placing(name, student, "not placed", f"cannot be written: {error}")
+        says = f"cannot be written: {error.strerror}; collect again"
+        return Placing(name, student, "not placed", says)
     notes += late
     if len(found) > 1:
         notes.append(f"the latest of {len(found)} attempts")
@@ -181,6 +186,15 @@ def _place(
     for path in (folder, folder.parent, folder.parent.parent):
         if path.is_symlink():
             raise NotPlaced(f"{path} is a link")
+    with alone(folder):
+        return _put(root, student, unit, files, note, stamp, replace)
+
+
+def _put(
+    root: Path, student: str, unit: str, files: Mapping[str, bytes], note: Note,
+    stamp: str, replace: bool,
+) -> tuple[str, str]:  # fmt: skip
+    folder = root / "submitted" / student / unit
     _recover(folder)
     new = _order(note)
     status, says = "placed", ""
@@ -188,6 +202,8 @@ def _place(
         there = intake.take(folder, intake.DEFAULTS).files
         own = {p: f.data for p, f in there.items() if p not in RESERVED}
         if own == dict(files) and (STAMP in there or not stamp):
+            if student not in ledger.read(root, unit):  # that was cut off then
+                ledger.write(root, unit, student, note)
             return "same", ""
         old = _known_order(folder, root, student, unit)
         if not replace and own != dict(files):

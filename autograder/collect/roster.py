@@ -231,4 +231,5 @@ def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
     """The rows of a CSV with the wanted columns under our names."""
     table = sheet.read(path)
     for row in table.rows:
-        yield {ours: table.cell(row, theirs) for theirs, ours in columns.items()}
+        cells = {ours: table.cell(row, theirs) for theirs, ours in columns.items()}
+        yield {ours: unicodedata.normalize("NFC", own) for ours, own in cells.items()}

@@ -6,7 +6,6 @@ import datetime
 import io
 import os
 import stat
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +18,7 @@ from autograder.collect.archive import (
     Archive,
     Member,
     NotPlaced,
+    plain,
     printable,
 )
 
@@ -54,7 +54,7 @@ class Folder:
                 self._add(Path(folder) / name)
 
     def _add(self, path: Path) -> None:
-        shown = unicodedata.normalize("NFC", path.relative_to(self.path).as_posix())
+        shown = plain(path.relative_to(self.path).as_posix())
         if NOISE.search(shown):
             return
         status = path.lstat()

@@ -39,6 +39,38 @@ def write(path: Path, data: str | bytes) -> bool:
     return True
 
 
+_ROOM = 16 << 20  # bytes: the graded notebooks of some submissions
+
+
+def refuse_full(*folders: Path) -> None:
+    """See that there is room to begin with: what takes long is not done in vain.
+
+    Raises:
+        CourseError: the disk of a folder is full, or read-only.
+    """
+    for folder in folders:
+        _refuse_full(folder)
+
+
+def _refuse_full(folder: Path) -> None:
+    try:
+        disk = os.statvfs(folder)
+    except OSError as error:
+        raise CourseError(f"{folder} cannot be read: {error.strerror}") from None
+    why = ""
+    if disk.f_flag & os.ST_RDONLY:
+        why = "is read-only; make it writable"
+    elif disk.f_blocks and disk.f_bavail * disk.f_frsize < _ROOM:  # 0: it does not say
+        why = f"has {disk.f_bavail * disk.f_frsize >> 20} MB left; make room"
+    elif disk.f_files and disk.f_favail < 100:
+        why = f"has room for {disk.f_favail} more files; remove some"
+    if why:
+        raise CourseError(
+            f"the disk of {folder} {why}, and run the same command again: nothing is "
+            "lost"
+        )
+
+
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Keep other commands from changing a file between our reading and writing it.

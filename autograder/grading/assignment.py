@@ -17,6 +17,7 @@ from traitlets.config import Config
 
 from autograder import __version__
 from autograder.course.errors import CourseError
+from autograder.course.files import alone
 from autograder.course.notebooks import parse, shared, text_of
 from autograder.grading.book import Gradebook
 from autograder.grading.intake import (
@@ -74,16 +75,19 @@ class Assignment:
 
         Args:
             final: whether there is no second try.
+
+        Raises:
+            CourseError: it is closed to us.
         """
         files: Mapping[str, File] = {}
         repairs: tuple[Repair, ...] = ()
         odd: tuple[Repair, ...] = ()
         stamp, reason = None, ""
         try:
-            taken = take(folder, self.limits, self.ignored)
-            files, repairs = taken.files, taken.repairs
-            stamp, odd = handed_in(folder)
-            repairs += odd
+            with alone(folder):  # else somebody may be putting a newer one there
+                taken = take(folder, self.limits, self.ignored)
+                stamp, odd = handed_in(folder)
+            files, repairs = taken.files, taken.repairs + odd
         except Refused as refusal:
             reason = str(refusal)
         kept = {name: files[name].data for name in KEPT if name in files}
@@ -115,11 +119,11 @@ class Assignment:
         }  # fmt: skip
         # A folder for each account: what a killed run left, only its owner can remove.
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"
+        who = identity(student, self.name, name, data)  # names may be too long
         return Task(
             student, self.name, name, source, release, data, beside | dict(self.beside),
-            str(scratch / f"{student}+{self.name}+{name}"), repairs, reason,
-            self.stages, self.config, self.limits, self.secret,
-            identity(student, self.name, name, data), final,
+            str(scratch / who), repairs, reason, self.stages, self.config,
+            self.limits, self.secret, who, final,
         )  # fmt: skip
 
     def digest(self, task: Task, *more: object) -> str:

@@ -148,8 +148,7 @@ class PatientBook:
                 return action(self._open)
             except (OperationalError, api.InvalidEntry) as error:
                 self.close()
-                lasting = isinstance(error, OperationalError) and not _passes(error)
-                if lasting or time.monotonic() > deadline:
+                if not _passes(error) or time.monotonic() > deadline:
                     raise GradebookError(_about(error)) from None
             except BaseException:
                 self.close()
@@ -181,13 +180,17 @@ def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[Non
             module["Gradebook"] = api.Gradebook
 
 
-def _passes(error: OperationalError) -> bool:
-    """Whether waiting can help: the database is locked, or away for a moment."""
+def _passes(error: OperationalError | api.InvalidEntry) -> bool:
+    """Whether waiting can help: the database is locked, or away for a moment.
+
+    nbgrader says of a row that cannot be written that it is invalid.
+    """
     lasting = (
         "no such table", "no such column", "readonly", "read-only", "is full", "syntax",
         "authentication failed", "does not exist",
     )  # fmt: skip
-    return not any(word in str(error.orig).lower() for word in lasting)
+    said = error.orig if isinstance(error, OperationalError) else error
+    return not any(word in str(said).lower() for word in lasting)
 
 
 def rows_of(

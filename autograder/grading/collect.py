@@ -22,6 +22,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.errors import CourseError
+from autograder.course.files import alone, refuse_full
 from autograder.grading import extensions
 from autograder.grading.inbound import copy, last_change
 from autograder.grading.intake import parse_stamp
@@ -61,6 +62,10 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 f"{inbound} cannot be read: nothing was released yet, or this account "
                 "is not in the graders' group (see docs/ta.md)"
             )
+        try:
+            refuse_full(Path(self.coursedir.root))
+        except CourseError as error:
+            self.fail(str(error))
         due = self._due() if self.before_duedate else None
         extra = self._extra() if due else {}
         by_student: dict[str, list[tuple[float, Path]]] = {}
@@ -145,6 +150,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         """Take the chosen submissions into ``submitted/``."""
         unit = self.coursedir.assignment_id
         self.log.info("%d submissions of %s", len(self.src_records), unit)
+        missed: list[str] = []
         for handed_in in self.src_records:
             student = handed_in.student
             folder = Path(
@@ -156,9 +162,20 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 continue
             self.log.info("Collecting: %s %s", student, unit)
             try:
-                self._take(handed_in, folder)
+                with alone(folder):
+                    self._take(handed_in, folder)
+            except CourseError as error:
+                missed.append(str(error))
             except OSError as error:
-                self.log.error("%s: not collected: %s", student, error)
+                theirs = str(error.filename).startswith(str(handed_in.path))
+                why = f"{error.filename or folder}: {error.strerror}"
+                missed += [why] * (not theirs)
+                self.log.error("%s: not collected: %s", student, why)
+        if missed:
+            self.fail(
+                f"{len(missed)} submissions were not collected ({missed[0]}); those "
+                "before stay whole. Mend that, then run the same command again"
+            )
 
     def _replaces(self, handed_in: HandedIn, folder: Path) -> bool:
         try:
@@ -183,6 +200,16 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         part, old = (folder.with_name(f".{folder.name}.{n}") for n in ("part", "old"))
         for left in (part, old):
             shutil.rmtree(left, ignore_errors=True)
+        try:
+            self._copy(handed_in, part)
+            if folder.is_dir():
+                folder.rename(old)
+            part.rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def _copy(self, handed_in: HandedIn, part: Path) -> None:
         part.mkdir(parents=True)
         left_out, changed = copy(
             handed_in.path, part, self.coursedir.ignore,
@@ -201,10 +228,6 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             )
         stamp = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC"
         (part / "timestamp.txt").write_text(stamp)
-        if folder.is_dir():
-            folder.rename(old)
-        part.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def put_back(folders: str) -> Iterator[Path]:
@@ -216,8 +239,9 @@ def put_back(folders: str) -> Iterator[Path]:
     beside = Path(folders).with_name(f".{Path(folders).name}.old")
     for old in map(Path, glob.glob(str(beside))):
         folder = old.with_name(old.name.removeprefix(".").removesuffix(".old"))
-        if not folder.exists():
-            yield old.rename(folder)
+        with alone(folder):  # else somebody collects it right now
+            if old.exists() and not folder.exists():
+                yield old.rename(folder)
 
 
 def _latest(all_: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:

@@ -17,6 +17,7 @@ import importlib.metadata
 import logging
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from nbgrader.converters import Autograde, NbGraderException
@@ -25,6 +26,7 @@ from traitlets import Float, Instance, Integer, List, Unicode
 from traitlets.config import Application
 
 from autograder.course.errors import CourseError
+from autograder.course.files import refuse_full
 from autograder.grading import assignment, extensions
 from autograder.grading.book import PatientBook
 from autograder.grading.cluster import Cluster
@@ -102,17 +104,19 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             self.log.warning("%s: put back; its collection was interrupted", folder)
         excluded = self.coursedir.student_id_exclude.split(",")
         found = sorted(glob.glob(pattern))
-        for path in found:
-            if not path.isprintable():
-                self.log.error("Left out: %r is no name of a student's folder", path)
-        folders = {self._student(path): path for path in found if path.isprintable()}
-        self._folders = {s: Path(p) for s, p in folders.items() if s not in excluded}
+        folders = {self._student(path): path for path in found}
+        self._odd = [student for student in folders if not student.isprintable()]
+        self._folders = {
+            student: Path(path)
+            for student, path in folders.items()
+            if student not in excluded and student not in self._odd
+        }
         if not folders:
             raise self._stop(f"there are no submissions like {pattern}")
 
     def _student(self, folder: str) -> str:
         pattern = self._format_source("(?P<a>.*)", "(?P<student>.*)", escape=True)
-        found = re.match(pattern, folder)
+        found = re.match(pattern, folder, re.DOTALL)
         assert found  # it was found by this pattern
         return found["student"]
 
@@ -135,6 +139,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             # a tenth of a second each time, twice at the end of the process.
             gc.freeze()
         try:
+            refuse_full(Path(self.coursedir.root), Path(tempfile.gettempdir()))
             slots = self._slots()
             with contextlib.ExitStack() as stack:
                 stack.callback(slots.close)
@@ -176,6 +181,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         return self.force or not all(any(result.glob("*.ipynb")) for result in results)
 
     def _report(self, outcomes: list[Outcome]) -> None:
+        says = "no name that a student can have; rename that folder"
+        outcomes += [Outcome(ascii(odd), "undecided", says) for odd in self._odd]
         if lines := changes(outcomes):
             self.log.info("\n".join(["Scores that have changed:", *lines]))
         self.log.info(f"{self._unit}: {summary(outcomes)}")

@@ -6,13 +6,14 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 from traitlets.config import Config
 
+from autograder.course.errors import CourseError
 from autograder.course.notebooks import shared
 from autograder.grading.intake import Refused, rebuild
 from autograder.grading.settings import Preprocessor, loaded
@@ -82,14 +83,23 @@ def warm_up(task: Task) -> None:
 def _laid_out(task: Task) -> Iterator[None]:
     folder = Path(task.folder)
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, mode=0o700)
     try:
-        for path, data in task.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
+        _lay_out(task.files, folder)
         yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
+    """Raises CourseError: they cannot be written, which is no fault of theirs."""
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+        for path, data in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+    except OSError as error:
+        where = error.filename or folder
+        raise CourseError(f"{where} cannot be written: {error.strerror}") from None
 
 
 @contextlib.contextmanager

@@ -48,6 +48,9 @@ def copy(
 
     Returns:
         What was left out, and why; and when what was copied was last changed.
+
+    Raises:
+        OSError: it cannot be written: part of a submission is none.
     """
     limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total
@@ -60,8 +63,6 @@ def copy(
                 room, latest = room - size, max(latest, changed)
             except _Unwanted as reason:
                 left_out.append((path, str(reason)))
-            except OSError:
-                left_out.append((path, "it cannot be read"))
     return left_out, _utc(latest)
 
 
@@ -81,9 +82,25 @@ def _copy_file(
 
     Folders count nothing and are not made here.
     """
+    try:
+        found = _read(parent, name, owner, min(limits.file, room))
+    except OSError:
+        raise _Unwanted("it cannot be read") from None
+    if found is None:
+        return 0, 0.0
+    data, changed = found
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+    return len(data), changed
+
+
+def _read(
+    parent: int, name: str, owner: int | None, most: int
+) -> tuple[bytes, float] | None:
+    """What a file holds, and when it was last changed; None for a folder."""
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
-        return 0, 0.0
+        return None
     if stat.S_ISLNK(status.st_mode):
         raise _Unwanted("it is a link")
     with _opened(name, _FILE, parent) as descriptor:
@@ -92,14 +109,11 @@ def _copy_file(
             raise _Unwanted("it is not a regular file")
         if owner is not None and status.st_uid != owner:
             raise _Unwanted("it is not the student's own file")
-        if status.st_size > min(limits.file, room):
+        if status.st_size > most:
             raise _Unwanted("it is too large")
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(status.st_size)
-        changed = os.fstat(descriptor).st_ctime  # also if it was while we read
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(data)
-    return len(data), changed
+        return data, os.fstat(descriptor).st_ctime  # also if it was while we read
 
 
 def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:

@@ -17,13 +17,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from nbgrader.converters import GenerateAssignment, NbGraderException
+from nbgrader.converters import (
+    GenerateAssignment,
+    GenerateFeedback,
+    NbGraderException,
+)
 from nbgrader.exchange.default import (
     ExchangeReleaseAssignment,
     ExchangeReleaseFeedback,
 )
 
 from autograder.course.errors import CourseError
+from autograder.course.files import refuse_full
 from autograder.course.notebooks import whole
 from autograder.grading import book
 from autograder.grading.book import PatientBook
@@ -53,6 +58,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             NbGraderException: a source is damaged, or one release cannot be made.
         """
         try:
+            refuse_full(Path(self.coursedir.root))
             for source in itertools.chain(*self.assignments.values()):
                 whole(Path(source))
             super().convert_notebooks()
@@ -110,6 +116,23 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         return {p.stem: (whole(p), whole(release / p.name)) for p in paths}
 
 
+class CoursePages(GenerateFeedback):  # type: ignore[misc]
+    """nbgrader's converter, which removes the old pages before it writes new ones."""
+
+    def convert_notebooks(self) -> None:
+        """Make the pages.
+
+        Raises:
+            NbGraderException: there is no room for them, or one cannot be made.
+        """
+        try:
+            refuse_full(Path(self.coursedir.root))
+        except CourseError as error:
+            self.log.error(str(error))
+            raise NbGraderException(str(error)) from None
+        super().convert_notebooks()
+
+
 class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
     """nbgrader's release into the exchange, whose old one stays until all is copied."""
 
@@ -117,8 +140,8 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
 
     def copy_files(self) -> None:
         place = Path(self.dest_path)
-        if not (place.is_dir() and self.force):
-            super().copy_files()
+        if place.is_dir() and not self.force:
+            super().copy_files()  # which says so
             return
         part = place.with_name(f".{place.name}.part")
         shutil.rmtree(part, ignore_errors=True)
@@ -142,12 +165,20 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
 
     def copy_files(self) -> None:
         """Release the pages of each student; say whose cannot be."""
+        try:
+            refuse_full(Path(self.dest_path))
+            self._release_all()
+        except CourseError as error:
+            self.fail(str(error))
+
+    def _release_all(self) -> None:
         for folder in sorted(glob.glob(self.src_path)):
             self.src_path = glob.escape(folder)
             try:
                 super().copy_files()
             except (OSError, ValueError, AssertionError) as error:
                 what = error.strerror if isinstance(error, OSError) else None
+                refuse_full(Path(self.dest_path))
                 self.log.error(
                     "%s has no feedback in the exchange: their submission has no %s "
                     "that can be read (%s); send the page in another way",
@@ -187,7 +218,7 @@ def install() -> None:
     The environment's programs are found from now on, whoever called nbgrader by its
     full path: it starts ``alembic`` by name to bring an old gradebook up to date.
     """
-    from nbgrader.apps import api, generateassignmentapp
+    from nbgrader.apps import api, generateassignmentapp, generatefeedbackapp
 
     programs = str(Path(sys.executable).parent)
     before = os.environ.get("PATH", "")
@@ -195,3 +226,4 @@ def install() -> None:
         os.environ["PATH"] = os.pathsep.join(filter(None, (programs, before)))
     book.install()
     api.GenerateAssignment = generateassignmentapp.GenerateAssignment = CourseGenerate
+    api.GenerateFeedback = generatefeedbackapp.GenerateFeedback = CoursePages

@@ -1,8 +1,10 @@
 """Grades reach the right rows of an LMS's files, and nobody gets a zero for waiting."""
 
 import csv
+import dataclasses
 import io
 import json
+import unicodedata
 
 import pytest
 
@@ -173,3 +175,14 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
     )
     status, said = run("--format", "canvas", "--into", str(tmp_path / "canvas.csv"))
     assert status == 1 and "graded, but not in" in said.out and "bob" in said.out
+
+
+def test_letters_with_their_accents_apart_are_the_same_letters(table):
+    apart = unicodedata.normalize("NFD", CANVAS.replace("BOB@uni.example", ""))
+    filled = rows(exports.canvas(BOOK, table(apart)).text)
+    assert {r["ID"]: r["Attention (78)"] for r in filled} == {
+        r["ID"]: r["Attention (78)"]
+        for r in rows(exports.canvas(BOOK, table(CANVAS)).text)
+    }
+    named = dataclasses.replace(BOOK, submissions=(submission(BOB),))
+    assert exports.canvas(named, table(apart)).missing == ()

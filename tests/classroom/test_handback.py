@@ -99,3 +99,16 @@ def test_a_page_that_is_older_than_the_grade_is_told(graded):
         "older than the grades: bob"
         in (handback.write(UNIT, graded, graded / "x").remarks[0])
     )
+
+
+def test_no_page_is_lost_to_another_of_its_name(graded):
+    for student in (
+        "a b",
+        "a_b",
+        "a\u0301b",
+        "\N{GRINNING FACE}",
+        "\N{SMILING FACE WITH SMILING EYES}",
+    ):
+        page(graded, student)
+    (path,) = handback.write(UNIT, graded, graded).paths
+    assert len(packed(path)) == 5

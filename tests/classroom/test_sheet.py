@@ -99,3 +99,11 @@ def test_points_have_no_noise_of_floats_and_none_is_empty():
     assert sheet.number(0.1 + 0.2) == "0.3" == sheet.harmless(0.1 + 0.2)
     assert sheet.number(4.0) == "4" and sheet.number(None) == ""
     assert sheet.number(2 / 3) == "0.6667"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])
+def test_a_table_that_excel_has_saved_as_text_is_read(path, encoding):
+    path.write_bytes("id\tfirst_name\r\nada\tÖ, von\r\n".encode(encoding))
+    assert sheet.read(path) == sheet.Sheet(
+        ("id", "first_name"), (("ada", "Ö, von"),), "\t"
+    )

@@ -251,3 +251,15 @@ def test_its_options_are_said(capsys):
     with pytest.raises(SystemExit):
         cli.main(["watch", "--help"])
     assert "--per-hour" in capsys.readouterr().out
+
+
+def test_what_cannot_be_collected_holds_nobody_who_is_there(watched, world, tmp_path):
+    def closed():
+        raise CourseError("eve: Permission denied")
+
+    world.collect = closed
+    hand_in(tmp_path, "ada", "1")
+    done = []
+    with pytest.raises(CourseError, match="Permission denied"):
+        done.extend(iter(watched.round()))
+    assert "ada" in world.asked and "ada" in watched._done()

@@ -231,3 +231,38 @@ def test_whatever_bytes_an_archive_has_the_answer_is_a_table(tmp_path, changes):
         UNIT, [path], tmp_path, Roster(), layouts.to_utc("UTC"), replace=True
     ):
         assert place.as_text([outcome])
+
+
+@pytest.mark.parametrize("odd", ["\u200d", "\u200f", "\u202f", "\u00a0"])
+def test_a_name_with_what_nobody_sees_is_placed(course, odd):
+    """A Persian name has joiners; macOS puts a narrow blank into a screenshot's."""
+    names = (
+        f"lovelaceada_12345_678901_atten{odd}tion.ipynb",
+        f"Bob{odd} Óðinsson_8_assignsubmission_file_/x.ipynb",
+    )
+    for name in names:
+        course.collect(course.zip((name, ADA)))
+    assert course.notebook("ada") == course.notebook("bob") == ADA
+
+
+def test_what_nobody_sees_makes_no_second_name(course):
+    told = course.collect(
+        course.zip(
+            ("malloryeve_12347_1_a.ipynb", ADA),
+            ("malloryeve_12347_1_a\u200b.ipynb", BOB),
+        )
+    )
+    assert course.placed == {}
+    assert any("several of this name" in outcome.says for outcome in told.values())
+
+
+def test_a_file_whose_name_no_disk_takes_costs_only_itself(course):
+    told = course.collect(
+        course.zip(
+            ("lovelaceada_12345_1_a.ipynb", ADA),
+            (f"lovelaceada_12345_2_{'圖' * 99}.png", BOB),
+            (f"óðinssonbob_12346_2_{'圖' * 99}.ipynb", BOB),
+        )
+    )
+    assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
+    assert "too long for a disk" in told["ada"].says

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
+from autograder.classroom import ledger
 from autograder.collect.roster import from_csv
+from autograder.course import files
+from autograder.course.errors import CourseError
 from tests.collect.course import ADA, BOB, EARLY, GOOD, GRADESCOPE, LATER
+from tests.collect.packed import CANVAS_BOB
 from tests.tiny_course import UNIT
+
+GOOD_BOB = (CANVAS_BOB, BOB)
 
 
 def test_a_file_name_cannot_make_its_author_somebody_else(course):
@@ -158,3 +167,32 @@ def test_a_group_of_graders_can_write_what_one_of_them_collects(course):
     folder = course.root / "submitted" / "ada" / UNIT
     assert folder.stat().st_mode & 0o2070 == 0o2070
     assert (folder / f"{UNIT}.ipynb").stat().st_mode & 0o060 == 0o060
+
+
+def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
+    course, monkeypatch
+):
+    """The submission was placed, and what was to be noted of it was not."""
+    late = course.zip(("lovelaceada_LATE_12345_678901_attention.ipynb", ADA), GOOD_BOB)
+
+    def full(*_):
+        raise CourseError("the ledger cannot be written: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger, "write", full)
+        told = course.collect(late)
+    assert {one.status for one in told.values()} == {"not placed"}
+    assert "No space left on device; collect again" in told["ada"].says
+    course.collect(late)
+    assert ledger.read(course.root, UNIT)["ada"].late
+    assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
+
+
+def test_two_who_collect_at_once_wait_for_each_other(course):
+    with files.alone(course.root / "submitted" / "ada" / UNIT):
+        thread = threading.Thread(target=course.collect, args=[course.zip(GOOD)])
+        thread.start()
+        time.sleep(0.3)
+        assert course.placed == {}
+    thread.join()
+    assert course.notebook("ada") == ADA

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -85,3 +86,9 @@ def test_a_roster_of_less_takes_nothing_away(course):
 def test_user_names_are_known_the_next_time(course):
     roster.keep(roster.from_csv(course / "roster.csv"), course)
     assert "alovelace" in roster.of_course(course).usernames
+
+
+def test_an_id_with_its_accents_apart_is_the_id(course):
+    apart = unicodedata.normalize("NFD", ROSTER.replace("ada,", "adá,"))
+    (course / "roster.csv").write_text(apart)
+    assert roster.from_csv(course / "roster.csv").entries[0].student.id == "adá"

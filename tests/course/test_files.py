@@ -5,13 +5,14 @@ import os
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from autograder.classroom import ledger
 from autograder.classroom.ledger import Note
 from autograder.course.errors import CourseError
-from autograder.course.files import write
+from autograder.course.files import refuse_full, write
 from autograder.grading import extensions
 
 
@@ -39,6 +40,30 @@ def test_what_cannot_be_written_is_told_in_a_line_and_changes_nothing(
     with pytest.raises(CourseError, match=r"cannot be written: No space left"):
         write(path, "new")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "says"),
+    [
+        ("f_bavail", 1, "has 0 MB left; make room"),
+        ("f_favail", 3, "has room for 3 more files"),
+        ("f_flag", os.ST_RDONLY, "is read-only"),
+    ],
+)
+def test_a_full_disk_is_told_before_anything_is_begun(
+    tmp_path, monkeypatch, place, value, says
+):
+    refuse_full(tmp_path)
+    names = [name for name in dir(os.statvfs_result) if name.startswith("f_")]
+    disk = {name: getattr(os.statvfs(tmp_path), name) for name in names}
+    disk |= {"f_blocks": 9, "f_files": 9, "f_bavail": 1 << 30, "f_favail": 1 << 30}
+    disk |= {"f_flag": 0, place: value}
+    monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(**disk))
+    with pytest.raises(CourseError, match=says):
+        refuse_full(tmp_path)
+    if place != "f_flag":  # a file system that tells nothing
+        disk |= {"f_blocks": 0, "f_files": 0}
+        refuse_full(tmp_path)
 
 
 STUDENTS = [f"s{number}" for number in range(40)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
 import subprocess
@@ -12,12 +13,13 @@ import threading
 import nbformat
 import pytest
 from nbgrader import dbutil
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.preprocessors import SaveAutoGrades
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 from autograder.grading.book import Gradebook as OurGradebook
-from autograder.grading.book import Session
+from autograder.grading.book import GradebookError, PatientBook, Session
 from autograder.grading.published import Published
 from autograder.grading.running import Run
 from autograder.grading.scores import SaveVerdicts
@@ -208,3 +210,24 @@ def test_a_cell_without_a_row_is_told_of(course):
     result = autograde(course, force=True, autograde_preprocessors=stages)
     assert not result["success"]
     assert "the gradebook has no row for" in result["log"]
+
+
+@pytest.mark.parametrize("kind", [InvalidEntry, OperationalError])
+def test_a_full_disk_is_not_waited_for(course, kind):
+    """nbgrader says of a row that cannot be written that it is invalid."""
+    full = sqlite3.OperationalError("database or disk is full")
+    errors = {
+        InvalidEntry: InvalidEntry(str(full)),
+        OperationalError: OperationalError("", {}, full),
+    }
+    url = f"sqlite:///{course}/gradebook.db"
+    book = PatientBook(url, "tiny", 60.0, logging.getLogger(__name__))
+    asked = []
+
+    def write(_):
+        asked.append(kind)
+        raise errors[kind]
+
+    with pytest.raises(GradebookError, match="disk is full"):
+        book.use(write)
+    assert asked == [kind]

@@ -6,6 +6,7 @@ import datetime
 import logging
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
+from autograder.course import files
 from autograder.grading import collect, extensions
 from autograder.grading.collect import CourseCollect
 from autograder.grading.intake import handed_in
@@ -294,10 +296,56 @@ def test_a_full_disk_keeps_the_earlier_submission(exchange, monkeypatch):
         return copy(source, target, *rest)
 
     copy = collect.copy
-    monkeypatch.setattr(collect, "copy", fail)
-    exchange.collect(update=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(collect, "copy", fail)
+        with pytest.raises(ExchangeError, match="No space left"):
+            exchange.collect(update=True)
     assert exchange.text("ada") == "1" and exchange.text("bob") == "3"
     assert "ada: not collected" in exchange.told
+    exchange.collect(update=True)
+    assert exchange.text("ada") == "2"
+
+
+def test_half_a_notebook_is_no_submission(exchange, monkeypatch):
+    """There may be room for a stamp, where there was none for a notebook."""
+    exchange.submit("ada", "1")
+    exchange.collect()
+    exchange.submit("ada", "2" * 99)
+    write = Path.write_bytes
+
+    def short(path, data):
+        if len(data) < 99:
+            return write(path, data)
+        write(path, data[:9])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", short)
+        with pytest.raises(ExchangeError, match="run the same command again"):
+            exchange.collect(update=True)
+    there = exchange.submitted("ada")
+    assert exchange.text("ada") == "1" and list(there.parent.iterdir()) == [there]
+    exchange.collect(update=True)
+    assert exchange.text("ada") == "2" * 99
+
+
+def test_a_full_disk_is_said_before_anything_is_collected(exchange, monkeypatch):
+    exchange.submit("ada")
+    monkeypatch.setattr(files, "_ROOM", 1 << 62)
+    with pytest.raises(ExchangeError, match="make room"):
+        exchange.collect()
+
+
+def test_what_is_collected_and_what_is_graded_wait_for_each_other(exchange):
+    exchange.submit("ada", "1")
+    folder = exchange.submitted("ada")
+    with files.alone(folder):
+        thread = threading.Thread(target=exchange.collect)
+        thread.start()
+        time.sleep(0.2)
+        assert not folder.exists()
+    thread.join()
+    assert exchange.text("ada") == "1"
 
 
 def test_what_disappears_while_it_is_looked_at_stops_nobody(exchange, monkeypatch):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Application, LoggingConfigurable
 
+from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.grading import converter
 from autograder.grading.intake import Refused
@@ -244,3 +247,94 @@ def test_a_command_grades_in_as_many_processes_as_there_is_work_for(monkeypatch)
     assert [slots(command, n) for n in (1, 2, 9)] == ["here", 2, 4]
     assert [slots(command, n, jobs=3) for n in (1, 9)] == [3, 3]
     assert slots(server, 1) == 4  # it goes on, and would keep the judge
+
+
+def test_a_submission_that_is_closed_to_us_has_no_score_and_no_zero(
+    course, monkeypatch
+):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course))
+    read = os.open
+
+    def closed(path, *more, **options):
+        if str(path).endswith(f"ada/{UNIT}/{UNIT}.ipynb"):
+            raise PermissionError(13, "Permission denied")
+        return read(path, *more, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", closed)
+        result = autograde(course)
+    assert "Permission denied; see to its owner and its mode" in result["log"]
+    assert "Traceback" not in result["log"]
+    assert points(course) == {"bob": [2.0, 4.0, None]}
+    assert autograde(course)["success"]
+    assert points(course)["ada"] == [2.0, 4.0, None]
+
+
+def test_nobody_is_graded_while_somebody_collects(course):
+    """Between its two renames there is nothing: that is no empty submission."""
+    there = hand_in(course, "ada", good(course))
+    with files.alone(there):
+        aside = there.rename(there.with_name("elsewhere"))
+        graded: list[dict] = []
+        thread = threading.Thread(target=lambda: graded.append(autograde(course)))
+        hand_in(course, "bob", good(course))
+        there.mkdir()
+        thread.start()
+        time.sleep(1.5)
+        there.rmdir()
+        aside.rename(there)
+    thread.join()
+    assert points(course)["ada"] == [2.0, 4.0, None]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u200f"])
+def test_a_course_below_an_odd_name_is_graded(tmp_path, blank):
+    root = tmp_path / f"my{blank}course"
+    tiny.make_course(root)
+    hand_in(root, "ada", good(root))
+    assert autograde(root)["success"]
+    assert points(root) == {"ada": [2.0, 4.0, None]}
+
+
+def test_a_folder_that_no_student_can_have_needs_a_person(course):
+    for student in ("ada", "ada\u200f", "bo\nb"):
+        hand_in(course, student, good(course))
+    result = autograde(course)
+    assert not result["success"]
+    for odd in (r"'ada\u200f'", r"'bo\nb'"):
+        assert f"Needs a person: {odd}: undecided: no name that" in result["log"]
+    assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
+def test_an_id_as_long_as_a_name_may_be_is_graded(course):
+    long = "ö" * 127
+    hand_in(course, long, good(course))
+    assert autograde(course)["success"]
+    assert points(course) == {long: [2.0, 4.0, None]}
+
+
+def test_a_full_disk_is_one_line(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_ROOM", 1 << 62)
+        result = autograde(course)
+    assert "make room, and run the same command again" in result["log"]
+    assert "Traceback" not in result["log"] and points(course) == {}
+    assert autograde(course)["success"]
+
+
+def test_a_disk_that_becomes_full_is_a_line_for_each_and_no_more(course, monkeypatch):
+    hand_in(course, "ada", good(course))
+
+    def full(path, data):
+        raise OSError(28, "No space left on device", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        result = autograde(course)
+    assert "ipynb cannot be written: No space left" in result["log"]
+    assert "Traceback" not in result["log"]
+    assert points(course) == {"ada": [None, None, None]}
+    assert autograde(course)["success"]
+    assert points(course) == {"ada": [2.0, 4.0, None]}

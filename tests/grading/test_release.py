@@ -14,6 +14,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from autograder.course import files
 from autograder.grading import release
 from tests import tiny_course as tiny
 from tests.grading.releases import in_book, left_over, release_text
@@ -66,6 +67,12 @@ def test_a_release_in_the_exchange_stays_until_the_new_one_is_copied(
     api = NbGraderAPI(config=config)
     assert api.release_assignment(UNIT)["success"]
     out = tmp_path / "exchange" / "tiny" / "outbound"
+    shutil.rmtree(out / UNIT)
+    with monkeypatch.context() as patch:  # of a first one nothing is there, or all
+        patch.setattr(release.CourseRelease, "set_perms", _full)
+        assert not api.release_assignment(UNIT)["success"]
+    assert list(out.iterdir()) == []
+    assert api.release_assignment(UNIT)["success"]
     there = out / UNIT / f"{UNIT}.ipynb"
     text, new = there.read_text(), release_text(clone).replace("double", "twice")
     (clone / "release" / UNIT / f"{UNIT}.ipynb").write_text(new)
@@ -115,3 +122,17 @@ def test_feedback_of_one_student_stops_nobody_else_s(tmp_path, caplog):
     assert all(
         f"{name} has no feedback" in caplog.text for name in ("eve", "mal", "tom")
     )
+
+
+@pytest.mark.parametrize("method", ["generate_assignment", "generate_feedback"])
+def test_a_full_disk_is_told_before_anything_old_is_removed(clone, monkeypatch, method):
+    pages = clone / "autograded" / "ada" / UNIT
+    shutil.copytree(clone / "release" / UNIT, pages)
+    page = clone / "feedback" / "ada" / UNIT / f"{UNIT}.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("old")
+    monkeypatch.setattr(files, "_ROOM", 1 << 62)
+    told = run_nbgrader(clone, method, UNIT, force=True)
+    assert not told["success"] and "make room" in told["log"]
+    assert "Traceback" not in told["log"]
+    assert page.read_text() == "old" and release_text(clone)

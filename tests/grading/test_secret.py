@@ -1,7 +1,11 @@
 """The course's secret is made once, by whoever is first, for the course's eyes only."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
+from autograder.course.errors import CourseError
 from autograder.grading.secret import course_secret
 
 
@@ -22,6 +26,18 @@ def test_nobody_else_can_read_it(tmp_path):
     path = tmp_path / ".autograder" / "secret"
     assert path.stat().st_mode & 0o077 == 0
     assert list(path.parent.iterdir()) == [path], "nothing is left of its making"
+
+
+def test_half_a_secret_is_none(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(CourseError, match="No space left"):
+            course_secret(tmp_path)
+    assert list((tmp_path / ".autograder").iterdir()) == []
+    assert len(course_secret(tmp_path)) == 64
 
 
 def test_runs_that_begin_at_once_agree(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from autograder.grading.intake.terms import (
     Refused,
     Repair,
     SizeLimits,
+    Unreadable,
     listed,
 )
 
@@ -45,18 +46,21 @@ def take(
 ) -> Taken:
     """Read the regular files of a submission's folder.
 
-    Links, FIFOs, sockets, devices, unreadable or too large files and names that are
-    not plain text are left out and reported. Notebooks come first, so that no heap of
-    other files can crowd them out.
+    Links, FIFOs, sockets, devices and too large files are left out and reported.
+    Notebooks come first, so that no heap of other files can crowd them out. What a name
+    has that is not plain text (a mark for writing from the right, a letter in another
+    encoding) is "_" in it.
 
     Args:
         ignore: file name patterns to skip silently (``CourseDirectory.ignore``).
 
     Raises:
         Refused: the folder itself is a link, no folder, or unreadable.
+        Unreadable: something in it is closed to us.
     """
     left_out: dict[str, list[str]] = {}
-    paths = sorted(_walk(folder, limits, ignore, left_out), key=first)
+    names = _plainly(_walk(folder, limits, ignore, left_out), left_out)
+    paths = sorted(names, key=first)
     if len(paths) > limits.files:
         crowd = left_out.setdefault("are too many files", [])
         crowd += paths[limits.files :]
@@ -64,11 +68,23 @@ def take(
     room, spare = limits.total, limits.saved
     for path in paths[: limits.files]:
         try:
-            files[path], spent = _read(folder / path, limits, room, spare)
+            files[path], spent = _read(folder / names[path], limits, room, spare)
             room, spare = room - len(files[path].data), spare - spent
         except Refused as reason:
             left_out.setdefault(str(reason), []).append(path)
     return Taken(files, tuple(_left_out(left_out)))
+
+
+def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
+    """Each path by its name in plain text; of two of one name, the plain one counts."""
+    names: dict[str, str] = {}
+    for path in sorted(paths, key=lambda path: (not path.isprintable(), path)):
+        plain = "".join(c if c.isprintable() else "_" for c in path)
+        if plain in names:
+            left_out.setdefault("has a name that is not plain text", []).append(path)
+        else:
+            names[plain] = path
+    return names
 
 
 def _read(path: Path, limits: SizeLimits, room: int, spare: int) -> tuple[File, int]:
@@ -102,6 +118,8 @@ def _walk(
         here = waiting.pop()
         try:
             entries = _entries(folder / here)
+        except PermissionError as error:
+            raise Unreadable(folder / here, error) from None
         except OSError:
             if not here:
                 raise Refused("the submission's folder cannot be read") from None
@@ -135,8 +153,8 @@ def first(name: str) -> tuple[bool, str]:
 
 
 def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:
-    if not entry.name.isprintable() or len(path) > 1000:
-        return "has a name that is not plain text"
+    if len(path) > 1000:
+        return "has a path that is too long"
     if entry.is_symlink():
         return "is a link"
     if entry.is_dir(follow_symlinks=False):
@@ -149,9 +167,12 @@ def read_file(path: Path, most: int) -> File:
 
     Raises:
         Refused: what it is instead.
+        Unreadable: it is closed to us.
     """
     try:
         descriptor = os.open(path, _READ)
+    except PermissionError as error:
+        raise Unreadable(path, error) from None
     except OSError:
         raise Refused("cannot be read") from None
     with open(descriptor, "rb") as file:

@@ -5,10 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.errors import CourseError
 
 
 class Refused(Exception):
     """A submission cannot be graded. The text is the plain reason, for the student."""
+
+
+class Unreadable(CourseError):
+    """What was handed in is closed to this account: no fault of the student's."""
+
+    def __init__(self, path: Path, error: OSError):
+        super().__init__(f"{path}: {error.strerror}; see to its owner and its mode")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 
 from autograder.grading import intake
 from autograder.grading.intake import Refused, SizeLimits
+from autograder.grading.intake.terms import Unreadable
 
 
 def test_links_fifos_and_sockets_are_left_out_and_told(tmp_path):
@@ -67,20 +68,53 @@ def test_a_heap_of_files_crowds_no_notebook_out(tmp_path):
     assert "and 899 more (are too many files)" in taken.repairs[0].says
 
 
-def test_folders_too_deep_and_odd_names_are_left_out(tmp_path):
+def test_folders_too_deep_are_left_out(tmp_path):
     deep = tmp_path
     for _ in range(12):
         deep = deep / "d"
     deep.mkdir(parents=True)
     (deep / "file").touch()
-    (tmp_path / "line\nbreak").touch()
-    (tmp_path / os.fsdecode(b"bytes\xff")).touch()
     taken = intake.take(tmp_path)
     assert taken.files == {}
-    assert len(taken.repairs) == 2
+    assert "lies too deep" in taken.repairs[0].says
 
 
 def test_ignored_names_are_skipped_silently(tmp_path):
     (tmp_path / ".ipynb_checkpoints").mkdir()
     (tmp_path / ".ipynb_checkpoints" / "a.ipynb").touch()
     assert intake.take(tmp_path, ignore=[".ipynb_checkpoints"]) == intake.Taken({})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["\u200f02.ipynb", "02\u202f.ipynb", "0\n2.ipynb", os.fsdecode(b"\xff.ipynb")],
+)
+def test_a_notebook_is_taken_whatever_is_in_its_name(tmp_path, name):
+    """A mark before what is written from the right, macOS's narrow blank, Latin-1."""
+    (tmp_path / name).write_text("{}")
+    ((path, file),) = intake.take(tmp_path).files.items()
+    assert path.isprintable() and path.endswith(".ipynb") and file.data == b"{}"
+
+
+def test_of_two_names_that_look_the_same_the_plain_one_counts(tmp_path):
+    (tmp_path / "a_.txt").write_text("plain")
+    (tmp_path / "a\u200b.txt").write_text("odd")
+    taken = intake.take(tmp_path)
+    assert {path: file.data for path, file in taken.files.items()} == {
+        "a_.txt": b"plain"
+    }
+    assert "not plain text" in taken.repairs[0].says
+
+
+@pytest.mark.parametrize("call", ["open", "scandir"])
+def test_what_is_closed_to_the_grader_is_no_fault_of_the_student(
+    tmp_path, monkeypatch, call
+):
+    (tmp_path / "a.ipynb").write_text("{}")
+
+    def closed(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, call, closed)
+    with pytest.raises(Unreadable, match="Permission denied; see to its owner"):
+        intake.take(tmp_path)
