@@ -438,9 +438,9 @@ check("sequence_reversal/masked_loss", masked_loss)
 # ends its training somewhere between 69 and 91 % of right sequences (four seeds), and
 # the number jumps from step to step. With the cosine it ends at 99.7 to 100 % (twenty).
 #
-# **What to do.** Return the factor above as a Python float. The steps of a training are
-# `0 ... n - 1`, so the floor is reached one step after the last one, at `n`. It stays
-# there.
+# **What to do.** Return the factor above, as a number and not as a tensor. The steps of
+# a training are `0 ... n - 1`, so the floor is reached one step after the last one, at
+# `n`. It stays there.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -482,7 +482,7 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
         floor: the share that is left from step ``steps`` on.
 
     Returns:
-        A float between 0 and 1.
+        A number between 0 and 1.
     """
     ### BEGIN SOLUTION
     if step < warmup:

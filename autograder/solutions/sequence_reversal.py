@@ -94,7 +94,7 @@ def rate_factor(step: int, warmup: int, steps: int, floor: float = 0.02) -> floa
         floor: the share that is left from step ``steps`` on.
 
     Returns:
-        A float between 0 and 1.
+        A number between 0 and 1.
     """
     if step < warmup:
         return (step + 1) / warmup

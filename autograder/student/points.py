@@ -24,6 +24,10 @@ WEIGHTS = {
 }
 Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 _RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
+_LEARNING = (
+    *("gradient of ", "gradients recorded", "vectors that start "),
+    *("parameters that do not learn", "matrices that do not start "),
+)
 
 
 def earned(
@@ -87,7 +91,7 @@ def _shares(result: CaseResult) -> dict[str, float]:
 def _aspect(case: Case, name: str) -> str:
     if case.says or case.aspect not in _RESULTS:
         return case.aspect
-    if name.startswith(("gradient of ", "gradients recorded", "vectors that start ")):
+    if name.startswith(_LEARNING):
         return "learning"
     if name.endswith(" afterwards") or "second call" in name:
         return "calls"
@@ -95,4 +99,4 @@ def _aspect(case: Case, name: str) -> str:
         return "errors"
     if name.startswith("kind of "):  # a tensor for a float, say: the number is right
         return "calls"
-    return "mode" if name == "in training mode" else case.aspect
+    return "mode" if name.endswith("in training mode") else case.aspect

@@ -36,6 +36,16 @@ def test_gradients_that_are_recorded_for_nothing_leave_the_values():
     assert found == {"values": (6.0, 6.0), "learning": (0.0, 1.5)}
 
 
+def test_modes_and_frozen_parameters_leave_the_values():
+    expected = {"y": X, "its parts in training mode": torch.tensor(True)}
+    expected |= {"parameters that do not learn": "none"}
+    case = Case("c", "c", "", {}, expected)
+    wrong = {"its parts in training mode": torch.tensor(False)}
+    wrong |= {"parameters that do not learn": "bias"}
+    found = earned(Exercise("u/e", "E", 9.0, (case,)), [compare(case, expected | wrong)])
+    assert found == {"values": (6.0, 6.0), "mode": (0.0, 1.5), "learning": (0.0, 1.5)}
+
+
 def test_errors_that_are_asked_for_beside_values_count_for_themselves():
     case = Case("c", "c", "", {}, {"y": X, "error at the temperature 0": "ValueError"})
     seen = compare(case, {"y": X, "error at the temperature 0": "no error"})

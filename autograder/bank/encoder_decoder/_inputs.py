@@ -163,11 +163,11 @@ def stack_inputs(
 
 
 def token_ids(
-    draw: Draw, batch: int, length: int, vocab: int, pad_id: int
+    draw: Draw, batch: int, length: int, vocab: int, pad_id: int, padded: bool = True
 ) -> torch.Tensor:
-    """Ids of sentences with different numbers of padding at the end."""
+    """Ids of sentences, if ``padded`` with different numbers of padding at the end."""
     real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab  # anything but pad_id
-    return torch.where(keep_mask(draw, batch, length), real, pad_id)
+    return torch.where(keep_mask(draw, batch, length), real, pad_id) if padded else real
 
 
 def scattered_ids(

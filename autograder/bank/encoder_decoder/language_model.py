@@ -35,8 +35,8 @@ def _language_model_inputs(
     causal: bool,
     batch: int,
     length: int,
-    norm_first: bool = True,
-    activation: str = "gelu",
+    norm_first: bool | None = None,
+    activation: str | None = None,
     pad_id: int = 0,
     second: bool = False,
     max_len: int = 0,
@@ -51,12 +51,13 @@ def _language_model_inputs(
             "d_ff": d_ff,
             "causal": causal,
         }
-        if not norm_first:
-            options |= {"norm_first": False, "activation": activation}
+        options |= {} if norm_first is None else {"norm_first": norm_first}
+        options |= {} if activation is None else {"activation": activation}
         options |= {"pad_id": pad_id} if pad_id else {}
         options |= {"max_len": max_len} if max_len else {}
         shapes: Shapes = {"input.embedding.weight": (vocab, d_model)}
-        shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, norm_first)
+        final = norm_first is not False
+        shapes |= stack_shapes("encoder.", ENCODER, depth, d_model, d_ff, final)
         shapes |= linear_shapes("output", vocab, d_model)
         made = as_options(options) | small_weights(draw, shapes)
         made["ids"] = token_ids(draw, batch, length, vocab, pad_id)
@@ -106,9 +107,19 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="causal",
-            title="decoder-only: the left side is seen",
+            title="decoder-only: the left side is seen; pre-norm, ReLU",
             inputs=_language_model_inputs(
-                7, 4, 2, 1, 3, True, batch=2, length=6, second=True
+                7,
+                4,
+                2,
+                1,
+                3,
+                True,
+                batch=2,
+                length=6,
+                norm_first=True,
+                activation="relu",
+                second=True,
             ),
             hint="Which mask does the encoder get if the model is causal?",
         ),
@@ -132,9 +143,19 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="deep",
-            title="three layers, another pad_id",
+            title="three layers, pre-norm, GELU, another pad_id",
             inputs=_language_model_inputs(
-                11, 4, 2, 3, 6, False, batch=2, length=7, pad_id=3
+                11,
+                4,
+                2,
+                3,
+                6,
+                False,
+                batch=2,
+                length=7,
+                norm_first=True,
+                activation="gelu",
+                pad_id=3,
             ),
             hint="Does each argument arrive where it belongs?",
             hidden_only=True,
@@ -267,6 +288,18 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("dropout, norm_first, activation)", "dropout, False, activation)"),
             ])],
+        ),
+        Mutant(
+            name="post_norm_by_default",
+            says="Who says nothing about `norm_first` gets a post-norm model from you.",
+            asks="Which defaults does the first line of the class promise?",
+            ways=[Way(edits=[Edit("norm_first: bool = True", "norm_first: bool = False")])],
+        ),
+        Mutant(
+            name="relu_by_default",
+            says="Who says nothing about `activation` gets ReLU from you.",
+            asks="Which defaults does the first line of the class promise?",
+            ways=[Way(edits=[Edit('activation: str = "gelu"', 'activation: str = "relu"')])],
         ),
         Mutant(
             name="activation_ignored",

@@ -45,6 +45,7 @@ def _model_inputs(
     max_len: int = 0,
     positions: int = 0,
     scattered: bool = False,
+    padded: bool = True,
     moves: bool = False,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
@@ -70,8 +71,8 @@ def _model_inputs(
         made = as_options(options) | small_weights(draw, shapes)
         if not shared:  # what is rounded grows in layers and norms: small logits
             made["weights.output.weight"] /= 16
-        made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id)
-        made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id)
+        made["src"] = token_ids(draw, batch, ls, src_vocab, pad_id, padded)
+        made["tgt"] = token_ids(draw, batch, lt, tgt_vocab, pad_id, padded)
         if scattered:
             made["src"] = scattered_ids(draw, batch, ls, src_vocab, pad_id, first=False)
             made["tgt"] = scattered_ids(draw, batch, lt, tgt_vocab, pad_id, first=True)
@@ -143,7 +144,9 @@ EXERCISE = Specification(
         CaseKind(
             name="shared",
             title="one table for source, target and output",
-            inputs=_model_inputs(8, 8, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True),
+            inputs=_model_inputs(
+                8, 8, 6, 3, 1, 7, batch=2, ls=4, lt=5, shared=True, padded=False
+            ),
             hint="Shared means: the same parameter, not an equal one.",
         ),
         CaseKind(
@@ -166,7 +169,9 @@ EXERCISE = Specification(
         CaseKind(
             name="positions",
             title="positions of another kind than sinusoids",
-            inputs=_model_inputs(7, 8, 6, 2, 1, 5, batch=2, ls=5, lt=4, positions=7),
+            inputs=_model_inputs(
+                7, 8, 6, 2, 1, 5, batch=2, ls=5, lt=4, positions=7, padded=False
+            ),
             hint="Both embeddings add the positions that were given.",
         ),
         CaseKind(

@@ -130,13 +130,18 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="constant_rate",
-            says="The learning rate stays at its peak: nobody sets it.",
-            asks="Where does your loop use `rate_factor`?",
+            says="The learning rate stays at its peak in every step.",
+            asks="Where does the optimizer look up its rate, and what do you write "
+            "there?",
             ways=[
                 Way(edits=[Edit(_SET, "")]),
                 Way(name="optimizer_attribute", edits=[
                     Edit(_SET,
                          "optimizer.lr = peak * rate_factor(step, warmup, steps)"),
+                ]),
+                Way(name="optimizer_defaults", edits=[
+                    Edit(_SET,
+                         'optimizer.defaults["lr"] = peak * rate_factor(step, warmup, steps)'),
                 ]),
             ],
         ),

@@ -81,7 +81,7 @@ EXERCISE = Specification(
         CaseKind(
             name="says_pad",
             title="a model that says PAD and BOS before EOS",
-            inputs=_lines((3, 5, 1, 6), 9, 13, training=False, pads=True),
+            inputs=_lines((3, 2, 1, 6), 9, 13, training=False, pads=True),
             hint="Only EOS ends a row. Before it, PAD and BOS are tokens like any other.",
         ),
         CaseKind(
@@ -251,6 +251,15 @@ EXERCISE = Specification(
             says="You write one token more than `max_len`.",
             asks="Does BOS count among the `max_len` tokens?",
             ways=[Way(edits=[Edit("range(max_len)", "range(max_len + 1)")])],
+        ),
+        Mutant(
+            name="padding_ends",
+            says="You stop as soon as no row writes anything but PAD and EOS. A row "
+            "that writes PAD before its EOS goes on.",
+            asks="Which token alone ends a row?",
+            ways=[Way(edits=[
+                Edit("if done.all()", "if ((chosen == PAD) | (chosen == EOS)).all()"),
+            ])],
         ),
         Mutant(
             name="source_as_bound",

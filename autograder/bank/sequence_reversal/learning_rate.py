@@ -269,7 +269,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="tensor",
-            says="The number is right, but it comes as a tensor; a float is asked for.",
+            says="The number is right, but it comes as a tensor.",
             asks="Which method of a tensor with one number gives that number?",
             ways=[Way(source="""
                 def rate_factor(step, warmup, steps, floor=0.02):

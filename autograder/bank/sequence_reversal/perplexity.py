@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch.nn.functional as F
 
-from autograder.bank.sequence_reversal._inputs import padded
+from autograder.bank.sequence_reversal._inputs import PAD, padded
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -18,14 +18,24 @@ from autograder.oracle.specification import (
 )
 
 
-def _batches(lengths: tuple[tuple[int, ...], ...], vocabulary: int, sure: float = 3.0) -> Maker:
-    """Batches of rows with so many real labels; each batch is easier than the last."""
+def _batches(
+    lengths: tuple[tuple[int, ...], ...],
+    vocabulary: int,
+    sure: float = 3.0,
+    gaps: int = 0,
+) -> Maker:
+    """Batches of rows with so many real labels; each batch is easier than the last.
+
+    With ``gaps``, each that many places there is PAD between labels, too.
+    """
 
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {}
         for n, rows in enumerate(lengths):
             made_of = [draw.ids(1, vocabulary, length).tolist() for length in rows]
             labels = padded(made_of, width=2)
+            if gaps:
+                labels[:, 1::gaps] = PAD
             logits = draw.tensor(*labels.shape, vocabulary, scale=sure)
             easier = 1.5 * n * F.one_hot(labels, vocabulary).float()
             made |= {f"logits {n}": logits + easier, f"labels {n}": labels}
@@ -66,6 +76,12 @@ EXERCISE = Specification(
             inputs=_batches(((4, 2), (0, 0, 0), (3,)), 9),
             hint="A batch without a real label adds nothing, neither to the sum nor to "
             "the count.",
+        ),
+        CaseKind(
+            name="gaps",
+            title="two batches, PAD between labels, too",
+            inputs=_batches(((7, 5), (4, 8, 6)), 8, gaps=3),
+            hint="A label that is not PAD counts, wherever it stands.",
         ),
         CaseKind(
             name="unsure",
@@ -135,6 +151,36 @@ EXERCISE = Specification(
                 Edit("masked_loss(logits, labels)",
                      "F.cross_entropy(logits.flatten(0, 1), labels.flatten())"),
             ])],
+        ),
+        Mutant(
+            name="until_the_first_pad",
+            says="What stands behind a PAD does not count, though it is a real token.",
+            asks="Which labels does the docstring leave out?",
+            ways=[
+                Way(edits=[
+                    Edit("real = int((labels != PAD).sum())", """
+                        labels = labels.masked_fill((labels == PAD).cumsum(1) > 0, PAD)
+                        real = int((labels != PAD).sum())
+                        """),
+                    Edit(_ADDED, "total += float(masked_loss(logits, labels)) * real if real else 0.0"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="as_many_as_real",
+            says="In each row you took as many of the first places as it has real "
+            "tokens.",
+            asks="Which labels does the docstring leave out?",
+            ways=[Way(source="""
+                def perplexity(batches):
+                    total, count = 0.0, 0
+                    for logits, labels in batches:
+                        for scores, row in zip(logits, labels, strict=True):
+                            real = int((row != PAD).sum())
+                            total += float(F.cross_entropy(scores[:real], row[:real], reduction="sum"))
+                            count += real
+                    return total / count, math.exp(total / count)
+                """)],
         ),
         Mutant(
             name="divided_by_places",

@@ -54,14 +54,17 @@ EXERCISE = Specification(
             name="gaps",
             title="odd spaces between the words, and around them",
             inputs=_sentences(
-                5, 4, gaps=(" ", "   ", "\t", " \r ", "\f", "\u2003"), around=" "
+                *(5, 4),
+                gaps=(" ", "   ", "\t", " \r ", "\f", "\u2003"),
+                around=" ",
+                last="owl - 7",
             ),
             hint="White space is more than a single blank.",
         ),
         CaseKind(
             name="many",
             title="six sentences",
-            inputs=_sentences(2, 7, 5, 8, 3, 6, last="m² owl m2"),
+            inputs=_sentences(2, 7, 5, 8, 3, 6, last="m² owl - 7 m2"),
             hint="As above.",
             hidden_only=True,
         ),
@@ -162,6 +165,16 @@ EXERCISE = Specification(
                 Edit("for word in sentence.split():",
                      "for word in sentence.replace(',', '').replace('.', '').split():"),
             ])],
+        ),
+        Mutant(
+            name="signs_left_out",
+            says="Words without a letter, such as `7` or `-`, have no id.",
+            asks="What separates words here, and what makes no difference?",
+            ways=[
+                Way(edits=[
+                    Edit("sentence.split()", "(w for w in sentence.split() if any(map(str.isalpha, w)))"),
+                ]),
+            ],
         ),
         Mutant(
             name="characters",

@@ -27,7 +27,7 @@ def _tolerant(source: str) -> str:
 RULES = [
     Mutant(
         name="no_count",
-        says="Your test does not count the weights (rule 5).",
+        says="Your test takes a layer that has more or fewer weights than it should (rule 5).",
         asks="How could you notice a second cross-attention from outside?",
         ways=[Way(source=test(SHAPE, FUTURE, PAST, MEMORY, OTHERS))],
     ),

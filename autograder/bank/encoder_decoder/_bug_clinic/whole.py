@@ -50,9 +50,9 @@ WHOLE = [
     ),
     Mutant(
         name="even_push",
-        says="Your test refuses right pre-norm layers: it adds the same number to "
-        "all features, and a norm takes that away again.",
-        asks="What did LayerNorm make of `vector + 1` in section 2?",
+        says="Your test refuses right pre-norm layers, and takes right post-norm ones.",
+        asks="Does it add the same number to all features? What did LayerNorm make of "
+        "`vector + 1` in section 2?",
         ways=[Way(source=test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))],
     ),
     Mutant(

@@ -201,7 +201,11 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
     seen["names"] = ", ".join(names)
     replaced = [name for name, value in given.items() if state.get(name) is not value]
-    seen["entries of the given dict that were replaced"] = ", ".join(replaced) or "none"
+    seen["entries of the given dict that are others afterwards"] = (
+        ", ".join(replaced) or "none"
+    )
     written = [name for name in given if not torch.equal(given[name], numbers[name])]
-    seen["given tensors that hold other numbers"] = ", ".join(written) or "none"
+    seen["given tensors that hold other numbers afterwards"] = (
+        ", ".join(written) or "none"
+    )
     return seen | {"names of the given dict afterwards": ", ".join(state)}
