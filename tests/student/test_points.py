@@ -42,7 +42,9 @@ def test_modes_and_frozen_parameters_leave_the_values():
     case = Case("c", "c", "", {}, expected)
     wrong = {"its parts in training mode": torch.tensor(False)}
     wrong |= {"parameters that do not learn": "bias"}
-    found = earned(Exercise("u/e", "E", 9.0, (case,)), [compare(case, expected | wrong)])
+    found = earned(
+        Exercise("u/e", "E", 9.0, (case,)), [compare(case, expected | wrong)]
+    )
     assert found == {"values": (6.0, 6.0), "mode": (0.0, 1.5), "learning": (0.0, 1.5)}
 
 
