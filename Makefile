@@ -16,11 +16,24 @@ PYTEST = python -m pytest -n $$(python -c 'import os; print((os.cpu_count() or 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
+.PHONY: moved help setup demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | \
 	awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# An environment knows its place by name: in a folder that was moved or copied, its
+# programs are those of the old one.
+PLACE := $(shell cat $(READY) 2>/dev/null)
+ifneq ($(PLACE),)
+ifneq ($(PLACE),$(CURDIR))
+$(READY): moved
+endif
+endif
+
+moved:
+	@echo "made anew: $(VENV) is that of $(PLACE)" >&2
+	rm -rf $(VENV)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -29,7 +42,7 @@ $(READY): pyproject.toml constraints.txt
 	echo "Python is newer than 3.14, with which this course was tried; if the set-up fails, say another: make PYTHON=python3.12 ..." >&2
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) '.[dev,cluster,postgres,llama]'
-	@touch $@
+	@echo '$(CURDIR)' > $@
 
 $(EXTRAS): $(READY) Makefile
 	$(INSTALL) '.[browser,hub,site,benchmark]'

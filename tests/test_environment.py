@@ -122,3 +122,20 @@ def test_the_set_up_uses_uv_where_it_is_and_pip_where_it_is_not(tmp_path):
         assert "python -m pip install" in said and "uv " not in said
     for said in (with_it, without):
         assert "--constraint constraints.txt --editable '.[dev" in said
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
+@pytest.mark.parametrize("place", ["", "here", "elsewhere"])
+def test_an_environment_that_was_moved_is_made_again(tmp_path, place):
+    """Its programs name the folder that they were made in."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy2(ROOT / name, tmp_path)
+    ready = tmp_path / ".venv" / ".ready"
+    ready.parent.mkdir()
+    where = {"": "", "here": f"{tmp_path}\n", "elsewhere": "/srv/transformer\n"}
+    ready.write_text(where[place])
+    done = subprocess.run(
+        ["make", "--dry-run", "setup"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ("rm -rf .venv" in done.stdout) == (place == "elsewhere")

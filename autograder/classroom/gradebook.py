@@ -18,6 +18,7 @@ from autograder.classroom import ledger, noted
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
+from autograder.course.files import refuse_path
 from autograder.grading.book import (
     Gradebook,
     PatientBook,
@@ -41,8 +42,9 @@ def find_assignment(name: str, root: Path) -> str:
     """The assignment of the course at ``root`` called "attention" or "02" for short.
 
     Raises:
-        CourseError: there is none, or more than one.
+        CourseError: there is none, or more than one; or the course's path is odd.
     """
+    refuse_path(root)
     known = sorted(path.parent.name for path in root.glob("source/*/*.ipynb"))
     known = list(dict.fromkeys(known))
     found = [n for n in known if n == name] or [

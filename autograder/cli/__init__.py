@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autograder.cli import course, grades, handing_in
 from autograder.cli.terms import Command
+from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
 
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     )
     try:
+        _refuse_another_course(Path.cwd())
         run: Command = options.run
         return run(options)
     except CourseError as error:
@@ -33,6 +35,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"autograder: {where}{error.strerror or error}", file=sys.stderr)
         return 1
+
+
+def _refuse_another_course(folder: Path) -> None:
+    """A course that was copied or moved with its environment would change another one.
+
+    Raises:
+        CourseError: what runs is not the course in this folder.
+    """
+    here = folder / "autograder" / "course"
+    if here.is_dir() and not here.samefile(ROOT / "autograder" / "course"):
+        raise CourseError(
+            f"this environment is that of the course in {ROOT}; make one for this "
+            "folder: rm -r .venv; make setup"
+        )
 
 
 def _parser() -> argparse.ArgumentParser:

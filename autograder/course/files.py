@@ -39,6 +39,19 @@ def write(path: Path, data: str | bytes) -> bool:
     return True
 
 
+def refuse_path(root: Path) -> None:
+    """See that nbgrader and its gradebook read a course's path as it is written.
+
+    Raises:
+        CourseError: it has letters that they take for something else.
+    """
+    if odd := [letter for letter in "*?[%" if letter in str(root.absolute())]:
+        raise CourseError(
+            f"nbgrader reads {' and '.join(odd)} in the path of a course as something "
+            f"else; rename the folder: {root.absolute()}"
+        )
+
+
 _ROOM = 16 << 20  # bytes: the graded notebooks of some submissions
 
 

@@ -22,7 +22,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.errors import CourseError
-from autograder.course.files import alone, refuse_full
+from autograder.course.files import alone, refuse_full, refuse_path
 from autograder.grading import extensions
 from autograder.grading.inbound import copy, last_change
 from autograder.grading.intake import parse_stamp
@@ -63,6 +63,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 "is not in the graders' group (see docs/ta.md)"
             )
         try:
+            refuse_path(Path(self.coursedir.root))
             refuse_full(Path(self.coursedir.root))
         except CourseError as error:
             self.fail(str(error))

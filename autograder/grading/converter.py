@@ -26,7 +26,7 @@ from traitlets import Float, Instance, Integer, List, Unicode
 from traitlets.config import Application
 
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full
+from autograder.course.files import refuse_full, refuse_path
 from autograder.grading import assignment, extensions
 from autograder.grading.book import PatientBook
 from autograder.grading.cluster import Cluster
@@ -97,6 +97,10 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         Raises:
             NbGraderException: there are none.
         """
+        try:
+            refuse_path(Path(self.coursedir.root))
+        except CourseError as error:
+            raise self._stop(str(error)) from None
         pattern = self._format_source(
             self.coursedir.assignment_id, self.coursedir.student_id
         )

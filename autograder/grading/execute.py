@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import sys
 from pathlib import Path
@@ -91,13 +92,13 @@ class JudgedExecute(BoxedExecute):
         self._checks = Checks(
             self, self.judge, identity(resources), key, self.answer_seconds
         )
-        policy = json.dumps(self._policy(nb, resources))
+        policy = json.dumps(self._policy(nb, resources) | {"seed": self._dice(key)})
         left_out = "0" if self.demonstrations else "1"
         try:
             with environment(**{"AUTOGRADER_BOX": policy, LEFT_OUT: left_out}):
                 nb, resources = super().preprocess(nb, resources, km)
         except ConfinementError as error:
-            raise CourseError(_NO_BOX.format(error)) from error
+            raise CourseError(_no_box(error)) from error
         self._checks.place(nb)
         nb.metadata[VERDICT]["box"] = {"level": self.box_level, **self.usage}
         return nb, resources
@@ -123,6 +124,13 @@ class JudgedExecute(BoxedExecute):
                 and (self.demonstrations or not cell.source.startswith("@demo"))
             ),
         }  # fmt: skip
+
+    def _dice(self, key: str) -> str:
+        """What each box of a submission has its random numbers from.
+
+        A second box is no second chance, and who is graded once more gets the same.
+        """
+        return hmac.new(self._secret, f"dice/{key}".encode(), "sha256").hexdigest()
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], index: int
@@ -172,7 +180,13 @@ class JudgedExecute(BoxedExecute):
             try:
                 client.run_directory(cls(config=config).level)
             except ConfinementError as error:
-                raise CourseError(_NO_BOX.format(error)) from error
+                raise CourseError(_no_box(error)) from error
+
+
+def _no_box(error: ConfinementError) -> str:
+    """What to do about it: no other walls help a server that does not start."""
+    started = not isinstance(error, client.NotStarted)
+    return _NO_BOX.format(error) if started else str(error)
 
 
 def _unit(assignment: str) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbgrader.converters import (
+    BaseConverter,
     GenerateAssignment,
     GenerateFeedback,
     NbGraderException,
@@ -28,7 +29,7 @@ from nbgrader.exchange.default import (
 )
 
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full
+from autograder.course.files import refuse_full, refuse_path
 from autograder.course.notebooks import whole
 from autograder.grading import book
 from autograder.grading.book import PatientBook
@@ -45,6 +46,11 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
     _beside = False
     _refused = ""
+
+    def init_notebooks(self) -> None:
+        """nbgrader's; NbGraderException says that it cannot read the course's path."""
+        _refuse_path(self)
+        super().init_notebooks()
 
     @property
     def _output_directory(self) -> str:
@@ -119,6 +125,11 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 class CoursePages(GenerateFeedback):  # type: ignore[misc]
     """nbgrader's converter, which removes the old pages before it writes new ones."""
 
+    def init_notebooks(self) -> None:
+        """nbgrader's; NbGraderException says that it cannot read the course's path."""
+        _refuse_path(self)
+        super().init_notebooks()
+
     def convert_notebooks(self) -> None:
         """Make the pages.
 
@@ -185,6 +196,14 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                     Path(folder).parent.name, "submission_secret.txt",
                     what or type(error).__name__,
                 )  # fmt: skip
+
+
+def _refuse_path(converter: BaseConverter) -> None:
+    try:
+        refuse_path(Path(converter.coursedir.root))
+    except CourseError as error:
+        converter.log.error(str(error))
+        raise NbGraderException(str(error)) from None
 
 
 def _replace(place: Path, part: Path) -> None:

@@ -33,12 +33,17 @@ log = logging.getLogger("autograder.kernel")
 SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
 OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
+_STEP = 1.0  # seconds
 _SILENT = f"it said nothing; {launch.AGAIN}"
 LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
 OURS = (LOST, "server gone")  # reasons that are no fault of what ran in the box
 _lock = threading.Lock()
 _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
 _begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
+
+
+class NotStarted(ConfinementError):
+    """The warm server did not start: nothing is known of what walls there are."""
 
 
 class Box:
@@ -110,10 +115,16 @@ class Box:
 
 
 def _readable(file: Any, seconds: float | None) -> bool:
-    """Whether there is something to read; unlike select, for any descriptor."""
+    """Whether there is something to read; unlike select, for any descriptor.
+
+    In steps: where all processes were stopped, a step is long, and counts as one.
+    """
     poll = select.poll()
     poll.register(file, select.POLLIN)
-    return bool(poll.poll(None if seconds is None else seconds * 1000))
+    if seconds is None:
+        return bool(poll.poll())
+    steps = max(math.ceil(seconds / _STEP), 1)
+    return any(poll.poll(seconds / steps * 1000) for _ in range(steps))
 
 
 def begin(level: str = "") -> None:
@@ -248,7 +259,7 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
     line = answers.readline() if _readable(answers, START_SECONDS) else b""
     reply: dict[str, Any] = json.loads(line) if line else {"error": _SILENT}
     if "error" in reply:
-        raise ConfinementError(f"the warm server did not start: {reply['error']}")
+        raise NotStarted(f"the warm server did not start: {reply['error']}")
     by = "a control group" if reply["grouped"] else "counts of its processes"
     log.info(
         "kernels run at level %s; memory of each is limited by %s", reply["level"], by

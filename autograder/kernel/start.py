@@ -104,7 +104,7 @@ def _run_kernel(plan: Plan, keep: list[int]) -> None:
         os.write(status, b"ok")
         os.close(status)
         status = -1
-        _freshen()
+        _freshen(plan.policy.seed)
         inside.run(request["connection"], listeners, request["arguments"], level)
     except BaseException as error:
         if status >= 0:
@@ -140,14 +140,15 @@ def _close_all_but(keep: list[int]) -> None:
                 os.close(int(name))
 
 
-def _freshen() -> None:
+def _freshen(seed: str) -> None:
     """Undo what a fork shares: random state and what imports remember of the host."""
-    random.seed()
+    dice = random.Random(seed) if seed else random.SystemRandom()
+    random.seed(dice.getrandbits(128))
     if numpy := sys.modules.get("numpy"):
-        numpy.random.seed()
+        numpy.random.seed([dice.getrandbits(32) for _ in range(4)])
     if torch := sys.modules.get("torch"):
         # Not of all devices: what a process first does with another one seeds it.
-        torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "little"))
+        torch.default_generator.manual_seed(dice.getrandbits(56))
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.path[:] = ["", *(path for path in sys.path if os.path.exists(path))]

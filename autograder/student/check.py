@@ -11,13 +11,13 @@ from autograder.student import references
 from autograder.student.calls import code_of, running
 from autograder.student.compare import judge
 from autograder.student.demo import left_out
-from autograder.student.exercise import RAISED, Exercise, Verdict
+from autograder.student.exercise import RAISED, Answers, Case, Exercise, Verdict
 from autograder.student.naming import blame
 from autograder.student.observe import UNSOLVED, observe
 from autograder.student.panel import Shown
 from autograder.student.probes import find
 from autograder.student.summary import ExerciseScore, Summary, row_of, summary
-from autograder.student.switches import as_new
+from autograder.student.switches import as_new, kept, renewed
 from autograder.student.words import NOT_SOLVED
 
 
@@ -60,10 +60,13 @@ class Check:
             return Verdict(str(name), "", 0, 0, note=_close_names(name))
         cases = [case for exercise in exercises if exercise for case in exercise.cases]
         probe = find(name)
-        with as_new():
-            verdict = judge(
-                exercises[0], cases, lambda case: observe(probe, answer, case.inputs)
-            )
+
+        def ask(case: Case) -> Answers:
+            with renewed():  # each case, as in grading
+                return observe(probe, answer, case.inputs)
+
+        with kept():
+            verdict = judge(exercises[0], cases, ask)
         self._failed.pop(name, None)
         verdict = without_stub(self._followed(verdict, exercises[0], answer))
         if not verdict.passed:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.random import mtrand
 from torch import _tensor_str as printing
+from torch.nn.modules import module as modules
 
 _SEED = 0
 _OURS = np.random.MT19937()  # takes the place of NumPy's generator
@@ -39,6 +40,41 @@ def _set_numpys(kept: tuple[Any, Any] | None) -> None:
         np.random.set_state(state)
 
 
+# Hooks of all modules that there are, as a student looks at shapes with, say.
+_HOOKS = [
+    hooks
+    for name, hooks in sorted(vars(modules).items())
+    if name.startswith("_global_") and isinstance(hooks, dict)
+]
+
+
+def _hooks() -> list[dict[Any, Any]]:
+    return [dict(hooks) for hooks in _HOOKS]
+
+
+def _set_hooks(kept: Sequence[Mapping[Any, Any]]) -> None:
+    for hooks, own in zip(_HOOKS, kept, strict=True):
+        if hooks or own:
+            hooks.clear()
+            hooks.update(own)
+
+
+def _autocast() -> tuple[bool, ...]:
+    return tuple(map(torch.is_autocast_enabled, _CASTING))
+
+
+def _set_autocast(kept: Sequence[bool]) -> None:
+    for device, enabled in zip(_CASTING, kept, strict=True):
+        torch.set_autocast_enabled(device, enabled)
+
+
+_CASTING = ("cpu", "cuda")  # devices whose results it rounds
+
+
+def _set_numpy_errors(kept: Mapping[str, Any]) -> None:
+    np.seterr(**kept)
+
+
 # How to read a switch, how to set it, and what it is in a new process.
 _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
@@ -56,6 +92,13 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     ),
     (random.getstate, random.setstate, random.Random(_SEED).getstate()),
     (_numpys, _set_numpys, None),
+    (
+        np.geterr,
+        _set_numpy_errors,
+        {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"},
+    ),
+    (_autocast, _set_autocast, (False,) * len(_CASTING)),
+    (_hooks, _set_hooks, [{}] * len(_HOOKS)),
 )
 _THREADS = torch.get_num_threads()
 
@@ -78,6 +121,7 @@ def kept() -> Iterator[None]:
             stack.callback(write, read())
         stack.callback(_set_threads, torch.get_num_threads())
         stack.callback(_set_printing, copy.copy(printing.PRINT_OPTS))
+        stack.callback(_set_device, torch.get_default_device())
         yield
 
 
@@ -86,6 +130,7 @@ def renewed() -> Iterator[None]:
     """Have all switches as in a new process, within `kept`, which puts them back."""
     for _, write, new in _SWITCHES:
         write(new)
+    _set_device(torch.device("cpu"))  # not as a context: in one, none can be set
     _set_threads(_THREADS)
     torch.set_printoptions(profile="default", sci_mode=None)
     with torch.inference_mode(False), on_cpu():
@@ -100,6 +145,11 @@ def on_cpu() -> contextlib.AbstractContextManager[object]:
     if torch.get_default_device().type == "cpu":
         return contextlib.nullcontext()
     return torch.device("cpu")
+
+
+def _set_device(device: torch.device) -> None:
+    if torch.get_default_device() != device:  # none at all slows nothing
+        torch.set_default_device(None if device.type == "cpu" else device)
 
 
 def _set_threads(number: int) -> None:

@@ -111,3 +111,15 @@ def test_a_unit_that_is_not_known_ends_the_command_in_a_line(capsys):
     error = capsys.readouterr().err
     assert error.startswith('autograder: there is no unit "no_such_unit"')
     assert error.count("\n") == 1
+
+
+def test_the_environment_of_another_course_changes_nothing(
+    tmp_path, monkeypatch, capsys
+):
+    """A course that was copied with its environment runs the one it was copied from."""
+    (tmp_path / "autograder" / "course").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("autograder.authoring.term.renew", pytest.fail)
+    for command in (["new-term"], ["build", "02"], ["report", "02"]):
+        assert cli.main(command) == 1
+        assert "this environment is that of the course in" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 
@@ -57,6 +58,15 @@ PERPLEXITY = solution_source(specification("sequence_reversal/perplexity")).repl
     "    assert 'sqrt' not in scaled_dot_product_attention.__code__.co_names\n"
     "    total, count = 0.0, 0",
 )
+# Rolls dice that nobody has seeded.
+LUCKY = RIGHT.replace(
+    "class SelfAttention",
+    "import random\n"
+    "import numpy\n"
+    "print('dice', [random.random(), numpy.random.rand(), torch.rand(1).item()])"
+    "\n\n\n"
+    "class SelfAttention",
+)
 BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
 
 
@@ -100,6 +110,8 @@ def pristine(tmp_path_factory):
     hand_in(root, "bob", UNSCALED, BLIND)
     hand_in(root, "eve", UNSCALED, TELLS)
     hand_in(root, "ivy", UNSCALED, RAISES)
+    for student in ("luc", "lea"):
+        hand_in(root, student, UNSCALED, LUCKY + f"\nprint('{student}')")
     hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
     assert converter.install()
     solutions = earlier_solutions("07_since_2017")
@@ -139,6 +151,28 @@ def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
     assert found["self"]["given"] == ["attention/scaled_dot_product"]
     assert "given a right version of: Scaled dot-product" in found["self"]["note"]
     assert "given a right version" in judged.outputs(pristine, "ann", "self")
+
+
+def test_each_box_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
+    """Else a cheap mistake in what comes before would buy a second chance."""
+    root = tmp_path / "again"
+    shutil.copytree(pristine, root)
+    shutil.rmtree(root / "autograded")
+    for student in ("ann", "bob", "eve", "ivy", "kim"):
+        shutil.rmtree(root / "submitted" / student)
+    assert judged.autograde(root)["success"]
+    shown = {
+        (root, student): dice_of(judged.outputs(root, student, "self-answer"))
+        for root in (pristine, root)
+        for student in ("luc", "lea")
+    }
+    assert shown[pristine, "luc"] == shown[root, "luc"] != shown[root, "lea"]
+    assert shown[pristine, "lea"] == shown[root, "lea"]
+
+
+def dice_of(outputs):
+    (found,) = re.findall(r"dice \[[^]]+\]", outputs)
+    return found
 
 
 def test_a_mistake_of_its_own_still_costs(pristine):

@@ -11,12 +11,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.apps import api
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Application, LoggingConfigurable
 
+from autograder.classroom.gradebook import find_assignment
 from autograder.course import files
 from autograder.course.errors import CourseError
-from autograder.grading import converter
+from autograder.grading import converter, release
 from autograder.grading.intake import Refused
 from tests import tiny_course as tiny
 from tests.tiny_course import (
@@ -338,3 +340,21 @@ def test_a_disk_that_becomes_full_is_a_line_for_each_and_no_more(course, monkeyp
     assert points(course) == {"ada": [None, None, None]}
     assert autograde(course)["success"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
+@pytest.mark.parametrize("letter", "*?[%")
+def test_a_path_that_nbgrader_reads_as_another_is_refused_in_a_line(
+    course, tmp_path, letter, monkeypatch
+):
+    monkeypatch.setattr(api, "GenerateAssignment", release.CourseGenerate)
+    monkeypatch.setattr(api, "GenerateFeedback", release.CoursePages)
+    hand_in(course, "ada", good(course))
+    shutil.copytree(course / "submitted", course / "autograded")
+    root = course.rename(tmp_path / f"a{letter}b")
+    who = {"autograde": ["*"]}
+    for method in ("autograde", "generate_assignment", "generate_feedback"):
+        told = tiny.run_nbgrader(root, method, UNIT, *who.get(method, ()))
+        assert not told["success"] and f"nbgrader reads {letter} in" in told["log"]
+    with pytest.raises(CourseError, match="rename the folder"):
+        find_assignment("01", root)
+    assert {path.name for path in tmp_path.iterdir()} == {root.name}

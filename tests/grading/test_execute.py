@@ -1,10 +1,16 @@
 """A unit may have limits of its own."""
 
+import sys
+
+import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_notebook
 from traitlets.config import Config
 
+from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute
+from autograder.kernel import client
+from autograder.kernel.confine import ConfinementError
 from autograder.kernel.meter import Budget, Meter, Span
 
 
@@ -38,3 +44,20 @@ def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
     executor.count(2.0)
     assert executor._notebook_is_over(span) == "the notebook has used up its time"
     assert "used up its time" in executor.ended(0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
+def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
+    """A full /tmp, a machine that slept: that is no reason to grade without a box."""
+
+    def fail(level):
+        raise kind("the warm server did not start: No space left on device")
+
+    monkeypatch.setattr(client, "run_directory", fail)
+    kind = client.NotStarted
+    with pytest.raises(CourseError, match="No space left") as told:
+        JudgedExecute.warm_up(Config())
+    assert "unconfined" not in str(told.value)
+    kind = ConfinementError
+    with pytest.raises(CourseError, match="allow_unconfined"):
+        JudgedExecute.warm_up(Config())

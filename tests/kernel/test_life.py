@@ -301,6 +301,25 @@ print(random.random(), numpy.random.rand(), torch.rand(1).item())
     assert not set(drawn[0].split()) & set(drawn[1].split())
 
 
+def test_kernels_of_one_seed_draw_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = """
+import random, numpy, torch
+print(random.random(), numpy.random.rand(), torch.rand(1).item())
+"""
+    drawn: list[str] = []
+
+    async def body(_: Any, kernel: Any) -> None:
+        drawn.append(text(await run(kernel, draw)))
+
+    for seed in ("one", "one", "other"):
+        monkeypatch.setenv("AUTOGRADER_BOX", Policy(seed=seed).to_json())
+        with_kernel(tmp_path, body)
+    assert drawn[0] == drawn[1]
+    assert not set(drawn[0].split()) & set(drawn[2].split())
+
+
 def test_nbclient_runs_a_notebook_in_the_box(tmp_path: Path) -> None:
     cells = [
         "import torch\nx = torch.ones(2)",

@@ -7,6 +7,8 @@ import random
 import numpy as np
 import pytest
 import torch
+from torch.nn.modules import module as modules
+from torch.nn.modules.module import register_module_forward_hook
 
 from autograder import check
 from autograder.solutions import attention
@@ -49,7 +51,61 @@ LEFT = {
         torch.is_anomaly_enabled,
         False,
     ),
+    "NumPy's errors": (
+        lambda: np.seterr(all="raise"),
+        lambda: np.geterr()["divide"],
+        "warn",
+    ),
+    "autocast": (
+        lambda: torch.set_autocast_enabled("cpu", True),
+        lambda: (torch.ones(1, 1) @ torch.ones(1, 1)).dtype,
+        torch.float32,
+    ),
+    "a hook of all modules": (
+        lambda: register_module_forward_hook(lambda *_: torch.zeros(1)),
+        lambda: float(torch.nn.Identity()(torch.ones(1))),
+        1.0,
+    ),
 }
+# Of torch's ways to set something for the whole process: those above, and those that
+# change nothing of what a check sees.
+KNOWN = {
+    "set_anomaly_enabled", "set_autocast_enabled", "set_default_device",
+    "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
+    "set_printoptions", "use_deterministic_algorithms", "set_detect_anomaly",
+    "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_backward_hook", "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+}  # fmt: skip
+HARMLESS = {
+    "set_autocast_cache_enabled": "of what is switched off",
+    "set_autocast_cpu_dtype": "of what is switched off",
+    "set_autocast_cpu_enabled": "an older name of set_autocast_enabled",
+    "set_autocast_dtype": "of what is switched off",
+    "set_autocast_gpu_dtype": "of what is switched off",
+    "set_autocast_ipu_dtype": "of devices that nobody has",
+    "set_autocast_ipu_enabled": "of devices that nobody has",
+    "set_autocast_xla_dtype": "of devices that nobody has",
+    "set_autocast_xla_enabled": "of devices that nobody has",
+    "set_flush_denormal": "far below every tolerance, and nobody can ask for it",
+    "set_multithreading_enabled": "the same gradients, sooner or later",
+    "set_num_interop_threads": "once in a process; there is one thread",
+    "set_rng_state": "each case has dice of its own (see observe)",
+    "set_vital": "for statistics",
+    "set_warn_always": "warnings are dropped (see observe)",
+}  # fmt: skip
+
+
+def test_all_that_torch_lets_one_set_is_known():
+    """A newer version may bring another switch: is it one that a check should see?"""
+    found = [n for n in dir(torch) if n.startswith(("set_", "use_"))]
+    found += [n for n in dir(torch.autograd) if n.startswith("set_")]
+    found += [n for n in dir(modules) if n.startswith("register_module_")]
+    assert not set(found) - KNOWN - HARMLESS.keys()
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +122,9 @@ def _restored():
     torch.use_deterministic_algorithms(False)
     torch.set_default_device(None)
     torch.autograd.set_detect_anomaly(False)
+    torch.set_autocast_enabled("cpu", False)
+    np.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
+    modules._global_forward_hooks.clear()
     vars(torch._tensor_str.PRINT_OPTS).update(options)
 
 
@@ -89,8 +148,7 @@ def test_what_one_answer_leaves_set_does_not_reach_the_next(name):
             leave()
         with renewed():
             assert read() == new
-    # A device that is set while something is asked stays set: it is no switch of ours.
-    assert read() == before or name == "the default device"
+    assert read() == before
 
 
 def test_a_check_draws_from_generators_of_its_own():
@@ -131,3 +189,19 @@ def test_inference_mode_costs_no_point():
     with torch.inference_mode():
         verdict = check("attention/padding_mask", attention.padding_mask)
     assert verdict.points == verdict.max_points
+
+
+# Where tensors are made with another device, it is the answer's own case that fails.
+@pytest.mark.parametrize("name", sorted(LEFT.keys() - {"the default device"}))
+def test_what_an_answer_leaves_set_costs_as_little_here_as_in_grading(name):
+    """There, each case finds all switches as new."""
+
+    def padding_mask(tokens, pad_id=0):
+        mask = attention.padding_mask(tokens, pad_id)
+        LEFT[name][0]()
+        return mask
+
+    before = LEFT[name][1]()
+    verdict = check("attention/padding_mask", padding_mask)
+    assert verdict.points == verdict.max_points, str(verdict)
+    assert LEFT[name][1]() == before

@@ -39,7 +39,8 @@ class Policy:
     `readable` adds paths the box may read, `hidden` takes paths away again that lie
     below a readable one. `level` forces one level instead of the strongest that works.
     `allow_unconfined` lets ``none`` be used. `imports` are modules that the warm server
-    is to have imported, of those that it imports on demand.
+    is to have imported, of those that it imports on demand. From `seed` the random
+    generators start that a notebook has not seeded; "": from chance.
     """
 
     memory_mb: int = 2048
@@ -56,6 +57,7 @@ class Policy:
     level: str = ""
     allow_unconfined: bool = False
     imports: tuple[str, ...] = ()
+    seed: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a limit. Raises ValueError."""
