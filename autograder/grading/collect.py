@@ -40,6 +40,14 @@ class HandedIn:
     path: Path
     time: datetime.datetime
 
+    @property
+    def whole(self) -> bool:
+        """Whether `nbgrader submit` came to its end: it writes the time last."""
+        try:
+            return (self.path / "timestamp.txt").lstat().st_size > 0
+        except OSError:
+            return False
+
 
 class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     """nbgrader's ``collect`` for a class that is not trusted.
@@ -79,7 +87,14 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         for student, paths in by_student.items():
             if all_ := list(self._handed_in(student, paths)):
                 own = due + extra.get(student, datetime.timedelta()) if due else None
-                self.src_records.append(_latest(all_, own))
+                found = _latest(all_, own)
+                self.src_records.append(found)
+                if found.whole and not max(all_, key=lambda one: one.time).whole:
+                    self.log.warning(
+                        "%s: the last hand-in was cut off, by a full disk say; the one "
+                        "before it counts",
+                        student,
+                    )
 
     def _due(self) -> datetime.datetime | None:
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
@@ -246,9 +261,10 @@ def put_back(folders: str) -> Iterator[Path]:
 
 
 def _latest(all_: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
-    """The last submission in time, else the last one."""
+    """The last submission in time, else the last one; of whole ones, if there are."""
     in_time = [one for one in all_ if due is None or one.time <= due]
-    return max(in_time or all_, key=lambda one: one.time)
+    whole = [one for one in in_time or all_ if one.whole]
+    return max(whole or in_time or all_, key=lambda one: one.time)
 
 
 def _name(uid: int) -> str:

@@ -367,3 +367,20 @@ def test_without_an_exchange_it_says_what_is_missing(exchange):
     exchange.inbound.rmdir()
     with pytest.raises(ExchangeError, match="nothing was released yet"):
         exchange.collect()
+
+
+@pytest.mark.parametrize("stamp", [None, ""])
+def test_what_was_cut_off_while_it_was_handed_in_replaces_nothing_whole(
+    exchange, stamp
+):
+    """On a full disk of the exchange, `nbgrader submit` ends before the stamp."""
+    exchange.submit("ada", "whole")
+    for student in ("ada", "bob"):
+        folder = exchange.submit(student, "who")
+        (folder / "timestamp.txt").unlink()
+        if stamp is not None:
+            (folder / "timestamp.txt").write_text(stamp)
+    exchange.collect()
+    assert exchange.text("ada") == "whole" and exchange.text("bob") == "who"
+    assert "ada: the last hand-in was cut off" in exchange.told
+    assert "bob: the last" not in exchange.told
