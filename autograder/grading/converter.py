@@ -109,7 +109,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         excluded = self.coursedir.student_id_exclude.split(",")
         found = sorted(glob.glob(pattern))
         folders = {self._student(path): path for path in found}
-        self._odd = [student for student in folders if not student.isprintable()]
+        # The last three, nbgrader would take for a pattern when it makes a page.
+        self._odd = [s for s in folders if not s.isprintable() or {*s} & {*"*?["}]
         self._folders = {
             student: Path(path)
             for student, path in folders.items()

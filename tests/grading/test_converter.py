@@ -300,11 +300,11 @@ def test_a_course_below_an_odd_name_is_graded(tmp_path, blank):
 
 
 def test_a_folder_that_no_student_can_have_needs_a_person(course):
-    for student in ("ada", "ada\u200f", "bo\nb"):
+    for student in ("ada", "ada\u200f", "bo\nb", "b[o]b"):
         hand_in(course, student, good(course))
     result = autograde(course)
     assert not result["success"]
-    for odd in (r"'ada\u200f'", r"'bo\nb'"):
+    for odd in (r"'ada\u200f'", r"'bo\nb'", "'b[o]b'"):
         assert f"Needs a person: {odd}: undecided: no name that" in result["log"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
 
