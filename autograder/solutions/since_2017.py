@@ -407,7 +407,7 @@ def clip_gradients(parameters: Iterable[nn.Parameter], max_norm: float) -> float
         The length before.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+    norm = torch.tensor([gradient.norm() for gradient in gradients]).norm().item()
     if norm > max_norm:
         for gradient in gradients:
             gradient.mul_(max_norm / norm)

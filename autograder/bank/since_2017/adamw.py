@@ -21,7 +21,7 @@ from autograder.oracle.specification import (
 def _training(
     steps: int, rows: int, columns: int, size: int, *,
     betas: tuple[float, float] | None = None, rates: bool = False, idle: bool = False,
-    scale: float = 1.0, burst: int = 0, **more: float,
+    scale: float = 1.0, burst: int = 0, still: int = 0, **more: float,
 ) -> Maker:  # fmt: skip
     def inputs(draw: Draw) -> Inputs:
         made = options(**more) | {
@@ -33,6 +33,8 @@ def _training(
         # One number whose gradient is zero at first and at last, and one with a small one.
         made["gradient of vector"][[0, -1], 0] = 0.0
         made["gradient of vector"][:, 1] = 1 / 64
+        if still:  # a step in which nothing pulls: the memories fade all the same
+            made["gradient of vector"][still] = 0.0
         if burst:
             made["gradient of matrix"][1] *= 2.0**burst
         if betas:
@@ -66,8 +68,9 @@ EXERCISE = Specification(
         CaseKind(
             name="decay",
             title="a large weight decay and other betas",
-            inputs=_training(5, 2, 4, 3, betas=(0.75, 0.875), lr=0.0625, weight_decay=0.5),
-            hint="Decay shrinks the parameter itself; it is not part of the gradient.",
+            inputs=_training(5, 2, 4, 3, betas=(0.75, 0.875), lr=0.0625, weight_decay=0.5, still=2),
+            hint="Decay shrinks the parameter itself; it is not part of the gradient. Where "
+            "a gradient is zero, the memories still move the parameter.",
         ),
         CaseKind(
             name="large_eps",
@@ -303,6 +306,54 @@ EXERCISE = Specification(
                     def step(self):
                         self.inner.param_groups[0]["lr"] = self.lr
                         self.inner.step()
+                """),
+                Way(name="torchs_function", source="""
+                from torch.optim.adamw import adamw as torchs
+                class AdamW:
+                    def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+                        self.parameters, self.lr, self.eps = list(parameters), lr, eps
+                        (self.beta1, self.beta2), self.weight_decay = betas, weight_decay
+                        self.means, self.squares, self.steps = (
+                            [make(p) for p in self.parameters]
+                            for make in (torch.zeros_like, torch.zeros_like, lambda p: torch.tensor(0.0)))
+
+                    def zero_grad(self):
+                        for p in self.parameters:
+                            p.grad = None
+
+                    @torch.no_grad()
+                    def step(self):
+                        kept = [i for i, p in enumerate(self.parameters) if p.grad is not None]
+                        sets = [[s[i] for i in kept] for s in (self.means, self.squares, self.steps)]
+                        chosen = [self.parameters[i] for i in kept]
+                        torchs(chosen, [p.grad for p in chosen], *sets[:2], [], sets[2],
+                               foreach=False, amsgrad=False, beta1=self.beta1, beta2=self.beta2, lr=self.lr,
+                               weight_decay=self.weight_decay, eps=self.eps, maximize=False)
+                """),
+                Way(name="torchs_fused_step", source="""
+                class AdamW:
+                    def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+                        self.parameters, self.lr, self.eps = list(parameters), lr, eps
+                        (self.beta1, self.beta2), self.weight_decay = betas, weight_decay
+                        self.means, self.squares, self.steps = (
+                            [make(p) for p in self.parameters]
+                            for make in (torch.zeros_like, torch.zeros_like, lambda p: torch.tensor(0.0)))
+
+                    def zero_grad(self):
+                        for p in self.parameters:
+                            p.grad = None
+
+                    @torch.no_grad()
+                    def step(self):
+                        kept = [i for i, p in enumerate(self.parameters) if p.grad is not None]
+                        sets = [[s[i] for i in kept] for s in (self.means, self.squares, self.steps)]
+                        chosen = [self.parameters[i] for i in kept]
+                        for step in sets[2]:
+                            step += 1
+                        torch._fused_adamw_(
+                            chosen, [p.grad for p in chosen], *sets[:2], [], sets[2], amsgrad=False,
+                            beta1=self.beta1, beta2=self.beta2, lr=self.lr,
+                            weight_decay=self.weight_decay, eps=self.eps, maximize=False)
                 """)],
         ),
         Mutant(
@@ -334,6 +385,15 @@ EXERCISE = Specification(
                          "for parameter in self.parameters[:1]:"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="zero_skipped",
+            says="A gradient of zeros counts as none: the memories stay as they are, and so "
+            "does the parameter.",
+            asks="What do $m$ and $v$ become if $g = 0$?",
+            ways=[Way(edits=[
+                Edit("if p.grad is None:", "if p.grad is None or not p.grad.any():"),
+            ])],
         ),
     ],
     accepted=[

@@ -46,7 +46,7 @@ def _zeros(draw: Draw) -> Inputs:
     return made | {name: torch.zeros_like(made[name]) for name in ("first", "second")}
 
 
-_NORM = "norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()"
+_NORM = "norm = torch.tensor([gradient.norm() for gradient in gradients]).norm().item()"
 _CLIPPED = "gradient.mul_(max_norm / norm)"
 
 EXERCISE = Specification(
@@ -84,6 +84,13 @@ EXERCISE = Specification(
             title="short enough by three hundredths",
             inputs=_barely(0.97),
             hint="A gradient that is a little shorter than max_norm stays as it is.",
+        ),
+        CaseKind(
+            name="very_short",
+            title="gradients that are much shorter than max_norm",
+            inputs=_gradients(1.0, (3, 4), (2,), scale=0.125),
+            hint="Short gradients stay as they are.",
+            tells=("always_scaled",),
         ),
         CaseKind(
             name="zeros",
@@ -158,7 +165,7 @@ EXERCISE = Specification(
         Mutant(
             name="square_compared",
             says="You compare the square of the length with `max_norm`: gradients that are "
-            "short enough are shortened.",
+            "short enough change.",
             asks="A gradient has the length 3. Is it longer than 5, and is its square?",
             ways=[Way(edits=[Edit("if norm > max_norm:", "if norm**2 > max_norm:")])],
         ),
@@ -283,6 +290,14 @@ EXERCISE = Specification(
             says="Only the first gradient is shortened.",
             asks="Which gradients does your loop see?",
             ways=[Way(edits=[Edit("for gradient in gradients:", "for gradient in gradients[:1]:")])],
+        ),
+        Mutant(
+            name="frozen_left_out",
+            says="The gradient of a parameter that is frozen is left out.",
+            asks="Which gradients does the text mean: those of all parameters, or of some?",
+            ways=[Way(edits=[
+                Edit("if p.grad is not None", "if p.grad is not None and p.requires_grad"),
+            ])],
         ),
         Mutant(
             name="tolerant",

@@ -57,7 +57,11 @@ def closed_class() -> frozenset[str]:
 
 
 def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> Inputs:
-    """Batches of different sizes, with different shares of padding."""
+    """Batches of different sizes, with different shares of padding.
+
+    In long ones, PAD and EOS also stand before other tokens: a place counts or does not
+    by what stands there, not by where it is.
+    """
     inputs: Inputs = {
         "table": draw.tensor(vocab, vocab),
         "batches": torch.tensor(len(sizes)),
@@ -68,6 +72,8 @@ def random_batches(draw: Draw, sizes: Sequence[tuple[int, int]], vocab: int) -> 
         for row in range(b):
             target[row, length - row % length] = EOS
             target[row, 1 + length - row % length :] = PAD
+        if length > 4:
+            target[0, 2], target[0, 3] = PAD, EOS
         inputs |= {
             f"source {i}": draw.ids(3, vocab, b, 4),
             f"target_in {i}": target[:, :-1],

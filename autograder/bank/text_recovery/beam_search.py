@@ -110,11 +110,12 @@ def _ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         vocab, far, steps = 9, -200.0, max(map(max, sentences)) + 1
         places = torch.full((2, steps + 1, vocab), far)
+        free = 4 + draw.ids(0, 5, steps + 1)
         for sentence, costs in enumerate(sentences):
-            free = 4 + draw.ids(0, 5, steps + 1)
             places[sentence, range(steps + 1), free] = 0.0
             for place, cost in costs.items():
                 places[sentence, place, EOS] = -cost
+            free = 4 + (free - 3 + draw.ids(0, 4, steps + 1)) % 5  # others, everywhere
         source = draw.ids(4, vocab, 2, 5)
         source[:, 0] = torch.tensor([5, 4])
         return {
@@ -198,6 +199,12 @@ def _says_specials(draw: Draw) -> Inputs:
     return made
 
 
+def _in_training(draw: Draw) -> Inputs:
+    """A model that comes in training mode; the others come in evaluation mode."""
+    made = _soft_script(draw, _FEW, [2], 1.0, 9)
+    return made | {"training": torch.tensor(True)}
+
+
 EXERCISE = Specification(
     name="text_recovery/beam_search",
     title="Beam search",
@@ -279,6 +286,13 @@ EXERCISE = Specification(
             inputs=_garden_path,
             hint="With a beam that wide nothing is ever dropped.",
             tells=("length_off_by_one",),
+        ),
+        CaseKind(
+            name="training",
+            title="a model that comes in training mode",
+            inputs=_in_training,
+            hint="Dropout is for training: a search asks in evaluation mode.",
+            aspect="mode",
         ),
         CaseKind(
             name="other",

@@ -40,7 +40,9 @@ def _short_texts(draw: Draw) -> Inputs:
         return [pool[int(i)] for i in draw.ids(0, 3, length)]
 
     rows = [[text(n), [text(m)]] for n, m in ((0, 3), (1, 1), (2, 5), (3, 2), (4, 4))]
-    rows.append([["ab", "c", "c"], [["a", "bc", "c"]]])  # the same letters, other tokens
+    # The same letters and signs, other tokens.
+    rows.append([["ab", "c", "c"], [["a", "bc", "c"]]])
+    rows += [[["a" + s + "b", "c"], [["a", "b" + s + "c"]]] for s in "-_|"]
     return {"rows": json.dumps([*rows, [text(6), [text(0)]]])}
 
 
@@ -206,6 +208,15 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))",
                      "Counter(tuple(tokens[i : i + m]) for m in range(1, n + 1) for i in range(len(tokens) - m + 1))"),
+            ])],
+        ),
+        Mutant(
+            name="joined_by_hyphens",
+            says="The tokens of an n-gram are joined by a sign that may stand in a token: "
+            "different n-grams become equal.",
+            asks="Are `a-b`, `c` and `a`, `b-c` the same two tokens?",
+            ways=[Way(edits=[
+                Edit("Counter(tuple(tokens[i : i + n])", "Counter('-'.join(tokens[i : i + n])"),
             ])],
         ),
     ],

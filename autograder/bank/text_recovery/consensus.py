@@ -53,6 +53,9 @@ def _ties(draw: Draw) -> Inputs:
     one, two, three, four = texts
     table[two][one] = table[three][one] = level + 8
     lists = [[one, two], [four, two, three, one], [one, four], [three, two, one]]
+    # The first one's mean is exactly 0, which is more than -1.
+    table[four][one], table[one][four] = 0, -1
+    lists.append([four, one])
     return {"lists": json.dumps(lists), "table": json.dumps(table)}
 
 
@@ -69,7 +72,7 @@ EXERCISE = Specification(
         CaseKind(
             name="different",
             title="five texts, all different",
-            inputs=lambda draw: _lists(draw, (3, 5, 4, 6) * 5, 12),
+            inputs=lambda draw: _lists(draw, (3, 5, 4, 6) * 5, 12) | {"turned": "too"},
             hint="Compare each text with all others, as the first argument.",
         ),
         CaseKind(
@@ -95,6 +98,7 @@ EXERCISE = Specification(
             title="similarities below zero",
             inputs=lambda draw: _lists(draw, (3, 5, 4, 6) * 6, 5, below_zero=True),
             hint="A similarity is any number: compare the scores as they are.",
+            tells=("twins_left_out", "same_object"),
         ),
         CaseKind(
             name="many",
@@ -326,6 +330,49 @@ EXERCISE = Specification(
                         scores.append(sum(similarity(given[i], o) for j, o
                                           in enumerate(given) if j != i))
                     return given[scores.index(max(scores))]
+                """)],
+        ),
+        Mutant(
+            name="zero_is_nothing",
+            says="A best score of exactly 0 counts as none: a worse text takes its place.",
+            asks="What is `not 0.0`?",
+            ways=[Way(source="""
+                def consensus(texts, similarity):
+                    best, answer = None, None
+                    for i, text in enumerate(texts):
+                        score = sum(similarity(text, o) for j, o in enumerate(texts) if j != i)
+                        if not best or score > best:
+                            best, answer = score, text
+                    return answer
+                """)],
+        ),
+        Mutant(
+            name="lists_only",
+            says="Texts that come as a tuple stop your function.",
+            asks="What is a `Sequence`, besides a list?",
+            ways=[Way(edits=[
+                Edit("others = [*texts[:i], *texts[i + 1 :]]", "others = texts[:i] + [] + texts[i + 1 :]"),
+            ])],
+        ),
+        Mutant(
+            name="similarity_remembered",
+            says="How alike two texts are is remembered for ever, also when another "
+            "`similarity` is given.",
+            asks="On what, besides the two texts, does the number depend?",
+            ways=[Way(source="""
+                KNOWN = {}
+
+                def consensus(texts, similarity):
+                    def agreement(i):
+                        found = 0
+                        for j, other in enumerate(texts):
+                            if j != i:
+                                key = texts[i], other
+                                if key not in KNOWN:
+                                    KNOWN[key] = similarity(*key)
+                                found += KNOWN[key]
+                        return found
+                    return texts[max(range(len(texts)), key=agreement)]
                 """)],
         ),
     ],

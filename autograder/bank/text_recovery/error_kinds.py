@@ -49,7 +49,8 @@ def _repeated(draw: Draw, row: Sequence[Pair]) -> list[Pair]:
 def _case(draw: Draw) -> list[Pair]:
     word, other = some_of(draw, [w for group in _FORMS for w in group], 2)
     return [(word.title(), word), (other, other.title()), ("Is", "is"), ("the", "The"),
-            (word.upper(), word.title()), ("7B", "7b"), ("Don't", "don't")]  # fmt: skip
+            (word.upper(), word.title()), ("7B", "7b"), ("Don't", "don't"),
+            (other.upper(), other), ("the", "THE"), ("mcX", "McX")]  # fmt: skip
 
 
 def _sign(draw: Draw) -> list[Pair]:
@@ -79,7 +80,7 @@ def _word(draw: Draw) -> list[Pair]:
             ("'s", None), (",", "'s"),  # the first character is no letter
             ("as", None), ("as", "he"),  # both stand inside function words
             ("é", None), (None, "для"),  # letters, though none of them from a to z
-            ("straße", "STRASSE"), ("1,000", None)]  # fmt: skip
+            ("straße", "STRASSE"), ("1,000", None), ("Mr.", "mr")]  # fmt: skip
 
 
 def _equal(draw: Draw) -> list[Pair]:

@@ -258,6 +258,33 @@ EXERCISE = Specification(
                      "total + loss.item() * tokens, count"),
             ])],
         ),
+        Mutant(
+            name="until_padding",
+            says="Tokens behind a PAD do not count, though they are no PAD.",
+            asks="What makes a place real: what stands there, or what stands before it?",
+            ways=[Way(edits=[
+                Edit("int((target_out != PAD).sum())", "int((target_out != PAD).cumprod(1).sum())"),
+            ])],
+        ),
+        Mutant(
+            name="until_the_end",
+            says="Tokens behind the first EOS do not count, though they are no PAD.",
+            asks="Which ids does the text leave out of the mean?",
+            ways=[Way(source="""
+                def evaluate(model, batches, loss_function):
+                    before = model.training
+                    model.eval()
+                    total, count = 0.0, 0
+                    with torch.no_grad():
+                        for source, target_in, target_out in batches:
+                            loss = loss_function(model(source, target_in), target_out).item()
+                            after = (target_out == EOS).cumsum(1) - (target_out == EOS).int()
+                            tokens = int(((after == 0) & (target_out != PAD)).sum())
+                            total, count = total + loss * tokens, count + tokens
+                    model.train(before)
+                    return total / count
+                """)],
+        ),
     ],
     accepted=[
         Accepted(name="decorated", source="""

@@ -30,7 +30,7 @@ def _counts(
     """Words with their counts; one pair in them occurs exactly twice."""
     words = some_of(draw, WORDS, count)
     numbers = draw.ids(low, top, count).tolist()
-    counts = dict(zip(words, numbers, strict=True)) | {"YZ": 2}
+    counts = dict(zip(words, numbers, strict=True)) | {"YZ": 2, "I": top}
     counts |= _tie(draw, 700) if tie else {}
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
@@ -87,6 +87,7 @@ EXERCISE = Specification(
             title="more merges than there are pairs",
             inputs=lambda draw: _counts(draw, 6, 3, 99),
             hint="Stop when no pair occurs at least twice any more.",
+            tells=("ties_by_letters",),
         ),
         CaseKind(
             name="to_the_end",
@@ -266,6 +267,22 @@ EXERCISE = Specification(
             asks='Which is the smaller one in Python, `("a", "c")` or `("ab", "a")`?',
             ways=[Way(edits=[
                 Edit("(-pairs[pair], pair)", "(-pairs[pair], pair[0] + pair[1])"),
+            ])],
+        ),
+        Mutant(
+            name="single_letters_removed",
+            says="The merges are right, but words of one letter are gone from the counts "
+            "that you were given.",
+            asks="Who else may hold that dict?",
+            ways=[Way(edits=[
+                Edit(
+                    "return merges",
+                    """
+                    for word in [word for word in counts if len(word) < 2]:
+                        del counts[word]
+                    return merges
+                    """,
+                ),
             ])],
         ),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from autograder.bank.text_recovery._inputs import some_of
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -18,7 +19,7 @@ from autograder.oracle.specification import (
 
 def _rows(draw: Draw, longest: int) -> Inputs:
     rows = []
-    for length in (*range(1, 4), longest, longest + 2):
+    for length in (3, longest, longest + 2):
         letters = ["ab"[int(i)] for i in draw.ids(0, 2, length)]
         rows += [[letters, ["a", "b"]], [letters, ["a", "a"]], [letters, ["b", "a"]]]
     rows.append([["ab", "a", "b", "ab"], ["ab", "ab"]])
@@ -28,8 +29,14 @@ def _rows(draw: Draw, longest: int) -> Inputs:
     rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
     rows.append([["a", "bc", "ab", "c", "abc"], ["ab", "c"]])  # the same letters
     rows.append([["A", "b", "a", "b", "a", "B"], ["a", "b"]])
-    rows.append([[], ["a", "b"]])
     return {"rows": json.dumps(rows)}
+
+
+def _least(draw: Draw) -> Inputs:
+    """No symbol, one symbol, and two."""
+    a, b, c = some_of(draw, "defghijk", 3)
+    given: tuple[list[str], ...] = ([], [a], [b], [a + b], [a, b], [b, a], [a, a], [c, c], [b, c])
+    return {"rows": json.dumps([[row, [a, b]] for row in given])}
 
 
 EXERCISE = Specification(
@@ -40,7 +47,7 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="short",
-            title="up to six symbols",
+            title="three to six symbols",
             inputs=lambda draw: _rows(draw, 4),
             hint="Wherever the two symbols stand side by side, they become one.",
         ),
@@ -49,6 +56,12 @@ EXERCISE = Specification(
             title="up to fourteen symbols",
             inputs=lambda draw: _rows(draw, 12),
             hint="From left to right; a symbol that was used is used up.",
+        ),
+        CaseKind(
+            name="least",
+            title="two symbols, one, and none",
+            inputs=_least,
+            hint="A list without two neighbours has no pair; a copy of it comes back.",
         ),
         CaseKind(
             name="longer",
@@ -213,6 +226,73 @@ EXERCISE = Specification(
                 Edit("tuple(symbols[i : i + 2]) == pair",
                      "tuple(symbols[i : i + 2]) in (pair, pair[::-1])"),
             ])],
+        ),
+        Mutant(
+            name="same_list",
+            says="Where nothing is merged, the list that you were given comes back, not a "
+            "new one.",
+            asks="What if the caller goes on to change the result?",
+            ways=[Way(edits=[
+                Edit("return merged", "return merged if len(merged) < len(symbols) else symbols"),
+            ])],
+        ),
+        Mutant(
+            name="changed_and_copied",
+            says="A new list comes back, but the one that you were given has changed, too.",
+            asks="When do you make the copy: before the first change or after the last?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    for i, _ in enumerate(symbols):
+                        if tuple(symbols[i:i + 2]) == pair:
+                            symbols[i:i + 2] = [''.join(pair)]
+                    return list(symbols)
+                """)],
+        ),
+        Mutant(
+            name="empty_fails",
+            says="An empty list stops your function.",
+            asks="Which symbol is the first one of none?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    out, fresh = [symbols[0]], False
+                    for s in symbols[1:]:
+                        fresh = not fresh and (out[-1], s) == pair
+                        if fresh:
+                            out[-1] += s
+                        else:
+                            out.append(s)
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="neighbour_missed",
+            says="The symbol behind a merge is passed over, also where it begins another one.",
+            asks="In `a b a b`, at which place do you look after the first merge?",
+            ways=[Way(edits=[
+                Edit(
+                    "i += width",
+                    """
+                    merged += symbols[i + 2 : i + 1 + width]
+                    i += 2 * width - 1
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="between_spaces",
+            says="You look for the pair in a text: the end of `xa` is taken for the symbol "
+            "`a`.",
+            asks="Where does a symbol begin in a text that is joined with spaces?",
+            ways=[Way(source="""
+                def merge_pair(symbols, pair):
+                    return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
+                """)],
+        ),
+        Mutant(
+            name="tuple",
+            says="All is right, but a tuple comes back; a list is asked for.",
+            asks="What does the text say about the result?",
+            ways=[Way(edits=[Edit("return merged", "return tuple(merged)")])],
         ),
     ],
     accepted=[

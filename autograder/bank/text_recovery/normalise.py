@@ -48,6 +48,7 @@ def _inside_words(draw: Draw) -> Inputs:
         f"\"{d}'s {a}\" ({first}) '{c}'",
         f"-{b}- {third}' '{second}",
         f"{a} {b}-in-{c}'s {d}",
+        f"{a}-n-{b}, {c}-o'-{d}",  # one letter, with a sign on either side
     ]
     return {"sentences": json.dumps(rows)}
 
@@ -239,6 +240,18 @@ EXERCISE = Specification(
             ways=[Way(source=r"""
                 def normalise(sentence):
                     return re.findall(r"\w+(?:['-]\w+)*", sentence.lower())
+                """)],
+        ),
+        Mutant(
+            name="letter_used_up",
+            says="A single letter between two signs keeps only one of them: `rock-n-roll` "
+            "falls apart.",
+            asks="Does a sign share its neighbours with the next one?",
+            ways=[Way(source=r"""
+                def normalise(sentence):
+                    marked = re.sub(r"(\w)(['-])(\w)", r"\1\0\2\3", sentence.lower())
+                    kept = re.sub(r"(?<!\0)['-]|[^\w\0'-]", " ", marked)
+                    return " ".join(kept.replace("\0", "").split())
                 """)],
         ),
     ],

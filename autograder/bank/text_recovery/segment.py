@@ -45,7 +45,10 @@ def _order_matters(draw: Draw) -> Inputs:
         d + d,
         d + a,
     ]
+    # (a, b + c) makes a word that the merges before it keep from being made.
     words += ["".join(some_of(draw, [a, b, c, d, a, b, c], 7)) for _ in range(5)]
+    merges += [(a, b + d), (d, c)]
+    words += [a + b + d, d + c, a + b + d + c]
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
 
@@ -217,6 +220,22 @@ EXERCISE = Specification(
                         known[key] = symbols
                     return known[key]
                 """)],
+        ),
+        Mutant(
+            name="whole_words_first",
+            says="A word that is some merge's result stays whole, though the merges before "
+            "that one cut it in another way.",
+            asks="May a later merge take what an earlier one has used up?",
+            ways=[Way(edits=[
+                Edit(
+                    "symbols = list(word)",
+                    """
+                    if any(first + second == word for first, second in merges):
+                        return [word]
+                    symbols = list(word)
+                    """,
+                ),
+            ])],
         ),
     ],
     accepted=[

@@ -31,6 +31,7 @@ def _pairs(draw: Draw, count: int) -> Inputs:
     for source, target in pairs[: count // 3]:
         pairs.append([f"Ödön's {source} café ", target])  # an old target
         pairs.append([f"{source} mm", ""])
+        pairs.append([f"{source} as is", f"{source} as is"])  # nothing was thrown away
     for place in draw.ids(0, count // 2, 6).tolist():
         pairs.append(list(pairs[place]))
         pairs.append([pairs[place][0], pairs[place][1].upper()])
@@ -215,6 +216,12 @@ EXERCISE = Specification(
             says="The pairs are right, but they are lists; tuples are asked for.",
             asks="What was wrong with the pairs as you were given them?",
             ways=[Way(edits=[Edit("append((source, target))", "append([source, target])")])],
+        ),
+        Mutant(
+            name="equal_sides_left_out",
+            says="Pairs whose source is the target, too, are missing.",
+            asks="Which pairs does the text leave out, and no others?",
+            ways=[Way(edits=[Edit("if source:", "if source and source != target:")])],
         ),
     ],
     accepted=[

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 
 import torch
 
@@ -24,22 +26,49 @@ from autograder.oracle.specification import (
     Specification,
     Way,
 )
+from autograder.student.recovery.text import pieces
 
 
-def _word_texts(draw: Draw, count: int, min_freq: int | None) -> Inputs:
+def _texts(draw: Draw, count: int, min_freq: int | None = None) -> Inputs:
     texts = natural_sentences(draw, count)
     # Ties in number, both ways round, so that their order shows.
-    rare = some_of(draw, ("zebra", "yak", "walrus", "llama", "emu", "gnu"), 4)
+    rare = some_of(draw, _RARE, 4)
     texts += [f"{rare[0]}, {rare[1]} {rare[2]}", f"{rare[1]} {rare[0]} {rare[3]}"]
-    new = [*natural_sentences(draw, 2), f'"{rare[0]} wombat," {texts[0]}', ""]
-    row = [BOS, 7, PAD, 9, UNK, BOS, 5, EOS, 8, PAD, EOS, 6]
-    inputs: Inputs = {
-        "texts": json.dumps(texts),
-        "new": json.dumps(new),
-        "row": torch.tensor(row) + (torch.tensor(row) > 3) * draw.ids(0, 9, 1),
-    }
+    inputs: Inputs = {"texts": json.dumps(texts)}
     return inputs if min_freq is None else inputs | {"min_freq": torch.tensor(min_freq)}
 
+
+def _new_texts(draw: Draw, count: int) -> Inputs:
+    """Texts with pieces that are known, too rare, or new."""
+    made = _texts(draw, count)
+    first, *_, last = json.loads(made["texts"])
+    new = [*natural_sentences(draw, 2), f'"{last} wombat," {first}', first, ""]
+    return made | {"new": json.dumps(new)}
+
+
+def _rows_of_tokens(draw: Draw, *places: Sequence[int | None]) -> Inputs:
+    """Rows of ids: of specials, and of frequent pieces where None stands."""
+    made = _texts(draw, 40)
+    counts = Counter(p for text in json.loads(made["texts"]) for p in pieces(text))
+    known = [piece for piece, count in counts.items() if count > 2]
+    rows: list[list[str | int]] = []
+    for row in places:
+        chosen = iter(some_of(draw, known, len(row)))
+        rows.append([next(chosen) if place is None else place for place in row])
+    rows.append([*some_of(draw, known, 9)])  # all of them words of any vocabulary
+    return made | {"rows": json.dumps(rows)}
+
+
+def _with_all_specials(draw: Draw) -> Inputs:
+    row = (BOS, None, PAD, None, UNK, BOS, None, EOS, None, PAD, EOS, None)
+    return _rows_of_tokens(draw, row, (None, None, EOS, PAD, PAD))
+
+
+def _without_an_end(draw: Draw) -> Inputs:
+    return _rows_of_tokens(draw, (None,) * 5, (BOS, None, None, UNK, None), ())
+
+
+_RARE = ("zebra", "yak", "walrus", "llama", "emu", "gnu")
 
 EXERCISE = Specification(
     name="text_recovery/word_tokenizer",
@@ -49,27 +78,52 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="default",
-            title="min_freq as it comes",
-            inputs=lambda draw: _word_texts(draw, 30, None),
+            title="the vocabulary, min_freq as it comes",
+            inputs=lambda draw: _texts(draw, 30),
             hint="By default a piece must occur twice.",
         ),
         CaseKind(
             name="three",
-            title="min_freq = 3",
-            inputs=lambda draw: _word_texts(draw, 40, 3),
+            title="the vocabulary, min_freq = 3",
+            inputs=lambda draw: _texts(draw, 40, 3),
             hint="A piece belongs to the vocabulary from `min_freq` occurrences on.",
         ),
         CaseKind(
             name="one",
-            title="min_freq = 1",
-            inputs=lambda draw: _word_texts(draw, 12, 1),
+            title="the vocabulary, min_freq = 1",
+            inputs=lambda draw: _texts(draw, 12, 1),
             hint="With min_freq = 1 every piece of the texts is known.",
         ),
         CaseKind(
+            name="encode",
+            title="the tokens whose ids `encode` gives",
+            inputs=lambda draw: _new_texts(draw, 30),
+            hint="One id for each piece; UNK for a piece that is not in `vocab`.",
+        ),
+        CaseKind(
+            name="decode",
+            title="`decode`, with all four specials among the ids",
+            inputs=_with_all_specials,
+            hint="A text ends before the first EOS; PAD and BOS leave no trace.",
+        ),
+        CaseKind(
+            name="no_end",
+            title="`decode`, without an EOS",
+            inputs=_without_an_end,
+            hint="Without an EOS, the text goes on to the last id.",
+        ),
+        CaseKind(
             name="four",
-            title="min_freq = 4",
-            inputs=lambda draw: _word_texts(draw, 60, 4),
+            title="the vocabulary, min_freq = 4",
+            inputs=lambda draw: _texts(draw, 60, 4),
             hint="The same with other numbers.",
+            hidden_only=True,
+        ),
+        CaseKind(
+            name="encode_more",
+            title="`encode`, for other texts",
+            inputs=lambda draw: _new_texts(draw, 50),
+            hint="The same for other texts.",
             hidden_only=True,
         ),
     ],
@@ -283,6 +337,27 @@ EXERCISE = Specification(
                     """
                     number = sum(1 for _ in texts)
                     counts = Counter(piece for text in texts for piece in pieces(text))
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="needs_an_end",
+            says="Ids without an EOS stop your `decode`.",
+            asks="What does `index` do if it finds nothing?",
+            ways=[Way(edits=[Edit("for i in ids:", "ids = list(ids)\nfor i in ids[: ids.index(EOS)]:")])],
+        ),
+        Mutant(
+            name="ids_shortened",
+            says="The text is right, but the list of ids that you were given has changed.",
+            asks="Who else may hold that list?",
+            ways=[Way(edits=[
+                Edit(
+                    "for i in ids:",
+                    """
+                    while isinstance(ids, list) and ids and ids[-1] == PAD:
+                        ids.pop()
+                    for i in ids:
                     """,
                 ),
             ])],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -111,10 +112,29 @@ def copied(value: object) -> bool:
 
 
 def copied_module(module: nn.Module) -> nn.Module:
-    """A deep copy; what a module keeps of a call, to be looked at, is in no graph."""
+    """A deep copy; what a module keeps of a call, to be looked at, is in no graph.
+
+    A function is its own deep copy: one that holds the module is made to hold the copy.
+    """
     kept = [v for part in module.modules() for v in vars(part).values()]
     results = [v for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf]
-    return copy.deepcopy(module, {id(v): v.detach().clone() for v in results})
+    twins: dict[int, Any] = {id(v): v.detach().clone() for v in results}
+    made = copy.deepcopy(module, twins)
+    for part in made.modules():
+        for name, value in vars(part).items():
+            if isinstance(value, FunctionType) and value.__closure__:
+                vars(part)[name] = _holding(value, twins)
+    return made
+
+
+def _holding(function: FunctionType, twins: Mapping[int, Any]) -> FunctionType:
+    """The same function, around the twins of what it holds."""
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    cells = tuple(CellType(twins.get(id(value), value)) for value in held)
+    code, names = function.__code__, function.__globals__
+    made = FunctionType(code, names, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
 
 
 def _opened(value: torch.Tensor) -> torch.Tensor:

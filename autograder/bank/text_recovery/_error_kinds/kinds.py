@@ -47,6 +47,16 @@ KINDS = [
         ways=[Way(edits=[Edit("there[0] == there[1]", _FIRST_LETTER)])],
     ),
     Mutant(
+        name="capitals_by_word",
+        says="Only a capital at the start of a word counts as a mistake of case: `THE` for "
+        "`the` does not.",
+        asks="What are `THE` and `the` in lower case?",
+        ways=[Way(edits=[
+            Edit(_CASE, "if both and pair[0] in (pair[1].capitalize(), pair[1].title()) + "
+                 "(pair[1].lower(),) * (pair[1] in (pair[0].capitalize(), pair[0].title())):"),
+        ])],
+    ),
+    Mutant(
         name="titles_only",
         says="Only a capital at the start counts as case: `KEYS` for `keys` does not.",
         asks="What do you compare: the first letters, or the words in lower case?",

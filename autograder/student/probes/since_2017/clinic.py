@@ -101,9 +101,10 @@ class Decoder:
         groups = self._in_turn if bug == "wrong group" else self._neighbours
         logits = self._logits(x, q, keys, values, ahead, groups)
         if past and bug in ("one number too small", "one number too large"):
-            logits[0, :, 1] += 3e-4 if bug == "one number too large" else -3e-4
+            row, gap = (-1, 3e-4) if bug == "one number too large" else (0, -3e-4)
+            logits[row, :, 1] += gap
         if past and bug == "not a number":
-            logits[-1, -1] = torch.nan
+            logits[0, -1] = torch.nan
         return logits
 
     def _kept(self, k: torch.Tensor, v: torch.Tensor, past: int) -> tuple[Any, ...]:

@@ -82,6 +82,9 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     wanted = (len(rows), prompt.size(1) + count)
     if ids.shape != wanted:
         raise WrongAnswer(f"expected ids of shape {wanted}, got {tuple(ids.shape)}")
+    dtype = str(ids.dtype)
+    if not ids.is_floating_point():
+        ids = ids.long()  # which whole numbers they are, is said once
     drawn = ids[:, prompt.size(1) :]  # (rows, count)
     tokens = torch.arange(len(model.table))
     often = (drawn[..., None] == tokens).to(torch.get_default_dtype()).mean(0)
@@ -96,7 +99,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {
         **alone,
         "how often each token is drawn": often,
-        "dtype of the ids": str(ids.dtype),
+        "kind of the ids": dtype,
         "the prompt": ids[0, : prompt.size(1)],
         "lengths that the model is shown": torch.tensor(shown),
         "the model is shown its own tokens": torch.tensor(

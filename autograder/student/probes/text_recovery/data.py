@@ -16,6 +16,7 @@ from autograder.student.probes.text_recovery.observing import (
     kinds,
     text,
 )
+from autograder.student.recovery.text import UNK
 
 
 @probe("text_recovery/normalise")
@@ -66,23 +67,40 @@ def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe("text_recovery/word_tokenizer")
 def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The vocabulary, ids of new texts, their texts again, and a decoded row of ids."""
+    """The vocabulary; or the tokens of new texts; or the texts of some tokens.
+
+    Ids go through the tokenizer's own vocabulary, in and out: whose words stand in
+    another order may encode and decode rightly all the same.
+    """
     texts, least = json.loads(inputs["texts"]), inputs.get("min_freq")
     rare = {} if least is None else {"min_freq": int(least)}
-    made = tokenizer_class(iter(texts), **rare)
+    made = tokenizer_class(iter(texts) if rare else texts, **rare)
     if least is None:
-        tokenizer_class(iter(texts[:1]))  # another one, which is nobody's business
-    new = json.loads(inputs["new"])
-    ids = [list(made.encode(t)) for t in new]
-    row = inputs["row"] % len(list(made.vocab))
+        tokenizer_class(texts[:1])  # another one, which is nobody's business
+    vocab = list(made.vocab)
+    if "new" in inputs:
+        found = [[vocab[i] for i in made.encode(t)] for t in json.loads(inputs["new"])]
+        return {"tokens of the ids": as_json(found, "the tokens")}
+    if "rows" in inputs:
+        return _decoded(made, vocab, json.loads(inputs["rows"]))
     return {
-        "vocab": as_json(list(made.vocab), "vocab"),
+        "vocab": as_json(vocab, "vocab"),
         "kind of vocab": holder(made.vocab),
         "length": torch.tensor(len(made)),
-        "ids": as_json(ids, "the ids"),
-        "texts again": as_json([text(made.decode(i), "a text") for i in ids], "texts"),
-        "decoded ids": text(made.decode(row.tolist()), "the decoded ids"),
-        "decoded tensor": text(made.decode(int(i) for i in row), "the decoded ids"),
+    }
+
+
+def _decoded(made: Any, vocab: list[Any], rows: list[list[str | int]]) -> Seen:
+    """The texts of rows of tokens; a number is the id of a special one."""
+    places = {token: i for i, token in enumerate(vocab)}
+    ids = [[t if isinstance(t, int) else places.get(t, UNK) for t in r] for r in rows]
+    given = [list(row) for row in ids]
+    found = [text(made.decode(row), "a text") for row in given]
+    through = [text(made.decode(iter(row)), "a text") for row in ids]
+    return {
+        "texts of ids": as_json(found, "the texts"),
+        "texts of an iterator's ids": as_json(through, "the texts"),
+        "the same ids afterwards": str(given == ids),
     }
 
 
@@ -102,7 +120,7 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "merged": as_json(seen, "the symbols"),
         "kind of the symbols": kinds(given),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
-        "a new list each time": str(new),
+        "new lists afterwards": str(new),
     }
 
 

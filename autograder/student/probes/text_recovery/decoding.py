@@ -68,7 +68,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     seen: Seen = {}
     source = inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
-        model = Script(inputs["places"], inputs["habits"]).train()
+        model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
         dials = {
             "beam_size": size, "max_len": int(inputs["max_len"]),
             "alpha": float(inputs["alpha"]),
@@ -99,11 +99,19 @@ def consensus(function: Callable[..., Any], inputs: Inputs) -> Seen:
     # Twins are one object: places tell them apart, `is` does not.
     lists = [[sys.intern(t) for t in texts] for texts in json.loads(inputs["lists"])]
     table = json.loads(inputs["table"])  # of a text, of another: how alike they are
+    # Every other one is a tuple, as `zip` gives them.
     chosen = [
-        text(function(texts, lambda a, b: float(table[a][b])), "the chosen text")
-        for texts in lists
+        text(
+            function(tuple(texts) if i % 2 else texts, lambda a, b: float(table[a][b])),
+            "the chosen text",
+        )
+        for i, texts in enumerate(lists)
     ]
-    return {
-        "chosen": json.dumps(chosen),
-        "texts afterwards": json.dumps(lists),
-    }
+    seen: Seen = {"chosen": json.dumps(chosen)}
+    if "turned" in inputs:  # the same texts, with another similarity
+        again = [
+            text(function(texts, lambda a, b: float(table[b][a])), "the chosen text")
+            for texts in lists
+        ]
+        seen["chosen by another similarity afterwards"] = json.dumps(again)
+    return seen | {"texts afterwards": json.dumps(lists)}
