@@ -300,6 +300,9 @@ EXERCISE = Specification(
                     hidden = self.norm(self.blocks(self.embedding(ids)))
                     return torch.einsum("bld,vd->blv", hidden, self.embedding.weight)
             """),
+        Accepted(name="function_of_itself", edits=[  # whose copies hold copies of it
+            Edit("super().__init__()", "super().__init__()\nself.head = lambda x: F.linear(x, self.embedding.weight)"),
+            Edit(_LOGITS, "self.head(self.norm(x))")]),
         Accepted(name="by_index", edits=[
             Edit(_EMBED, "x = self.embedding.weight[ids]"),
             Edit("for block in self.blocks:", "for n in range(len(self.blocks)):"),
