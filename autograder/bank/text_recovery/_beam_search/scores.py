@@ -9,8 +9,8 @@ _TOTAL = "total = scores[..., None] + log_p"
 SCORES = [
     Mutant(
         name="greedy",
-        says="This is greedy decoding: only one prefix stays live.",
-        asks="How many prefixes does `beam_size` ask for?",
+        says="This is greedy decoding: only one prefix stays live, or all are the same one.",
+        asks="How many different prefixes does `beam_size` ask for?",
         ways=[Way(edits=[Edit("k, answers = beam_size,", "k, answers = 1,")])],
     ),
     Mutant(
