@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.specification import Inputs, Maker
 
 
 def causal_mask(length: int) -> torch.Tensor:
@@ -18,6 +19,18 @@ def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
     turn = draw.ids(0, shape[-1], *shape[:-1], 1)
     keep = keep.scatter(-1, turn, True)
     return keep.scatter(-1, (turn + 1) % shape[-1], False)
+
+
+def with_zeros(maker: Maker, *names: str) -> Maker:
+    """Inputs in which a position holds zeros, and means what any other one does."""
+
+    def inputs(draw: Draw) -> Inputs:
+        made = maker(draw)
+        for name in names:
+            made[name][0, 1] = 0.0
+        return made
+
+    return inputs
 
 
 def sizes_of(shape: str, **sizes: int) -> tuple[int, ...]:

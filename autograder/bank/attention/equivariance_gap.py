@@ -94,10 +94,10 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="inverse",
-            says="One side is shuffled forth, the other side back: you used the "
-            "inverse permutation on one of them.",
-            asks="Does `argsort` or a scattered assignment undo a permutation, or "
-            "apply it?",
+            says="The two sides come in different orders: one of your shuffles goes "
+            "the wrong way.",
+            asks="Does indexing, `argsort` or a scattered assignment apply a "
+            "permutation, or undo it?",
             ways=[
                 Way(edits=[
                     Edit(_GAP,

@@ -8,7 +8,7 @@ from autograder.bank.attention._self_attention.inputs import INPUTS
 from autograder.bank.attention._self_attention.layers import LAYERS
 from autograder.bank.attention._self_attention.results import RESULTS
 from autograder.bank.attention._self_attention.whole import WHOLE
-from autograder.bank.inputs import causal_mask, open_mask
+from autograder.bank.inputs import causal_mask, open_mask, with_zeros
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
@@ -54,6 +54,7 @@ EXERCISE = Specification(
             one_position=_self(3, 1, 4, 2, 5),
             equal_sizes=_self(3, 3, 3, 3, 3, mask="causal"),
             d_model_of_one=_self(2, 3, 1, 4, 5),
+            a_position_of_zeros=with_zeros(_self(2, 3, 4, 2, 5), "x"),
         ),
     ),
     cases=[

@@ -74,14 +74,17 @@ def _faint(length: int, d: int) -> Maker:
 
 
 def _below_the_limit(length: int, d: int) -> Maker:
-    """A layer in which some influences are real, and others below the limit of 1e-6."""
+    """A layer in which some influences are real, and others below the limit of 1e-6.
+
+    All positions hold the same: another one's vector in its place changes nothing.
+    """
 
     def inputs(draw: Draw) -> Inputs:
         strong = draw.flags(length, length, chance=0.4)
         strong[int(draw.ids(0, length))] = False  # an output that hardly moves
         signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
         return {
-            "x": draw.tensor(length, d),
+            "x": draw.tensor(1, d).repeat(length, 1),
             "layer": "a mixture of positions",
             "table": signs * (strong + 2.0**-24),
         }
@@ -93,13 +96,17 @@ def _far_from_zero(length: int, d: int) -> Maker:
     """A layer with more features than its input, whose outputs are near 1000.
 
     The influences are powers of two, which no rounding of such outputs takes away, and
-    still below what `isclose` allows beside 1000, which is 0.01.
+    still below what `isclose` allows beside 1000, which is 0.01. The first feature moves
+    nothing, one influence is of the last feature alone, another one is all downwards.
     """
 
     def inputs(draw: Draw) -> Inputs:
         signs = (draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5) / 128
         table = signs * draw.flags(length, length, chance=0.5)
-        table[-1] = 0.0  # the last feature moves nothing, the first one does
+        turn = int(draw.ids(0, length))
+        down = (turn + 1) % length
+        table[:-1, turn, turn], table[-1, turn, turn] = 0.0, 1 / 256
+        table[:, down, turn] = -1 / 256
         return {"x": draw.tensor(length, d), "layer": "a wider mixture", "table": table}
 
     return inputs
@@ -251,9 +258,17 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("changed[j] += 1.0", "changed[j] = 1.0")])],
         ),
         Mutant(
+            name="neighbours_vector",
+            says="You put another position's vector in its place. If the two are alike, "
+            "nothing has changed.",
+            asks="Which change is a change for any input?",
+            ways=[Way(edits=[Edit("changed[j] += 1.0", "changed[j] = x[j - 1]")])],
+        ),
+        Mutant(
             name="hardly_changed",
-            says="Faint influences are overlooked: you change a position by very little.",
-            asks="The text says how much to change. What becomes of a thousandth of it?",
+            says="Faint influences are overlooked: you change a position by very "
+            "little, or your limit is far too high.",
+            asks="How much does the text say to change, and what counts as a movement?",
             ways=[Way(edits=[Edit("changed[j] += 1.0", "changed[j] += 1e-3")])],
         ),
         Mutant(
@@ -275,6 +290,15 @@ EXERCISE = Specification(
             asks="Must all features move, or is one enough?",
             ways=[Way(edits=[
                 Edit(MOVED, "(layer(changed) - before).abs()[:, 0] > 1e-6"),
+            ])],
+        ),
+        Mutant(
+            name="as_many_as_inputs",
+            says="You looked at as many features of an output as an input has.",
+            asks="Must an output have the size of an input?",
+            ways=[Way(edits=[
+                Edit("(layer(changed) - before).abs()",
+                     "(layer(changed) - before)[:, : x.size(1)].abs()"),
             ])],
         ),
         Mutant(
@@ -394,8 +418,9 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="no_limit",
-            says="Every movement counts, however small. Up to `1e-6` it may be rounding.",
-            asks="Which limit does the text give?",
+            says="What is below the limit counts: you take every movement, however "
+            "small, or you change a position by far more than 1.",
+            asks="Which limit does the text give, and how much does it say to change?",
             ways=[
                 Way(edits=[Edit("> 1e-6", "> 0")]),
                 Way(name="exactly_equal", edits=[

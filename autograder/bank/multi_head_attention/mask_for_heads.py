@@ -34,6 +34,12 @@ def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]) -> M
     return inputs
 
 
+def _open(draw: Draw) -> Inputs:
+    """Masks that close nothing."""
+    made = _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5))(draw)
+    return made | {name: torch.ones_like(made[name]) for name in ("2-D", "3-D")}
+
+
 _THREE = "return mask.unsqueeze(1)"
 
 EXERCISE = Specification(
@@ -48,6 +54,7 @@ EXERCISE = Specification(
             ),
             masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)),
             masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)),
+            masks_that_close_nothing=_open,
             equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4),
         ),
     ),
@@ -198,6 +205,25 @@ EXERCISE = Specification(
                         return mask
                     """,
                     """
+                    if mask.dim() == 4:
+                        return mask
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
+            name="open_mask_lost",
+            says="A mask that closes nothing comes back as `None`.",
+            asks="For which input does the docstring promise `None`?",
+            ways=[Way(edits=[
+                Edit(
+                    """
+                    if mask is None or mask.dim() == 4:
+                        return mask
+                    """,
+                    """
+                    if mask is None or mask.all():
+                        return None
                     if mask.dim() == 4:
                         return mask
                     """,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.inputs import sizes_of
+from autograder.bank.inputs import sizes_of, with_zeros
 from autograder.bank.multi_head_attention._inputs import (
     linear_parameters,
     multi_head_inputs,
@@ -94,6 +94,9 @@ EXERCISE = Specification(
                     3, 2, 3, lq=3, lk=4, mask=(3, 4)
                 ),
                 many_heads=multi_head_inputs(1, 20, 1, lq=2, lk=3),
+                a_position_of_zeros=with_zeros(
+                    multi_head_inputs(2, 2, 3, lq=3, lk=4), "query", "key", "value"
+                ),
                 values_of_their_own=_same_queries_and_keys,
                 as_many_sentences_as_heads_and_a_mask_for_each_head=multi_head_inputs(
                     3, 3, 2, lq=4, lk=5, mask=(1, 3, 4, 5)

@@ -49,7 +49,7 @@ EXERCISE = Specification(
         CaseKind(
             name="without_bias",
             title="layers without a bias",
-            inputs=_sizes(False, (12, 4), (256, 8)),
+            inputs=_sizes(False, (12, 4), (768, 12)),
             hint="Count for d_model = 2 with pencil and paper.",
         ),
         CaseKind(

@@ -28,6 +28,7 @@ EXERCISE = Specification(
     name="multi_head_attention/to_pytorch",
     title="To PyTorch",
     target="to_pytorch",
+    aspects={"calls": 3.0},  # that the copies are not tied is half of it
     cases=[
         CaseKind(
             name="plain",
@@ -256,9 +257,9 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="output_tied",
-            says="`out_proj` *is* your `w_o`, not a copy: training one layer changes "
-            "the other.",
-            asks="Does `=` copy a layer, or give it a second name?",
+            says="`out_proj` and your `w_o` hold the very same numbers in memory: "
+            "training one layer changes the other.",
+            asks="Does `=` copy numbers, or give them a second name?",
             ways=[
                 Way(edits=[Edit(_COPY_OUT, "theirs.out_proj = mine.w_o")]),
                 Way(name="output_memory_tied", edits=[
@@ -314,6 +315,19 @@ EXERCISE = Specification(
             says="PyTorch's layer cannot be trained: its weights ask for no gradient.",
             asks="What do `requires_grad_(False)` and `detach` do to a parameter?",
             ways=[Way(edits=[Edit("return theirs", "return theirs.requires_grad_(False)")])],
+        ),
+        Mutant(
+            name="dropout_kept",
+            says="PyTorch's layer will drop as many weights in training as yours does.",
+            asks="Which dropout does the text ask for?",
+            ways=[Way(edits=[
+                Edit(_MADE, """
+                    theirs = nn.MultiheadAttention(
+                        d_model, mine.num_heads, batch_first=True,
+                        dropout=sum(m.p for m in mine.modules() if isinstance(m, nn.Dropout)),
+                    )
+                    """),
+            ])],
         ),
         Mutant(
             name="mode_of_mine_changed",

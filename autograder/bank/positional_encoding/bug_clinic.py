@@ -13,8 +13,8 @@ from autograder.bank.positional_encoding._bug_clinic.tables import (
     from_one_bug,
     halves_bug,
     hardly_wrong,
-    nan_bug,
     nearly_right,
+    not_a_number,
     one_number,
     swapped_bug,
     turned_wrong,
@@ -67,7 +67,7 @@ EXERCISE = Specification(
         CaseKind(
             name="not_a_number",
             title="a single NaN",
-            inputs=lambda draw: clinic(draw, nan_bug),
+            inputs=not_a_number,
             hint="Every comparison with NaN is false: `nan > 0.01` as well as `nan < "
             "0.01`.",
         ),

@@ -178,8 +178,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="no_legend",
-            says="Nobody can tell the curves apart: there is no legend, or its names hold "
-            "no number of a dimension.",
+            says="Nobody can tell the curves apart: the legend is missing or empty, or "
+            "its names hold no number of a dimension.",
             asks="Which curve is dimension 7 in your picture?",
             ways=[
                 Way(edits=[
@@ -234,7 +234,7 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="view_of_fifty",
-            says="The x axis ends at 50, however many positions are asked for.",
+            says="The x axis ends at the same position, however many are asked for.",
             asks="What does somebody see who asks for 65 positions?",
             ways=[_way(Edit(_NAMES, """
                 ax.set(xlabel="position", ylabel="value", xlim=(0, 50))
@@ -280,8 +280,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="one_curve_only",
-            says="Only the first dimension is drawn.",
-            asks="How often does your loop run?",
+            says="Only the first dimension stands on the axes that come back.",
+            asks="How often does your loop run, and on which axes does it draw?",
             ways=[
                 _way(
                     Edit("for number in dimensions:", "for number in list(dimensions)[:1]:"),
@@ -349,6 +349,9 @@ EXERCISE = Specification(
                 ax.set(xlabel="position in the sentence", ylabel="number")
                 return ax
             """),
+        Accepted(name="with_columns", edits=[
+            Edit('f"dimension {number}"', 'f"dimension {number} (column {number - 1})"'),
+        ]),
         Accepted(name="line_at_zero", source="""
             def draw_dimensions(table, dimensions, length):
                 import matplotlib.pyplot as plt

@@ -19,7 +19,10 @@ from autograder.oracle.specification import (
 
 
 def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> Inputs:
-    """Ids with padding in the middle and at the end, differently in each sentence."""
+    """Ids with padding in the middle and at the end, differently in each sentence.
+
+    A word that occurs has the same row as the padding token.
+    """
     vocab_size, d_model = 9, 4
     ids = draw.ids(0, vocab_size, b, length)
     inputs = {"table": draw.tensor(vocab_size, d_model)}
@@ -29,7 +32,8 @@ def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> 
         ids[ids == padding_idx] = (padding_idx + 1) % vocab_size
         ids[0, -2:] = padding_idx
         ids[1, 1] = padding_idx
-        ids[-1, -1] = (padding_idx + 4) % vocab_size
+        ids[-1, -1] = alike = (padding_idx + 4) % vocab_size
+        inputs["table"][alike] = inputs["table"][padding_idx]
         inputs["padding_idx"] = torch.tensor(padding_idx)
     return {**inputs, "ids": ids, "pull": draw.tensor(b, length, d_model)}
 
@@ -252,6 +256,20 @@ EXERCISE = Specification(
                          "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="padding_by_its_row",
+            says="Words became zero whose row is the same as that of the padding token.",
+            asks="Does a row make a token padding, or its id?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    vectors = table[ids]
+                    if padding_idx is None:
+                        return vectors
+                    alike = (vectors == table[padding_idx]).all(-1)
+                    is_padding = alike | (ids == padding_idx)
+                    return vectors.masked_fill(is_padding.unsqueeze(-1), 0.0)
+                """)],
         ),
         Mutant(
             name="nan_for_padding",

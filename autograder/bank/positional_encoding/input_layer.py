@@ -36,6 +36,7 @@ EXERCISE = Specification(
     name="positional_encoding/input_layer",
     title="The input layer",
     target="InputLayer",
+    aspects={"mode": 3.0},  # dropout is one of its steps
     promise=Promise(
         arguments="ids: B N",
         results="output: B N d",
@@ -46,7 +47,7 @@ EXERCISE = Specification(
             equal_sizes=lambda draw: _tokens(draw, 4, 4, 4, 2),
         ),
         module=True,
-        dropout=("padding_is_0", {}),
+        dropout=("padding_is_0", {"rate": 0.25}),
     ),
     cases=[
         CaseKind(

@@ -134,6 +134,16 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="columns_alike",
+            says="Your table starts with one random number for each position, repeated "
+            "for all features.",
+            asks="How do two features differ before the first step of training?",
+            ways=[Way(edits=[
+                Edit("0.02 * torch.randn(max_len, d_model)",
+                     "(0.02 * torch.randn(max_len, 1)).repeat(1, d_model)"),
+            ])],
+        ),
+        Mutant(
             name="starts_large",
             says="Your table starts at random, but not small: it drowns the words.",
             asks="How large is an embedding's number, and how large one of yours?",

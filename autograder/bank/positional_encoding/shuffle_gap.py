@@ -166,8 +166,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="never_shuffled",
-            says="Both ways are the same, so the gap is always 0.",
-            asks="Where does `order` come in?",
+            says="Your two ways never differ: the gap is 0, whatever the mixer.",
+            asks="Where does `order` come in, and along which dimension?",
             ways=[
                 Way(edits=[
                     Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
@@ -183,7 +183,8 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="inverse_after",
-            says="The second way shuffles back instead of shuffling alike.",
+            says="The two ways end in different orders: one of your shuffles goes the "
+            "wrong way.",
             asks="Do both ways put the vector of place `order[n]` at place `n`?",
             ways=[Way(edits=[
                 Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",

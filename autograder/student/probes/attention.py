@@ -259,9 +259,9 @@ def _layer(inputs: Inputs) -> Callable[..., Any]:
         "a mixture of positions": lambda x: (
             torch.einsum("cij,jc->ic", table, x.roll(1, dims=-1)) + 0.125
         ),
-        # With one feature more, of which nobody needs to know, and far from zero.
+        # With one feature more, which comes first and never moves, and far from zero.
         "a wider mixture": lambda x: F.pad(
-            torch.einsum("cij,jc->ic", table, x) + 1000.0, (0, 1)
+            torch.einsum("cij,jc->ic", table, x) + 1000.0, (1, 0)
         ),
         "masked attention": lambda x: F.scaled_dot_product_attention(
             x, x, x, attn_mask=table

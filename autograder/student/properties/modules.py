@@ -64,6 +64,8 @@ def _start(
         return "all numbers alike"
     if len(numbers.unique(dim=0)) < len(numbers):
         return "some rows alike"
+    if len(numbers) > 1 and numbers.unique(dim=1).size(1) < numbers.size(1):
+        return "some columns alike"
     if torch.equal(numbers, twin):
         return "the same in every module"
     for name, other in others.items():

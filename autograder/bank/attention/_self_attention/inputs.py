@@ -48,6 +48,15 @@ INPUTS = [
         ways=[Way(edits=[Edit("(q, k, v, mask)", "(x, x, v, mask)")])],
     ),
     Mutant(
+        name="zeros_closed",
+        says="Without a mask, nobody sees a position whose vector is zero.",
+        asks="Who says which positions are padding?",
+        ways=[Way(edits=[
+            Edit("(q, k, v, mask)",
+                 "(q, k, v, (x != 0).any(-1)[:, None] if mask is None else mask)"),
+        ])],
+    ),
+    Mutant(
         name="mask_dropped",
         says="The mask never reaches attention.",
         asks="How many arguments does your attention take?",

@@ -62,6 +62,15 @@ MASKS = [
         ])],
     ),
     Mutant(
+        name="zeros_closed",
+        says="Without a mask, nobody sees a key whose vector is zero.",
+        asks="Who says which positions are padding?",
+        ways=[Way(edits=[
+            Edit(MASK,
+                 "mask = mask_for_heads((key != 0).any(-1)[:, None] if mask is None else mask)"),
+        ])],
+    ),
+    Mutant(
         name="mask_of_first_head",
         says="All heads got the mask of head 0.",
         asks="What if the mask says something else for each head?",

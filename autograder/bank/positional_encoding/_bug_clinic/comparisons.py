@@ -92,6 +92,28 @@ COMPARISONS = [
             """)],
     ),
     Mutant(
+        name="nan_for_zero",
+        says="You put zero for NaN before you compare, and zero is right in some places.",
+        asks="What is a number worth that is missing?",
+        ways=[Way(source="""
+            def assert_sinusoidal(table):
+                max_len, d_model = table.shape
+                right = sinusoid(torch.arange(max_len), d_model)
+                assert torch.allclose(table.nan_to_num(), right, atol=1e-3)
+            """)],
+    ),
+    Mutant(
+        name="rows_in_any_order",
+        says="Your test accepts the right numbers in the wrong rows.",
+        asks="What does the row that a number stands in say of it?",
+        ways=[Way(source="""
+            def assert_sinusoidal(table):
+                max_len, d_model = table.shape
+                right = sinusoid(torch.arange(max_len), d_model).sort(dim=0).values
+                assert torch.allclose(table.sort(dim=0).values, right, atol=1e-3)
+            """)],
+    ),
+    Mutant(
         name="bug_a_copied",
         says="Your test has bug A itself: it accepts table A and rejects right "
         "ones.",

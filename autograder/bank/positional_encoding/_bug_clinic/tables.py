@@ -98,6 +98,14 @@ def one_number(draw: Draw) -> Inputs:
     return {**inputs, "other wrong table": _rounded(lower)}
 
 
+def not_a_number(draw: Draw) -> Inputs:
+    """A table with a NaN, and another one with it where zero would be right."""
+    inputs = clinic(draw, nan_bug)
+    other = inputs["right table"].clone()
+    other[0, 2] = torch.nan
+    return {**inputs, "other wrong table": other}
+
+
 def hardly_wrong(draw: Draw) -> Inputs:
     """Tables with one number that is a little off, each at another edge."""
     max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(10, 40))
@@ -144,6 +152,7 @@ def turned_wrong(draw: Draw) -> Inputs:
         "table with a row of opposite signs": opposite,
         "table with a repeated row": repeated,
         "table without negative cosines": upwards,
+        "table that begins at its end": right.flip(0),
     }
     return {name: _rounded(table) for name, table in tables.items()}
 

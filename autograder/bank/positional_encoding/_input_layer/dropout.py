@@ -85,6 +85,42 @@ DROPOUT = [
         ways=[Way(edits=[Edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")])],
     ),
     Mutant(
+        name="dropped_together",
+        says="Numbers are dropped in whole rows, as those of a vector or of a feature.",
+        asks="How many numbers share one draw in your code, and how many in the text?",
+        ways=[
+            Way(edits=[
+                Edit(
+                    DROP,
+                    """
+                    x, p = self.positions(x), self.dropout.p
+                    if self.training:
+                        x = x * (torch.rand(ids.shape) >= p).unsqueeze(-1) / (1 - p)
+                    return x
+                    """,
+                ),
+            ]),
+        ],
+    ),
+    Mutant(
+        name="dropped_alike_in_sentences",
+        says="The same numbers are dropped in every sentence.",
+        asks="How many numbers share one draw in your code, and how many in the text?",
+        ways=[
+            Way(edits=[
+                Edit(
+                    DROP,
+                    """
+                    x, p = self.positions(x), self.dropout.p
+                    if self.training:
+                        x = x * (torch.rand(x.shape[1:]) >= p) / (1 - p)
+                    return x
+                    """,
+                ),
+            ]),
+        ],
+    ),
+    Mutant(
         name="not_rescaled",
         says="Numbers are dropped, but those that are kept are not made larger, so "
         "the sums change between training and evaluation.",

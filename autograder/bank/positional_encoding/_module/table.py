@@ -24,6 +24,15 @@ TABLE = [
         ],
     ),
     Mutant(
+        name="other_name",
+        says="There is a buffer, but none called `pe`.",
+        asks="Which name does the docstring ask for?",
+        ways=[Way(edits=[
+            Edit(REGISTER, 'self.register_buffer("table", table)'),
+            Edit(ADD, "return x + self.table[: x.size(1)]"),
+        ])],
+    ),
+    Mutant(
         name="plain_attribute",
         says="The table is a plain attribute: it stays behind when the module "
         "moves to another dtype or device.",

@@ -21,7 +21,8 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """What the new layer is and computes, and whether it is a copy."""
     mine = projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
-    mine.dropout = nn.Dropout(0.25)
+    # Nobody has promised what it is called.
+    setattr(mine, "drop" if mine.num_heads == 2 else "dropout", nn.Dropout(0.25))
     theirs = function(mine)
     if not isinstance(theirs, nn.MultiheadAttention):
         raise WrongAnswer(f"expected an nn.MultiheadAttention, got {describe(theirs)}")
@@ -29,7 +30,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     sequences = [inputs[name] for name in ("query", "key", "value")]
     seen = {
         "num_heads": torch.tensor(theirs.num_heads),
-        "dropout": torch.tensor(float(theirs.dropout)),
+        "in training mode": f"{theirs.dropout:.2f} of the weights are dropped",
         "yours is in training mode afterwards": torch.tensor(mine.training),
         "parameters of theirs that train": torch.tensor(
             sum(p.requires_grad for p in theirs.parameters())
@@ -46,7 +47,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
             parameter.add_(1)
     seen |= {"output": output, "weights": weights}
     return seen | {
-        f"{name} of yours after theirs has changed": parameter
+        f"{name} of yours when theirs has changed afterwards": parameter
         for name, parameter in mine.named_parameters()
     }
 

@@ -45,7 +45,7 @@ def _numbers_of_curves(ax: Any) -> dict[Any, int]:
     if legend is not None and legend.get_visible():
         texts = [text.get_text() for text in legend.get_texts()]
         for text, handle in zip(texts, legend.legend_handles, strict=False):
-            digits = re.findall(r"\d+", text)
+            digits = _DIMENSION.findall(text) or re.findall(r"\d+", text)
             number = int(digits[-1]) if digits else 0
             colour = handle.get_color() if hasattr(handle, "get_color") else None
             entries |= {text: number, ("colour", str(colour)): number}
@@ -91,6 +91,7 @@ def _in_view(ax: Any, length: int) -> str:
     return "all" if left <= 1e-6 and right >= length - 1 - 1e-6 else "not all"
 
 
+_DIMENSION = re.compile(r"\bdim(?:ension)?\b\W*(\d+)", re.IGNORECASE)
 _VALUE = re.compile(r"\b(values?|encodings?)\b", re.IGNORECASE)
 _PLACE = re.compile(r"^\W*pos(itions?)?\b", re.IGNORECASE)
 

@@ -30,7 +30,9 @@ def module(make: Any, inputs: Inputs) -> Seen:
     if "longer x" in inputs:
         seen["output for a longer x"] = tensor(built(inputs["longer x"]), "the output")
     seen["numbers to train"] = torch.tensor(sum(p.numel() for p in built.parameters()))
-    seen["pe is a buffer"] = torch.tensor("pe" in dict(built.named_buffers()))
+    buffers = [name for name, _ in built.named_buffers()]
+    other = "no, but another one is" if buffers else "no"
+    seen["pe is a buffer"] = "yes" if "pe" in buffers else other
     if "move" in inputs:
         half = inputs["x"].detach().to(torch.bfloat16)
         seen["dtype after .to(torch.bfloat16)"] = comes_to(
@@ -48,30 +50,40 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
     ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
     vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
     given = _AddRows(inputs["positions"])
-    layer = the_module(make(vocab_size, d_model, given, DROPOUT, padding_idx))
-    load_weights(layer, inputs)
+
+    def made(*options: float) -> nn.Module:
+        layer = the_module(make(vocab_size, d_model, given, *options))
+        return load_weights(layer, inputs)
+
+    layer = made(float(inputs.get("rate", 0.0)), padding_idx)
     weights = dict(layer.named_parameters())
     output = tensor(layer(ids), "the output")
     learning = [n for n in ("embedding.weight", "positions.rows") if n in weights]
     grads = [gradient(n, output, weights[n], inputs["pull"]) for n in learning]
+    calm, trained = _both_modes(made(DROPOUT, padding_idx), ids)
+    dropping = _dropped(output, trained)
+    if not torch.equal(calm, output):
+        dropping += "; in eval mode, too"
+    once = {}
     if padding_idx == 0:  # as nobody need say
-        plain = load_weights(the_module(make(vocab_size, d_model, given)), inputs)
-        calm, trained = (plain.train(mode)(ids.repeat(8, 1)) for mode in (False, True))
+        by_default = _dropped(*_both_modes(made(), ids.repeat(8, 1)))
+        dropping += f"; by default: {by_default}"
         kept = getattr(layer, "positions", None) is given
-        once = {
-            "in training mode, by default": _dropped(calm, trained),
-            "positions": "the module that was given" if kept else "another one",
-        }
-    else:
-        once = {}
+        once["positions"] = "the module that was given" if kept else "another one"
     return {
         **once,
         "output": output,
         **{name: grad for found in grads for name, grad in found.items()},
         "output of a second call": tensor(layer(ids), "the output"),
         "parameters": ", ".join(sorted(weights)),
-        "in training mode": _dropped(output, layer.train()(ids)),
+        "in training mode": dropping,
     }
+
+
+def _both_modes(
+    layer: nn.Module, ids: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return layer.eval()(ids), layer.train()(ids)
 
 
 class _AddRows(nn.Module):
@@ -85,12 +97,19 @@ class _AddRows(nn.Module):
         return x + self.rows
 
 
+def _alike_along(dim: int, kept: torch.Tensor) -> bool:
+    """Whether a dimension's numbers are kept, or not, all together."""
+    return kept.size(dim) > 1 and bool((kept.all(dim) == kept.any(dim)).all())
+
+
 def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
     """In words, how the output of training mode differs from that of eval mode."""
     if calm.shape != trained.shape:
         return "another shape"
     kept = trained != 0
     zeros = "no numbers are zero" if kept.all() else "some numbers are zero"
+    if not kept.all() and any(_alike_along(dim, kept) for dim in range(kept.dim())):
+        zeros = "whole rows of numbers are zero"
     factor = (trained * calm)[kept].sum() / calm[kept].square().sum()
     if not torch.allclose(trained[kept], factor * calm[kept], atol=1e-3):
         return f"{zeros}, the others changed unevenly"
