@@ -13,7 +13,11 @@ from autograder.student import references
 from autograder.student.exercise import RAISED, WrongAnswer
 from autograder.student.otherside import reply
 from autograder.student.probes import find
-from autograder.student.probes.encoder_decoder.ahead import Ahead, Follows
+from autograder.student.probes.encoder_decoder.ahead import (
+    MOST_AHEAD,
+    Ahead,
+    Follows,
+)
 from autograder.student.probes.encoder_decoder.patients import DecoderLayer
 
 LAYERS = "encoder_decoder/bug_clinic"
@@ -29,13 +33,14 @@ class Layer:
         self.asked += 1
         if values["x"].size(0) == self.refuses:
             raise WrongAnswer("not this batch")
-        found = {}
-        for name, x in values.items():
-            if name.startswith("x"):
-                if x.size(0) == self.refuses:
+        found = {"output": values["x"] + values["memory"].sum()}
+        for name, stack in values.items():
+            if name.startswith("x."):
+                if stack.size(1) == self.refuses:
                     break
                 ending = name.removeprefix("x")
-                found[f"output{ending}"] = x + values[f"memory{ending}"].sum()
+                sums = values[f"memory{ending}"].sum(dim=(1, 2, 3), keepdim=True)
+                found[f"output{ending}"] = stack + sums
         return found
 
 
@@ -57,9 +62,9 @@ def test_a_second_layer_is_asked_a_few_times_and_answers_the_same():
     alone = outputs(first, follows, questions())
     early = outputs(second, follows, questions())
     assert first.asked == 10 and second.asked == 2
-    assert all(map(torch.equal, alone, early))
+    assert all(map(torch.allclose, alone, early))
     assert all(
-        torch.equal(out, x + memory.sum())
+        torch.allclose(out, x + memory.sum())
         for out, (x, memory) in zip(early, questions(), strict=True)
     )
 
@@ -70,7 +75,7 @@ def test_what_nobody_expected_is_asked_for_when_it_is_wanted():
     other = [*questions()[:2], *questions(1), questions()[-1]]
     found = outputs(second, follows, other)
     expected = [x + memory.sum() for x, memory in other]
-    assert all(map(torch.equal, found, expected))
+    assert all(map(torch.allclose, found, expected))
 
 
 def test_a_question_that_comes_again_is_answered_from_memory_by_a_copy():
@@ -149,21 +154,48 @@ def side():
     return find(LAYERS).other(case.inputs, random.Random(1))
 
 
+def stacked(*groups) -> dict[str, torch.Tensor]:
+    """Groups of pairs, as they are asked for early."""
+    return {
+        f"{name}.{place}": torch.stack(list(each))
+        for place, pairs in enumerate(groups)
+        for name, each in zip(("x", "memory"), zip(*pairs, strict=True), strict=True)
+    }
+
+
 def test_what_is_asked_for_early_is_the_same_output_to_the_last_digit():
-    one, other = side(), side()
-    number = torch.tensor(one.names.index("a right decoder layer"))
-    width = int(one.inputs["sizes"][0])
-    torch.manual_seed(5)
-    pairs = [(torch.randn(2, 3, width), torch.randn(2, 4, width)) for _ in range(5)]
-    pairs[3] = (torch.randn(1, 3, width), torch.randn(1, 4, width))
-    asked = {"layer": number, "x": pairs[0][0], "memory": pairs[0][1]}
-    for place, (x, memory) in enumerate(pairs[1:]):
-        asked |= {f"x.{place}": x, f"memory.{place}": memory}
-    found = reply(one, asked)
-    assert len(found) == 5
-    for name, (x, memory) in zip(found, pairs, strict=True):
-        alone = reply(other, {"layer": number, "x": x, "memory": memory})
-        assert torch.equal(found[name], alone["output"]), name
+    for first in (1, 2):  # of another form than the first group, or of its form
+        one, other = side(), side()
+        number = torch.tensor(one.names.index("a right decoder layer"))
+        width = int(one.inputs["sizes"][0])
+        torch.manual_seed(5)
+        groups = [
+            [(torch.randn(b, 3, width), torch.randn(b, 4, width)) for _ in range(3)]
+            for b in (first, 2, 1)
+        ]
+        (pair, *groups[0]) = groups[0]
+        asked = {"layer": number, "x": pair[0], "memory": pair[1]}
+        found = reply(one, asked | stacked(*groups))
+        outputs = [
+            found.pop("output"),
+            *(out for each in found.values() for out in each),
+        ]
+        pairs = [pair, *(pair for group in groups for pair in group)]
+        for output, (x, memory) in zip(outputs, pairs, strict=True):
+            alone = reply(other, {"layer": number, "x": x, "memory": memory})
+            assert torch.equal(output, alone["output"])
+
+
+def test_a_form_that_a_layer_refuses_leaves_the_question_itself_answered():
+    case = references.load("encoder_decoder")[LAYERS].cases[0]
+    judge = find(LAYERS).other(case.inputs, random.Random(1))
+    width = int(case.inputs["sizes"][0])
+    unpacks = torch.tensor(judge.names.index("the other one"))
+    refused, taken = torch.zeros(3, 2, width), torch.zeros(2, 2, width)
+    asked = {"layer": unpacks, "x": taken, "memory": taken}
+    early = stacked([(taken + 1, taken)], [(refused, refused)], [(taken, taken + 1)])
+    assert set(reply(judge, asked | early)) == {"output", "output.0"}
+    assert RAISED in reply(judge, asked | {"x": refused, "memory": refused} | early)
 
 
 def test_early_questions_are_answered_up_to_the_first_that_is_nonsense():
@@ -172,13 +204,17 @@ def test_early_questions_are_answered_up_to_the_first_that_is_nonsense():
     number = torch.tensor(judge.names.index("a right decoder layer"))
     fit = torch.zeros(1, 2, width)
     asked = {"layer": number, "x": fit, "memory": fit}
-    asked |= {"x.0": fit + 1, "memory.0": fit, "x.1": "no", "memory.1": fit}
-    assert set(reply(judge, asked)) == {"output", "output.0"}
-    asked |= {"x.1": torch.zeros(1, 2, width + 1)}
-    assert set(reply(judge, asked)) == {"output", "output.0"}
+    asked |= stacked([(fit + 1, fit)], [(fit + 2, fit)])
+    assert set(reply(judge, asked)) == {"output", "output.0", "output.1"}
     long = torch.zeros(1, 600 // width, width)  # computed beside 31 others, it adds up
-    asked |= {"x.1": long, "x": long}
-    assert set(reply(judge, asked)) == {"output", "output.0"}
+    for nonsense in (
+        "no", fit, torch.zeros(1, 1, 2, width + 1), torch.zeros(2, 1, 2, width),
+        torch.zeros(0, 1, 2, width), torch.zeros(33, 1, 2, width), long[None],
+        torch.zeros(1, 1 << 20, 0, width),
+    ):  # fmt: skip
+        found = reply(judge, asked | {"x.1": nonsense})
+        assert set(found) == {"output", "output.0"}, nonsense
+    assert set(reply(judge, asked | {"x": long})) == {"output", "output.0", "output.1"}
     assert RAISED in reply(judge, asked | {"x": fit.double()})
 
 
@@ -188,8 +224,11 @@ def test_early_questions_have_an_end():
     number = torch.tensor(judge.names.index("a right decoder layer"))
     fit, answered = torch.zeros(1, 2, width), 0
     for turn in range(40):
-        asked = {"layer": number, "x": fit, "memory": fit}
-        for place in range(32):
-            asked |= {f"x.{place}": fit + turn + place / 64, f"memory.{place}": fit}
-        answered += len(reply(judge, asked)) - 1
+        groups = [
+            [(fit + turn + (g * 8 + n) / 64, fit) for n in range(8)] for g in range(5)
+        ]
+        asked = {"layer": number, "x": fit, "memory": fit} | stacked(*groups)
+        found = reply(judge, asked)
+        assert sum(len(found[name]) for name in found if name != "output") <= MOST_AHEAD
+        answered += sum(len(found[name]) for name in found if name != "output")
     assert answered == judge.MOST_EARLY

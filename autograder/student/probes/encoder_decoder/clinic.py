@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import itertools
 import json
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -24,6 +24,7 @@ from autograder.student.probes.encoder_decoder.ahead import (
     Ahead,
     Follows,
     Pair,
+    form_of,
     key_of,
     numbered,
 )
@@ -80,38 +81,46 @@ class _Patients(Mixture):
     def answer(self, question: Answers) -> Mapping[str, object]:
         """The output of a layer, and gradients of its weighted sum if it is pulled.
 
-        Or outputs for several inputs: what follows the first ones is asked for early.
+        Or outputs for several inputs: what follows the first ones is asked for early,
+        in stacks. What is of the first one's form is computed together with it.
         """
         number = int(given(question, "layer", 0, [torch.int64], 1))
-        pair = self._sequences(question, "", self.MOST)
+        pair = self._sequences(question, "", 3, self.MOST)
         if "pull" in question:
             return self._gradients(number, pair, question)
-        found = {"output": self._outputs(number, [pair])[0]}
         early = self._early_pairs(question)
-        for _, group in itertools.groupby(early, lambda ending: _form(early[ending])):
-            endings = list(group)
+        beside = early[0] if early and form_of(early[0][0]) == form_of(pair) else []
+        output, *others = self._outputs(number, [pair, *beside])
+        found = {"output": output}
+        for place, group in enumerate(early):
             try:
-                outputs = self._outputs(number, [early[ending] for ending in endings])
+                outputs = others if group is beside else self._outputs(number, group)
             except Exception:  # it is told to who asks for one of these alone
                 break
-            names = (f"output{ending}" for ending in endings)
-            found |= dict(zip(names, outputs, strict=True))
+            found[f"output{numbered(place)}"] = torch.stack(outputs)
         return found
 
-    def _early_pairs(self, question: Answers) -> dict[str, Pair]:
-        """What is asked for early, by the endings of the names, as far as it is fit."""
-        found: dict[str, Pair] = {}
+    def _early_pairs(self, question: Answers) -> list[list[Pair]]:
+        """What is asked for early, in groups of one form, as far as it is fit."""
+        found: list[list[Pair]] = []
+        room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
         with contextlib.suppress(WrongAnswer):
-            for ending in map(numbered, range(MOST_AHEAD)):
-                if f"x{ending}" not in question or self._early >= self.MOST_EARLY:
+            for ending in map(numbered, range(room)):
+                if f"x{ending}" not in question:
                     break
-                self._early += 1
-                found[ending] = self._sequences(question, ending, MOST_EARLY_NUMBERS)
+                most = room * MOST_EARLY_NUMBERS
+                x, memory = self._sequences(question, ending, 4, most)
+                fits = 0 < len(x) == len(memory) <= room
+                if not fits or _largest(x, memory) > MOST_EARLY_NUMBERS:
+                    break
+                room -= len(x)
+                self._early += len(x)
+                found.append(list(zip(x, memory, strict=True)))
         return found
 
-    def _sequences(self, question: Answers, ending: str, most: int) -> Pair:
+    def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
         x, memory = (
-            given(question, f"{name}{ending}", 3, _FLOATS, most)
+            given(question, f"{name}{ending}", dim, _FLOATS, most)
             for name in ("x", "memory")
         )
         if x.dtype != memory.dtype:
@@ -184,8 +193,9 @@ def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
     return [output.to(wanted) for output in layer.together(x, memory)]
 
 
-def _form(pair: Pair) -> tuple[object, ...]:
-    return tuple((each.dtype, each.shape) for each in pair)
+def _largest(*stacks: torch.Tensor) -> int:
+    """Numbers of an entry of a stack, as many as its sides span if it is empty."""
+    return max(math.prod(max(side, 1) for side in own.shape[1:]) for own in stacks)
 
 
 _FOLLOWS = Follows()  # of all layers, of all cases: equal sizes get equal numbers
