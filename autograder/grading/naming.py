@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import signal
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from types import FrameType
 
 from autograder.oracle import answers
 from autograder.oracle.specification import Specification
 from autograder.student.compare import compare
-from autograder.student.exercise import Answers, CaseResult, Exercise, Verdict
+from autograder.student.exercise import Answers, Case, CaseResult, Exercise, Verdict
 from autograder.student.naming import PATTERN, diagnose, fits, pattern, possible
+from autograder.student.otherside import OtherSide
 
 NAMING_SECONDS = 60.0  # of CPU time
 
@@ -89,14 +90,15 @@ def _with_answers(
     results = list(verdict.results)
     tried = {n: m for n, m in exercise.mistakes.items() if n in names}
     exercise = replace(exercise, mistakes=tried)  # of the others nothing is asked
-    stored = {r.case.name: r.case.mistakes for r in results if r.case.mistakes}
+    stored = {r.case.name: r.case for r in results if r.case.mistakes}
+    is_played = task.side is not OtherSide
     built = functools.cache(lambda name: answers.mistaken_objects(task, [name])[name])
     for place in sorted(range(len(results)), key=lambda n: results[n].passed):
         case = results[place].case
         if case.mistakes or case.measure:
             continue
-        shown = stored.get(case.name, {})
-        known, patterns = _as_shown(results[place], shown, names)
+        shown = stored.get(case.name)
+        known, patterns = _as_shown(results[place], shown, names, is_played)
         objects = {name: built(name) for name in names if name not in known}
         given = answers.mistaken_answers(task, objects, case.inputs)
         given |= {n: pattern(compare(case, given[n])) for n in patterns & given.keys()}
@@ -108,15 +110,21 @@ def _with_answers(
 
 
 def _as_shown(
-    result: CaseResult, shown: Mapping[str, Answers], names: Collection[str]
+    result: CaseResult, shown: Case | None, names: Collection[str], is_played: bool
 ) -> tuple[dict[str, Answers], set[str]]:
-    """Mistakes of which a visible property's case keeps a pattern.
+    """What the visible drawing of a case tells of mistakes' answers to this one.
 
-    Those whose pattern this result has, with it, are not run again; and the names of
-    all of them.
+    Of a property's case it keeps patterns: mistakes whose pattern this result has are
+    not run again. Where the judge plays a side, a case is long; there, a mistake that
+    is right in the visible drawing is right in all of them (a test asks), and is not
+    run where this result is right. Then the names of all that have patterns.
     """
-    kept = {n: shown[n] for n in names if PATTERN in shown.get(n, {})}
-    if not result.case.says or not kept:
+    kept = {n: shown.mistakes[n] for n in names if shown and n in shown.mistakes}
+    if result.case.says:
+        kept = {n: known for n, known in kept.items() if PATTERN in known}
+        own = pattern(result)
+        return {n: known for n, known in kept.items() if known == own}, set(kept)
+    if shown is None or not (is_played and result.passed):
         return {}, set()
-    own = pattern(result)
-    return {n: known for n, known in kept.items() if known == own}, set(kept)
+    right = (n for n, known in kept.items() if compare(shown, known).passed)
+    return dict.fromkeys(right, result.case.expected), set()

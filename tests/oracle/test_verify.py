@@ -5,7 +5,11 @@ import pytest
 from autograder.bank import specifications
 from autograder.cli import main
 from autograder.course import units
+from autograder.oracle.answers import mistaken_answers, mistaken_objects
+from autograder.oracle.cases import fresh_cases
 from autograder.oracle.verify import measure, total, uneven
+from autograder.student.compare import compare
+from autograder.student.otherside import OtherSide
 from autograder.student.references import load
 from tests.conftest import by_cost
 
@@ -41,6 +45,26 @@ def test_a_mistake_costs_the_same_whatever_is_drawn(unit):
     visible = load(unit.name)
     for exercise in specifications(unit.name):
         assert list(uneven(exercise, visible[exercise.name], draws=6)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_a_mistake_that_passes_a_played_case_does_so_in_each_drawing(unit):
+    """Grading does not run it there to name it (`grading/naming.py`)."""
+    visible = load(unit.name)
+    for exercise in specifications(unit.name):
+        if exercise.side is OtherSide:
+            continue
+        mistakes = mistaken_objects(exercise)
+        shown = {case.name: case for case in visible[exercise.name].cases}
+        for case in fresh_cases(exercise, "draw 0"):
+            if case.measure or case.name not in shown:
+                continue
+            before = shown[case.name]
+            known = before.mistakes.items()
+            right = {n: mistakes[n] for n, own in known if compare(before, own).passed}
+            for name, given in mistaken_answers(exercise, right, case.inputs).items():
+                assert compare(case, given).passed, f"{case.name}, {name}"
 
 
 def test_the_command_prints_a_row_an_exercise_and_a_total(capsys, monkeypatch):
