@@ -79,8 +79,8 @@ def _refuse_full(folder: Path) -> None:
         why = f"has room for {disk.f_favail} more files; remove some"
     if why:
         raise CourseError(
-            f"the disk of {folder} {why}, and run the same command again: nothing is "
-            "lost"
+            f"the disk of {folder.absolute()} {why}, and run the same command again: "
+            "nothing is lost"
         )
 
 

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autograder.grading.intake.slimming import slimmed
 from autograder.grading.intake.terms import (
@@ -76,14 +76,17 @@ def take(
 
 
 def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
-    """Each path by its name in plain text; of two of one name, the plain one counts."""
+    """Each path by its name in plain text; of two in one place, the plain one."""
     names: dict[str, str] = {}
+    folders: set[str] = set()
     for path in sorted(paths, key=lambda path: (not path.isprintable(), path)):
         plain = "".join(c if c.isprintable() else "_" for c in path)
-        if plain in names:
+        above = {str(folder) for folder in PurePosixPath(plain).parents}
+        if {plain, *above} & names.keys() or plain in folders:
             left_out.setdefault("has a name that is not plain text", []).append(path)
         else:
             names[plain] = path
+            folders |= above
     return names
 
 

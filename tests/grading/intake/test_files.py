@@ -106,6 +106,17 @@ def test_of_two_names_that_look_the_same_the_plain_one_counts(tmp_path):
     assert "not plain text" in taken.repairs[0].says
 
 
+@pytest.mark.parametrize("odd", ["a\u200b", "b.txt\u200b/c.txt"])
+def test_a_name_that_only_looks_plain_is_no_place_twice(tmp_path, odd):
+    """Nothing can be laid out as a file and as a folder, too."""
+    for name in ("a_/b.txt", "b.txt_", odd):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    taken = intake.take(tmp_path)
+    assert sorted(taken.files) == ["a_/b.txt", "b.txt_"]
+    assert odd not in taken.files and "not plain text" in taken.repairs[0].says
+
+
 @pytest.mark.parametrize("call", ["open", "scandir"])
 def test_what_is_closed_to_the_grader_is_no_fault_of_the_student(
     tmp_path, monkeypatch, call
