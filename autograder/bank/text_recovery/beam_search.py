@@ -201,7 +201,7 @@ def _says_specials(draw: Draw) -> Inputs:
 
 def _in_training(draw: Draw) -> Inputs:
     """A model that comes in training mode; the others come in evaluation mode."""
-    made = _soft_script(draw, _FEW, [2], 1.0, 9)
+    made = _soft_script(draw, _MANY, [2], 1.0, 9)
     return made | {"training": torch.tensor(True)}
 
 
@@ -260,6 +260,7 @@ EXERCISE = Specification(
             title="two ends, the later one better by five thousandths, alpha = 0",
             inputs=_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
             hint="The better one stays, however little it is better.",
+            tells=("scores_forgotten", "divided_by_k"),
         ),
         CaseKind(
             name="lengths",
