@@ -2,7 +2,7 @@
 
 The judge is a process that knows the answers (`judging.py`). An exchange goes
 
-    prepare    exercise, submission, seed    ->  prepared   it knows the exercise
+    prepare    exercise, submission, seeds   ->  prepared   it knows the exercise
     ask        the box's channel             ->  ready      the box has begun to answer,
                                                             and now and then after that
                                              ->  decided    the verdict, for good
@@ -36,6 +36,7 @@ from autograder.grading.record import Record
 from autograder.kernel import launch
 
 START_SECONDS = 300.0  # for its imports, on a busy machine
+DRAWINGS = 4  # of an exercise's fresh cases, over which submissions are spread
 _FLAGS = ("complete", "hindered", "took", "more")  # of a decision, in its message
 
 
@@ -201,15 +202,27 @@ class Judge:
             "exercise": question.exercise,
             "submission": question.submission,
         }
-        drawn = f"{question.key}/{question.exercise}".encode()
-        seed = hmac.new(self.secret, drawn, hashlib.sha256).hexdigest()
         exchange = Exchange(self._line, names, self.patience)
         try:
-            exchange.prepare(seed=seed, seconds=question.seconds, given=question.given)
+            seeds = self._seeds(question)
+            exchange.prepare(seconds=question.seconds, given=question.given, **seeds)
             yield exchange
         finally:
             if not exchange.finished:
                 self.close()
+
+    def _seeds(self, question: Question) -> dict[str, str]:
+        """What is drawn for this submission alone, and what it shares with some others.
+
+        Which drawing it shares depends on what was handed in, like all that it is
+        asked: who is graded once more, is asked the same.
+        """
+        own = self._digest(f"{question.key}/{question.exercise}")
+        shared = f"{int(own, 16) % DRAWINGS}/{question.exercise}"
+        return {"own": own, "shared": self._digest(shared)}
+
+    def _digest(self, text: str) -> str:
+        return hmac.new(self.secret, text.encode(), hashlib.sha256).hexdigest()
 
     def close(self) -> None:
         """End the judge process."""

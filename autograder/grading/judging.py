@@ -128,22 +128,33 @@ def _answer(message: Message, line: Line) -> None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A check that is ready to be asked for."""
+    """A check that is ready to be asked for.
+
+    Attributes:
+        seconds: CPU time that one answer may take.
+        own: what nobody else is asked is drawn from it.
+        shared: what others are asked, too, is drawn from it; nothing without it.
+    """
 
     exercise: Visible
     task: Specification
     seconds: float
-    seed: str
+    own: str
+    shared: str = ""
 
     @property
     def fresh(self) -> tuple[Case, ...]:
-        """Cases that nobody has seen; they take a while to draw.
+        """Cases that do not ship, with the right answers; they take a while to draw.
 
         The stored hidden cases stay here: whatever enters the box could be printed by
-        the student's code, and fresh inputs are of no use to anybody afterwards. A
-        second try of the same submission is asked the same.
+        the student's code. Where each answer is computed, a few drawings serve all
+        submissions: to know inputs of theirs is to know no answers. Where we play a
+        side, feedback tells which words were right, and where a model is measured,
+        inputs are read by people: these are drawn for each submission.
         """
-        return _fresh(self.task.name, self.seed)
+        if self.shared and _is_computed(self.task):
+            return _fresh_for_several(self.task.name, self.shared)
+        return _fresh(self.task.name, self.own)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -152,19 +163,14 @@ class Prepared:
 
     def side(self, case: Case) -> OtherSide:
         """What we play of a case; what is drawn for it, nobody can know before."""
-        draw = random.Random(f"{self.seed} {case.name} {case.hidden}")
+        draw = random.Random(f"{self.own} {case.name} {case.hidden}")
         return self.task.side(case.inputs, draw)
 
 
-def prepared(name: str, seed: str, seconds: float) -> Prepared:
-    """Have all that a check takes at hand.
-
-    Args:
-        seed: the fresh cases are drawn from it.
-        seconds: CPU time that one answer may take.
-    """
+def prepared(name: str, own: str, seconds: float, shared: str = "") -> Prepared:
+    """Have all that a check takes at hand; see Prepared."""
     unit = name.split("/")[0]
-    return Prepared(_visible(unit)[name], specification(name), seconds, seed)
+    return Prepared(_visible(unit)[name], specification(name), seconds, own, shared)
 
 
 def decide(check: Prepared, box: Respondent) -> Verdict:
@@ -193,6 +199,16 @@ def shown(check: Prepared, verdict: Verdict) -> Verdict:
 _visible = functools.cache(references.load)
 
 
+def _is_computed(task: Specification) -> bool:
+    """Whether what is right follows from inputs that the box is given whole."""
+    return task.side is OtherSide and not any(kind.measure for kind in task.cases)
+
+
 @functools.lru_cache(maxsize=24)  # more than the exercises of one submission
 def _fresh(name: str, seed: str) -> tuple[Case, ...]:
+    return tuple(fresh_cases(specification(name), seed))
+
+
+@functools.lru_cache(maxsize=128)  # more than all that a unit's exercises have
+def _fresh_for_several(name: str, seed: str) -> tuple[Case, ...]:
     return tuple(fresh_cases(specification(name), seed))

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.judge import Question
+from autograder.grading.judge import DRAWINGS, Judge, Question
 from autograder.grading.line import Line
 from autograder.solutions import attention
 from tests.grading.box_and_judge import (
@@ -62,6 +62,18 @@ def test_a_judge_that_is_stopped_while_it_starts_is_ended(judge, monkeypatch):
         judge.start()
     with pytest.raises(ProcessLookupError):
         os.kill(stopped, 0)
+
+
+def test_a_class_is_asked_few_drawings_and_each_submission_always_the_same():
+    judge, keys = Judge(b"of the course"), [f"key {n}" for n in range(60)]
+    seeds = [judge._seeds(Question(NAME, "ada", key)) for key in keys]
+    assert len({s["own"] for s in seeds}) == len(keys)
+    assert len({s["shared"] for s in seeds}) == DRAWINGS
+    assert seeds == [judge._seeds(Question(NAME, "bob", key)) for key in keys]
+    other = [judge._seeds(Question(OTHER, "ada", key)) for key in keys]
+    of_another = [Judge(b"another")._seeds(Question(NAME, "ada", k)) for k in keys]
+    for found in (other, of_another):
+        assert not {s["shared"] for s in found} & {s["shared"] for s in seeds}
 
 
 def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, box):

@@ -2,6 +2,7 @@
 
 import functools
 
+import pytest
 import torch
 
 from autograder.grading import judging, questioning
@@ -11,6 +12,10 @@ from autograder.student import references
 from autograder.student.panel import as_text
 from autograder.student.words import NOT_SOLVED
 from tests.grading.box_and_judge import NAME, judged
+
+CLINIC = "positional_encoding/bug_clinic"
+GREEDY = "sequence_reversal/greedy_decode"
+MEASURED = "text_recovery/model"
 
 
 def test_all_answers_together_have_a_size_that_is_counted(box, monkeypatch):
@@ -65,12 +70,32 @@ def test_nothing_is_drawn_for_a_stub(box, monkeypatch):
     assert verdict.note.startswith(NOT_SOLVED) and verdict.points == 0
 
 
-def test_what_the_box_is_asked_differs_by_submission():
-    def drawing(seed):
-        cases = prepared(NAME, seed, 5.0).cases
-        return next(case.inputs["q"] for case in cases if case.hidden)
+def fresh(name, *seeds):
+    """A tensor of a fresh case."""
+    own, *shared = seeds
+    case = prepared(name, own, 5.0, *shared).fresh[0]
+    return next(v for v in case.inputs.values() if isinstance(v, torch.Tensor))
 
-    assert not drawing("one").equal(drawing("two"))
+
+def test_what_is_computed_is_drawn_for_several_submissions():
+    assert not fresh(NAME, "one").equal(fresh(NAME, "two"))
+    assert fresh(NAME, "one", "shared").equal(fresh(NAME, "two", "shared"))
+    assert not fresh(NAME, "one", "shared").equal(fresh(NAME, "one", "another"))
+
+
+@pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED])
+def test_what_we_play_or_measure_is_drawn_for_each_submission(name):
+    one, two = (prepared(name, own, 5.0, "shared") for own in ("one", "two"))
+    assert one.fresh is not two.fresh
+    assert one.fresh is prepared(name, "one", 5.0, "another").fresh
+
+
+def test_the_order_in_which_things_are_tried_is_drawn_for_each_submission():
+    orders = []
+    for own in "abcd":
+        check = prepared(CLINIC, own, 5.0, "shared")
+        orders.append(tuple(check.side(check.cases[0]).names))
+    assert len(set(orders)) > 1
 
 
 def test_a_second_try_is_asked_what_the_first_one_was():
