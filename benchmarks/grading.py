@@ -86,6 +86,8 @@ def _options() -> argparse.Namespace:
         "--leave-out", nargs="+", default=[], choices=("plain", "otter", "floor")
     )
     options = parser.parse_args()
+    if options.copies < 2:
+        parser.error("--copies: at least 2, for a class that is larger than another")
     try:
         options.unit = [find_unit(name) for name in options.unit]
     except CourseError as error:

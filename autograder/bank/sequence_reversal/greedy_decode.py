@@ -365,6 +365,9 @@ EXERCISE = Specification(
         ),
     ],
     accepted=[
+        Accepted(name="deep_copy", edits=[
+            Edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()"),
+        ]),
         Accepted(name="inference_mode", source="""
             @torch.inference_mode()
             def greedy_decode(model, source, max_len):

@@ -297,6 +297,19 @@ EXERCISE = Specification(
                     model.train()
                 return float(sum(l * n for l, n in pairs) / sum(n for _, n in pairs))
             """),
+        Accepted(name="deep_copy", source="""
+            import copy
+
+            def evaluate(model, batches, loss_function):
+                twin = copy.deepcopy(model).eval()
+                total = count = 0
+                with torch.no_grad():
+                    for source, target_in, target_out in batches:
+                        real = (target_out != PAD).sum().item()
+                        total += loss_function(twin(source, target_in), target_out).item() * real
+                        count += real
+                return total / count
+            """),
         Accepted(name="inference_mode", edits=[
             Edit("with torch.no_grad():", "with torch.inference_mode():"),
         ]),

@@ -64,6 +64,16 @@ class Probe:
         return self.other is not OtherSide
 
 
+class Log(list[Any]):
+    """What a model notes while it is tried, for whoever tries it.
+
+    A copy of the model, which a student may work with, notes in the same place.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Log:
+        return self
+
+
 _PROBES: dict[str, Probe] = {}
 
 

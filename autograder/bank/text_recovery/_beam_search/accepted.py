@@ -63,6 +63,9 @@ ACCEPTED = [
                     out[b, :len(best_ids)] = best_ids
             return out
         """),
+    Accepted(name="deep_copy", edits=[
+        Edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()"),
+    ]),
     Accepted(name="full_batch", edits=[
         Edit("memory[asked], source[asked]",
              "memory.index_select(0, asked), source.index_select(0, asked)"),

@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide, given
-from autograder.student.probes import Inputs, Seen, probe, tensor
+from autograder.student.probes import Inputs, Log, Seen, probe, tensor
 from autograder.student.probes.sequence_reversal.observing import BOS, EOS, the_share
 
 
@@ -62,8 +62,8 @@ class _Teller(nn.Module):
         self.part = nn.Identity()  # has a mode of its own, as dropout has
         self.scale = nn.Parameter(torch.ones(()))  # to be trained some day
         self.frozen = nn.Parameter(torch.ones(()), requires_grad=False)
-        self.modes: list[bool] = []
-        self.gradients: list[bool] = []
+        self.modes = Log()
+        self.gradients = Log()
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         self.modes += [self.training, self.part.training]

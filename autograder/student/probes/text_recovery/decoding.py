@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.probes import Inputs, Seen, probe, tensor
+from autograder.student.probes import Inputs, Log, Seen, probe, tensor
 from autograder.student.probes.text_recovery.observing import text
 from autograder.student.recovery.text import PAD
 
@@ -29,8 +29,8 @@ class Script(nn.Module):
         super().__init__()
         self.places = nn.Parameter(places)  # (S, T, V)
         self.habits = nn.Parameter(habits)  # (V, V)
-        self.asked: list[int] = []
-        self.recorded = False  # whether gradients were, when it was asked
+        self.asked = Log()  # lengths of prefixes
+        self.recorded = Log()  # whether gradients were, when it was asked
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
@@ -46,7 +46,7 @@ class Script(nn.Module):
         """Logits (B, Lt, V)."""
         length, most = target.size(1), self.places.size(1)
         self.asked.append(length)
-        self.recorded |= torch.is_grad_enabled()
+        self.recorded.append(torch.is_grad_enabled())
         rows = (memory[:, 0] + self._row(source)) / 2  # (B, S)
         places = self.places[:, :length]  # (S, Lt, V)
         if length > most:  # the last place again and again
@@ -77,7 +77,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
         ids = tensor(ids, "the ids")
         seen[f"ids, k = {size}"] = _trimmed(ids)
         seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
-        seen[f"gradients recorded, k = {size}"] = str(model.recorded)
+        seen[f"gradients recorded, k = {size}"] = str(any(model.recorded))
         if not size:
             alone = tensor(function(model, source[:1]), "the ids of one sentence")
             seen["dimensions for one sentence"] = str(alone.dim())

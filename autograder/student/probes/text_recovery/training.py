@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.probes import Inputs, Seen, kind, probe, tensor
+from autograder.student.probes import Inputs, Log, Seen, kind, probe, tensor
 from autograder.student.probes.text_recovery.observing import number
 from autograder.student.recovery.text import PAD
 
@@ -43,7 +43,7 @@ class Table(nn.Module):
     It notes its mode, and whether gradients are recorded, each time it is asked.
     """
 
-    def __init__(self, table: torch.Tensor, events: list[str]):
+    def __init__(self, table: torch.Tensor, events: Log):
         super().__init__()
         self.table = nn.Parameter(table.clone())
         self.bias = nn.Parameter(torch.zeros_like(table[0]))
@@ -83,7 +83,7 @@ def _batches(inputs: Inputs) -> list[tuple[torch.Tensor, ...]]:
 @probe("text_recovery/evaluate")
 def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mean loss, what the model noted, its mode and its weights afterwards."""
-    events: list[str] = []
+    events = Log()
     model = Table(inputs["table"], events).train(bool(inputs["training"]))
     model.bias.grad = torch.ones_like(model.bias)  # of somebody who trained it, and
     model.bias.requires_grad_(False)  # has frozen it since
