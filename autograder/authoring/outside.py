@@ -223,9 +223,19 @@ the box. This table says what does enter it.
   plays along, it makes the answers of what the box reports, and what is known before is
   of no use.
 
-One thing is the box's own word: that a module makes its dropout by hand, which no
-stand-in can replace. The case that looks for dropout's place earns and costs nothing
-then, and the verdict says that nobody has looked.
+Two things are the box's own word. That a module makes its dropout by hand, which no
+stand-in can replace: the case that looks for dropout's place earns and costs nothing
+then, and the verdict says that nobody has looked. And what an answer was made with:
+where PyTorch's own layer, optimizer or a loop is not to be used, that is looked at in
+the box. Who hides it there gets points for what PyTorch computes, as who copies its
+source does.
+
+A clinic can be guessed. Who knows the course knows how many things a case has, and that
+one kind of them is right. So a word on one is final before the next one is seen, layers
+and decoders have weights that no file holds, each its own, and a case counts if its
+visible drawing and its fresh one are both right: a guess at both is right once in ten
+times or less, and at a case with a fresh drawing alone, once in three or four. A table
+that is said to be right or wrong by chance is said so once in two times.
 
 | exercise | in the box | with the judge | to be found out | decided |
 |---|---|---|---|---|"""

@@ -164,7 +164,7 @@ class Prepared:
     def side(self, case: Case) -> OtherSide:
         """What we play of a case; what is drawn for it, nobody can know before."""
         draw = random.Random(f"{self.own} {case.name} {case.hidden}")
-        return self.task.side(case.inputs, draw)
+        return self.task.side.in_grading(case.inputs, draw)
 
 
 def prepared(name: str, own: str, seconds: float, shared: str = "") -> Prepared:

@@ -37,6 +37,11 @@ class OtherSide:
     def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
         self.inputs, self.draw = inputs, draw
 
+    @classmethod
+    def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> OtherSide:
+        """As the judge plays it: where that helps, with more that is drawn anew."""
+        return cls(inputs, draw)
+
     def shown(self) -> Answers:
         """What the student's side is given."""
         return {n: value for n, value in self.inputs.items() if n not in self.keeps}
@@ -121,10 +126,22 @@ def _kind(value: Value | None) -> str:
 class Mixture(OtherSide):
     """Things that are well or ill, under neutral names: which is which stays here.
 
-    Each of `things` comes a few times, in an order that is drawn.
+    Each of `things` comes a few times, in an order that is drawn, and one after the
+    other: what is said of one is final before the next one can be looked at. Who has
+    seen all of them might find the right one by what it shares with the others, and
+    know nothing of what is right.
     """
 
     MOST_TIMES: ClassVar[int] = 3
+    SEED_BITS: ClassVar[int] = 32  # of a generator: too many to try them all
+
+    @classmethod
+    def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> OtherSide:
+        """With weights that no file holds, others for each thing that has any.
+
+        Else those of visible cases were known, and equal things would be equal numbers.
+        """
+        return cls({**inputs, "apart": ""} if "seed" in inputs else inputs, draw)
 
     def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
         super().__init__(inputs, draw)
@@ -134,6 +151,12 @@ class Mixture(OtherSide):
             for _ in range(draw.randint(1, self.most_times(name)))
         ]
         draw.shuffle(self.names)
+        self._words: list[str] = []  # on the first things, up to the one at hand
+
+    def own_seed(self) -> int:
+        """Of the weights of one thing."""
+        bits = self.draw.getrandbits(self.SEED_BITS) if "apart" in self.inputs else 0
+        return int(self.inputs["seed"]) ^ bits
 
     def most_times(self, name: str) -> int:
         """How often a thing comes at most."""
@@ -143,15 +166,38 @@ class Mixture(OtherSide):
         """The names of the things, as answers call them."""
         raise NotImplementedError
 
+    def tried(self, number: int, question: Answers) -> Mapping[str, object]:
+        """What the thing at hand answers to a question."""
+        raise NotImplementedError
+
+    def answer(self, question: Answers) -> Mapping[str, object]:
+        """What comes of trying the thing at hand, or nothing for the word on it."""
+        number = int(given(question, "thing", 0, [torch.int64], 1))
+        if number != len(self._words) or number == len(self.names):
+            raise WrongAnswer("there is one thing at a time, and it is another one")
+        if "word" not in question:
+            return self.tried(number, question)
+        word = question["word"]
+        if not isinstance(word, str):
+            raise WrongAnswer("expected a word on the thing")
+        self._words.append(word)
+        return {}
+
     def conclude(self, answers: Answers) -> Mapping[str, object]:
         """One word for each thing, if all its appearances got the same."""
+        if len(self._words) < len(self.names):
+            raise WrongAnswer("expected a word on each thing that was tried")
         words: dict[str, set[str]] = {name: set() for name in self.things()}
-        for number, name in enumerate(self.names):
-            word = answers.get(str(number))
-            if not isinstance(word, str):
-                raise WrongAnswer("expected a word on each thing that was tried")
+        for name, word in zip(self.names, self._words, strict=True):
             words[name].add(word)
         return {
             name: found.pop() if len(found) == 1 else "sometimes rejected"
             for name, found in words.items()
         }
+
+
+def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
+    """Have a word said on each thing of a `Mixture`; nothing else is to be reported."""
+    for number in range(count):
+        ask({"thing": torch.tensor(number), "word": judged(number)})
+    return {}

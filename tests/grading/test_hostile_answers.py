@@ -101,7 +101,7 @@ def test_ten_thousand_answers_end_in_a_verdict(exchange):
     verdict(*exchange)
 
 
-QUESTIONS = ("layer", "x", "memory", "pull", "source", "tokens", "")
+QUESTIONS = ("thing", "word", "x", "memory", "pull", "source", "tokens", "")
 
 
 @run(500)

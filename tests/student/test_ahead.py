@@ -154,6 +154,14 @@ def side():
     return find(LAYERS).other(case.inputs, random.Random(1))
 
 
+def brought_to(name: str, judge) -> torch.Tensor:
+    """Have a word said on all before the first thing of a name; its number."""
+    number = judge.names.index(name)
+    for before in range(number):
+        reply(judge, {"thing": torch.tensor(before), "word": "accepted"})
+    return torch.tensor(number)
+
+
 def stacked(*groups) -> dict[str, torch.Tensor]:
     """Groups of pairs, as they are asked for early."""
     return {
@@ -166,7 +174,8 @@ def stacked(*groups) -> dict[str, torch.Tensor]:
 def test_what_is_asked_for_early_is_the_same_output_to_the_last_digit():
     for first in (1, 2):  # of another form than the first group, or of its form
         one, other = side(), side()
-        number = torch.tensor(one.names.index("a right decoder layer"))
+        number = brought_to("a right decoder layer", one)
+        brought_to("a right decoder layer", other)
         width = int(one.inputs["sizes"][0])
         torch.manual_seed(5)
         groups = [
@@ -174,7 +183,7 @@ def test_what_is_asked_for_early_is_the_same_output_to_the_last_digit():
             for b in (first, 2, 1)
         ]
         (pair, *groups[0]) = groups[0]
-        asked = {"layer": number, "x": pair[0], "memory": pair[1]}
+        asked = {"thing": number, "x": pair[0], "memory": pair[1]}
         found = reply(one, asked | stacked(*groups))
         outputs = [
             found.pop("output"),
@@ -182,7 +191,7 @@ def test_what_is_asked_for_early_is_the_same_output_to_the_last_digit():
         ]
         pairs = [pair, *(pair for group in groups for pair in group)]
         for output, (x, memory) in zip(outputs, pairs, strict=True):
-            alone = reply(other, {"layer": number, "x": x, "memory": memory})
+            alone = reply(other, {"thing": number, "x": x, "memory": memory})
             assert torch.equal(output, alone["output"])
 
 
@@ -190,9 +199,9 @@ def test_a_form_that_a_layer_refuses_leaves_the_question_itself_answered():
     case = references.load("encoder_decoder")[LAYERS].cases[0]
     judge = find(LAYERS).other(case.inputs, random.Random(1))
     width = int(case.inputs["sizes"][0])
-    unpacks = torch.tensor(judge.names.index("the other one"))
+    unpacks = brought_to("the other one", judge)
     refused, taken = torch.zeros(3, 2, width), torch.zeros(2, 2, width)
-    asked = {"layer": unpacks, "x": taken, "memory": taken}
+    asked = {"thing": unpacks, "x": taken, "memory": taken}
     early = stacked([(taken + 1, taken)], [(refused, refused)], [(taken, taken + 1)])
     assert set(reply(judge, asked | early)) == {"output", "output.0"}
     assert RAISED in reply(judge, asked | {"x": refused, "memory": refused} | early)
@@ -201,9 +210,9 @@ def test_a_form_that_a_layer_refuses_leaves_the_question_itself_answered():
 def test_early_questions_are_answered_up_to_the_first_that_is_nonsense():
     judge = side()
     width = int(judge.inputs["sizes"][0])
-    number = torch.tensor(judge.names.index("a right decoder layer"))
+    number = brought_to("a right decoder layer", judge)
     fit = torch.zeros(1, 2, width)
-    asked = {"layer": number, "x": fit, "memory": fit}
+    asked = {"thing": number, "x": fit, "memory": fit}
     asked |= stacked([(fit + 1, fit)], [(fit + 2, fit)])
     assert set(reply(judge, asked)) == {"output", "output.0", "output.1"}
     long = torch.zeros(1, 600 // width, width)  # computed beside 31 others, it adds up
@@ -221,13 +230,13 @@ def test_early_questions_are_answered_up_to_the_first_that_is_nonsense():
 def test_early_questions_have_an_end():
     judge = side()
     width = int(judge.inputs["sizes"][0])
-    number = torch.tensor(judge.names.index("a right decoder layer"))
+    number = brought_to("a right decoder layer", judge)
     fit, answered = torch.zeros(1, 2, width), 0
     for turn in range(40):
         groups = [
             [(fit + turn + (g * 8 + n) / 64, fit) for n in range(8)] for g in range(5)
         ]
-        asked = {"layer": number, "x": fit, "memory": fit} | stacked(*groups)
+        asked = {"thing": number, "x": fit, "memory": fit} | stacked(*groups)
         found = reply(judge, asked)
         assert sum(len(found[name]) for name in found if name != "output") <= MOST_AHEAD
         answered += sum(len(found[name]) for name in found if name != "output")

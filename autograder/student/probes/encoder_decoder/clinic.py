@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer
-from autograder.student.otherside import Ask, Mixture, given
+from autograder.student.otherside import Ask, Mixture, given, one_by_one
 from autograder.student.probes import Inputs, Seen, describe, probe, seed
 from autograder.student.probes.encoder_decoder.ahead import (
     MOST_AHEAD,
@@ -32,7 +32,11 @@ from autograder.student.probes.encoder_decoder.patients import DecoderLayer
 
 
 class _Patients(Mixture):
-    """Decoder layers that are right or ill; they are called from afar."""
+    """Decoder layers that are right or ill; they are called from afar.
+
+    In grading each has weights of its own: what is alike cannot be told by equal
+    outputs.
+    """
 
     KINDS: ClassVar = {
         "a right decoder layer": "right",
@@ -46,15 +50,14 @@ class _Patients(Mixture):
     def __init__(self, inputs: Inputs, draw: random.Random):
         self._twice = draw.choice(self.things())
         super().__init__(inputs, draw)
-        made = {name: self._made(name) for name in self.things()}
-        self._layers = [made[name] for name in self.names]
+        self._layers = [self._made(name) for name in self.names]
         self._known: dict[tuple[object, ...], torch.Tensor] = {}
         self._early = 0
 
     def _made(self, name: str) -> DecoderLayer:
         d_model, num_heads, d_ff = self.inputs["sizes"].tolist()
         kind = str(self.inputs[self.KINDS[name]])
-        return _layer(int(self.inputs["seed"]), (d_model, num_heads, d_ff), kind)
+        return _layer(self.own_seed(), (d_model, num_heads, d_ff), kind)
 
     def things(self) -> list[str]:
         return list(self.KINDS)
@@ -78,13 +81,12 @@ class _Patients(Mixture):
         kept = {n: self.inputs[n] for n in ("mask", "frozen") if n in self.inputs}
         return {"sizes": sizes, **kept, **shapes}
 
-    def answer(self, question: Answers) -> Mapping[str, object]:
+    def tried(self, number: int, question: Answers) -> Mapping[str, object]:
         """The output of a layer, and gradients of its weighted sum if it is pulled.
 
         Or outputs for several inputs: what follows the first ones is asked for early,
         in stacks. What is of the first one's form is computed together with it.
         """
-        number = int(given(question, "layer", 0, [torch.int64], 1))
         pair = self._sequences(question, "", 3, self.MOST)
         if "pull" in question:
             return self._gradients(number, pair, question)
@@ -128,8 +130,8 @@ class _Patients(Mixture):
         return x, memory
 
     def _outputs(self, number: int, pairs: Sequence[Pair]) -> list[torch.Tensor]:
-        """What a layer makes of pairs; the same thing's outputs are remembered."""
-        keys = [(self.names[number], *key_of(pair)) for pair in pairs]
+        """What a layer makes of pairs; its outputs are remembered."""
+        keys = [(number, *key_of(pair)) for pair in pairs]
         new = dict(zip(keys, pairs, strict=True))
         new = {key: pair for key, pair in new.items() if key not in self._known}
         outputs: dict[tuple[object, ...], torch.Tensor] = {}
@@ -166,7 +168,7 @@ _FLOATS = (torch.float32, torch.float64)
 
 @functools.lru_cache(maxsize=128)  # more than two checks of fresh cases use up
 def _layer(number: int, sizes: tuple[int, int, int], kind: str) -> DecoderLayer:
-    """The layer of a seed, "post relu, shifts" say: a visible case's comes often.
+    """The layer of a seed, "post relu, shifts" say: a notebook's come often.
 
     It computes in float64, where it does not matter to a float32 what is computed
     beside it; not one that is there to round.
@@ -238,7 +240,7 @@ class _Patient(nn.Module):
         return F.dropout(output, training=self.training)
 
     def _call(self, **values: torch.Tensor) -> Inputs:
-        return self._ask({"layer": self._number, **values})
+        return self._ask({"thing": self._number, **values})
 
 
 class _Call(torch.autograd.Function):
@@ -267,14 +269,15 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     Each gets the same random numbers: no one is luckier than another.
     """
     d_model, d_ff, count = inputs["sizes"].tolist()
-    found = {}
-    for number in range(count):
+
+    def judged(number: int) -> str:
         shapes = json.loads(inputs[f"shapes.{number}"])
         frozen = bool(inputs["frozen"])
         layer = _Patient(number, shapes, inputs.get("mask"), frozen, ask)
         seed(0)
-        found[str(number)] = _verdict(test, layer.eval(), d_model, d_ff)
-    return found
+        return _verdict(test, layer.eval(), d_model, d_ff)
+
+    return one_by_one(count, ask, judged)
 
 
 # Of the layer itself, or of a test that cannot work with what it returns.

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from autograder.student.exercise import Answers, WrongAnswer
-from autograder.student.otherside import Ask, Mixture
+from autograder.student.otherside import Ask, Mixture, one_by_one
 from autograder.student.probes import Inputs, Seen, describe, probe
 
 
@@ -19,16 +19,22 @@ class _Tables(Mixture):
         return [f"the {name}" for name in self.inputs]
 
     def shown(self) -> Answers:
-        return {
-            str(number): self.inputs[name.removeprefix("the ")]
-            for number, name in enumerate(self.names)
-        }
+        """How many tables there are."""
+        return {"count": torch.tensor(len(self.names))}
+
+    def tried(self, number: int, question: Answers) -> Answers:
+        """The table itself."""
+        return {"table": self.inputs[self.names[number].removeprefix("the ")]}
 
 
 @probe("positional_encoding/bug_clinic", other=_Tables)
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each table."""
-    return {number: _judged(test, table) for number, table in inputs.items()}
+
+    def judged(number: int) -> str:
+        return _judged(test, ask({"thing": torch.tensor(number)})["table"])
+
+    return one_by_one(int(inputs["count"]), ask, judged)
 
 
 def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:

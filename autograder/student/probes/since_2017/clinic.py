@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import torch
 
 from autograder.student.exercise import Answers, WrongAnswer
-from autograder.student.otherside import Ask, Mixture, given
+from autograder.student.otherside import Ask, Mixture, given, one_by_one
 from autograder.student.probes import Inputs, Seen, describe, probe, seed
-from autograder.student.probes.since_2017.observing import whole
 
 LONGEST = 32  # positions
 _START = -(1 << 40)  # among lengths to which a cache is cut: begin anew
@@ -149,7 +148,11 @@ class Decoder:
 
 
 class _Patients(Mixture):
-    """Decoders that are right or ill; they are called from afar."""
+    """Decoders that are right or ill; they are called from afar.
+
+    In grading each has weights of its own: what is alike cannot be told by equal
+    logits.
+    """
 
     KINDS: ClassVar = {
         "a right decoder": "right",
@@ -163,7 +166,7 @@ class _Patients(Mixture):
         super().__init__(inputs, draw)
         self._decoders = []
         for name in self.names:
-            seed(*whole(inputs, "seed"))
+            seed(self.own_seed())
             style, _, bug = str(inputs[self.KINDS[name]]).partition(", ")
             self._decoders.append(Decoder(style, bug, *_sizes(inputs)))
 
@@ -179,9 +182,8 @@ class _Patients(Mixture):
         vocab_size, *_ = _sizes(self.inputs)
         return {"sizes": torch.tensor([vocab_size, len(self._decoders)])}
 
-    def answer(self, question: Answers) -> Seen:
+    def tried(self, number: int, question: Answers) -> Seen:
         """A decoder's logits of new ids, or of a whole text, after what was put off."""
-        number = int(given(question, "decoder", 0, [torch.int64], 1))
         decoder = self._decoders[number]
         for length in given(question, "before", 1, [torch.int64], self.MOST).tolist():
             decoder.start() if length == _START else decoder.cut(length)
@@ -229,7 +231,7 @@ class _Patient:
     def _logits(self, do: str, ids: torch.Tensor) -> torch.Tensor:
         before = torch.tensor(self._before, dtype=torch.int64)
         self._before.clear()
-        question = {"decoder": self._number, "before": before, "do": do, "ids": ids}
+        question = {"thing": self._number, "before": before, "do": do, "ids": ids}
         try:
             found = self._ask(question)
         except Exception:
@@ -243,10 +245,11 @@ class _Patient:
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each decoder."""
     vocab_size, count = _sizes(inputs)
-    return {
-        str(number): _verdict(test, _Patient(number, vocab_size, ask))
-        for number in range(count)
-    }
+
+    def judged(number: int) -> str:
+        return _verdict(test, _Patient(number, vocab_size, ask))
+
+    return one_by_one(count, ask, judged)
 
 
 def _verdict(test: Callable[..., Any], decoder: _Patient) -> str:
