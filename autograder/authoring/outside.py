@@ -234,8 +234,9 @@ A clinic can be guessed. Who knows the course knows how many things a case has, 
 one kind of them is right. So a word on one is final before the next one is seen, layers
 and decoders have weights that no file holds, each its own, and a case counts if its
 visible drawing and its fresh one are both right: a guess at both is right once in ten
-times or less, and at a case with a fresh drawing alone, once in three or four. A table
-that is said to be right or wrong by chance is said so once in two times.
+times or less, and at a case with a fresh drawing alone, once in three or four. Tables
+come whole: a guess at one of two is right once in two times, and the right ones among
+those that ship hold rows of others, for who has no formula.
 
 | exercise | in the box | with the judge | to be found out | decided |
 |---|---|---|---|---|"""

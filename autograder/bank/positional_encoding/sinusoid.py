@@ -9,6 +9,7 @@ from autograder.bank.positional_encoding._sinusoid.contract import CONTRACT
 from autograder.bank.positional_encoding._sinusoid.positions import POSITIONS
 from autograder.bank.positional_encoding._sinusoid.shapes import SHAPES
 from autograder.bank.positional_encoding._sinusoid.speeds import SPEEDS
+from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_TABLES, Promise, special
 from autograder.oracle.specification import CaseKind, Inputs, Specification
 
@@ -17,6 +18,15 @@ def _positions(positions: torch.Tensor, d_model: int, odd: int = 0) -> Inputs:
     inputs: Inputs = {"positions": positions, "d_model": torch.tensor(d_model)}
     return inputs | ({"odd d_model": torch.tensor(odd)} if odd else {})
 
+
+def _columns(draw: Draw) -> int:
+    """Of so many numbers that hardly any stand in what ships: rows could be read there."""
+    return 2 * int(draw.ids(3, 41))
+
+
+def _odd(draw: Draw) -> Inputs:
+    d_model = _columns(draw)
+    return _positions(draw.ids(0, 9, 4), d_model, d_model + 1)
 
 
 EXERCISE = Specification(
@@ -41,15 +51,17 @@ EXERCISE = Specification(
         CaseKind(
             name="row",
             title="the positions 0, 1, 2, ...",
-            inputs=lambda draw: _positions(torch.arange(2 * int(draw.ids(3, 8)) + 1), 8),
+            inputs=lambda draw: _positions(
+                torch.arange(2 * int(draw.ids(3, 8)) + 1), _columns(draw)
+            ),
             hint="Compare with your table by loops.",
             picture="curves",
         ),
         CaseKind(
             name="odd",
             title="an odd d_model is refused",
-            inputs=lambda draw: _positions(draw.ids(0, 9, 4), 6, 7),
-            hint="What happens for d_model = 7? The docstring promises an error by name.",
+            inputs=_odd,
+            hint="What happens for an odd d_model? The docstring promises an error by name.",
             aspect="errors",
         ),
         CaseKind(
@@ -68,7 +80,7 @@ EXERCISE = Specification(
         CaseKind(
             name="batch",
             title="other positions in each sentence, (B, L)",
-            inputs=lambda draw: _positions(draw.ids(0, 40, 3, 5), 12),
+            inputs=lambda draw: _positions(draw.ids(0, 40, 3, 5), _columns(draw)),
             hint="d_model numbers stand behind each position: the shape is (B, L, "
             "d_model).",
             picture="curves",
@@ -76,7 +88,7 @@ EXERCISE = Specification(
         CaseKind(
             name="scalar_and_far",
             title="one far position, without any dimension",
-            inputs=lambda draw: _positions(draw.ids(100, 400), 6),
+            inputs=lambda draw: _positions(draw.ids(100, 400), _columns(draw)),
             hint="The positions have the shape (), so the result has the shape "
             "(d_model,).",
             hidden_only=True,
