@@ -20,6 +20,8 @@ import time
 import traceback
 from dataclasses import dataclass, replace
 
+import torch
+
 from autograder.bank import specification, specifications
 from autograder.grading import in_place
 from autograder.grading.line import Line, LineError, Message
@@ -40,6 +42,7 @@ from autograder.student.otherside import OtherSide
 from autograder.student.panel import pictures
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
+_BY_HAND = 4  # numbers that a person might compute
 _FULL = 100  # of Python's collections, every so many go through all that there is
 
 
@@ -147,12 +150,13 @@ class Prepared:
         """Cases that do not ship, with the right answers; they take a while to draw.
 
         The stored hidden cases stay here: whatever enters the box could be printed by
-        the student's code. Where each answer is computed, a few drawings serve all
-        submissions: to know inputs of theirs is to know no answers. Where we play a
-        side, feedback tells which words were right, and where a model is measured,
-        inputs are read by people: these are drawn for each submission.
+        the student's code. Where answers are many numbers that are computed, a few
+        drawings serve all submissions: to know inputs of theirs is to know no answers.
+        Where we play a side, feedback tells which words were right; where a model is
+        measured, inputs are read by people; a mask or a list of words can be filled in
+        by hand, or by feedback: these are drawn for each submission.
         """
-        if self.shared and _is_computed(self.task):
+        if self.shared and _is_computed(self.exercise, self.task):
             return _fresh_for_several(self.task.name, self.shared)
         return _fresh(self.task.name, self.own)
 
@@ -199,9 +203,26 @@ def shown(check: Prepared, verdict: Verdict) -> Verdict:
 _visible = functools.cache(references.load)
 
 
-def _is_computed(task: Specification) -> bool:
-    """Whether what is right follows from inputs that the box is given whole."""
-    return task.side is OtherSide and not any(kind.measure for kind in task.cases)
+def _is_computed(exercise: Visible, task: Specification) -> bool:
+    """Whether what is right follows from inputs that the box is given whole.
+
+    And whether most cases have more numbers for an answer than a person writes down.
+    """
+    if task.side is not OtherSide or any(kind.measure for kind in task.cases):
+        return False
+    closed = [case for case in exercise.cases if not case.open]
+    return 2 * sum(map(_has_many_numbers, closed)) > len(closed)
+
+
+def _has_many_numbers(case: Case) -> bool:
+    """Whether an answer is made of many numbers that are not counts."""
+    return any(
+        isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and int((value != value.round()).sum()) > _BY_HAND
+        for name, value in case.expected.items()
+        if not name.endswith(" afterwards")
+    )
 
 
 @functools.lru_cache(maxsize=24)  # more than the exercises of one submission

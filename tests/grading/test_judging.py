@@ -83,8 +83,15 @@ def test_what_is_computed_is_drawn_for_several_submissions():
     assert not fresh(NAME, "one", "shared").equal(fresh(NAME, "one", "another"))
 
 
-@pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED])
-def test_what_we_play_or_measure_is_drawn_for_each_submission(name):
+MASK, WORDS, COUNTS = (
+    "attention/padding_mask", "text_recovery/normalise", "text_recovery/error_kinds"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASK, WORDS, COUNTS])
+def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(
+    name,
+):
     one, two = (prepared(name, own, 5.0, "shared") for own in ("one", "two"))
     assert one.fresh is not two.fresh
     assert one.fresh is prepared(name, "one", 5.0, "another").fresh
