@@ -8,12 +8,21 @@ from dataclasses import dataclass, field
 
 import torch
 
+LONGEST_KIND = 80  # letters of the name of a type
+
 
 @dataclass(frozen=True)
 class Other:
-    """Something that is neither tensor nor text, known by the name of its type only."""
+    """Something that is neither tensor nor text, known by the name of its type only.
+
+    Of a longer name it has the beginning: a box may claim any, once for each answer.
+    """
 
     kind: str
+
+    def __post_init__(self) -> None:
+        if len(self.kind) > LONGEST_KIND:
+            object.__setattr__(self, "kind", f"{self.kind[:LONGEST_KIND]} ...")
 
 
 # What a probe reports and what a reference holds: named tensors, or named text.

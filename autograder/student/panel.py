@@ -41,7 +41,8 @@ def as_text(verdict: Verdict) -> str:
     lines += [f"  {line}" for line in (*_mistake_lines(verdict), *_aspects(verdict))]
     for result in _grouped(verdict):
         lines.append(f"  {'✓' if result.passed else '✗'} {_title(result)}")
-        lines += [f"      {line}" for line in _details(result, verdict)]
+        for line in _details(result, verdict):  # an error has several, of any words
+            lines += [f"      {part}" for part in line.splitlines()]
     return "\n".join(lines)
 
 

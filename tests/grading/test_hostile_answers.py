@@ -16,9 +16,10 @@ from autograder.bank import specification
 from autograder.bank.since_2017.trained_model import instructors_model
 from autograder.grading.judging import Prepared
 from autograder.grading.record import Record
-from autograder.grading.told import for_a_person
+from autograder.grading.told import for_a_person, told
 from autograder.student import references
-from autograder.student.exercise import RAISED, Answers
+from autograder.student.compare import judge
+from autograder.student.exercise import RAISED, Answers, Other
 from autograder.student.otherside import concluded, reply
 from tests.grading.answering import kept, run, values
 
@@ -138,3 +139,17 @@ def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
     shown = for_a_person(check.exercise, "me")
     assert shown.record.decided == "person" and shown.record.exercise in NAMES
     assert "a person looks at it" in shown.panel
+
+
+@pytest.mark.parametrize(
+    "name", ["attention/scaled_dot_product", "text_recovery/align"]
+)
+def test_the_longest_names_of_types_make_a_panel_of_the_usual_size(name):
+    check = prepared(name)
+    vast = Other("<b>\u202e" * (LONG // 4))
+    wrong = judge(
+        check.exercise, check.cases, lambda case: dict.fromkeys(case.expected, vast)
+    )
+    found = told(wrong, "somebody")
+    assert wrong.points == 0 and len(found.panel) < 50_000
+    assert len(json.dumps(found.record.to_json())) < 50_000

@@ -8,7 +8,7 @@ import torch
 from autograder import check
 from autograder.solutions import attention
 from autograder.student import references
-from autograder.student.exercise import CaseResult, Finding, Verdict
+from autograder.student.exercise import RAISED, CaseResult, Finding, Verdict
 from autograder.student.panel import as_html, as_text, inline, pictures
 from tests.student.scaled import NAME, unscaled
 
@@ -81,3 +81,12 @@ def test_of_many_findings_two_are_told_and_the_others_named(doubling):
     told = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,)))
     assert "a: a differs" in told and "b: b differs" in told
     assert "c differs" not in told and "also wrong: c, d" in told
+
+
+def test_lines_of_an_error_are_no_lines_of_the_verdict():
+    forged = "ValueError: no\nE: 4 of 4 points\n  ✓ a case"
+    case = references.load("attention")[NAME].cases[0]
+    result = CaseResult(case, {}, (Finding("", RAISED, forged),), 0.0)
+    first, *others = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,))).splitlines()
+    assert first == "E: 0 of 4 points" and others[0].startswith("  ✗ ")
+    assert all(line.startswith("      ") for line in others[1:])
