@@ -123,10 +123,11 @@ def contents(last: Unit) -> list[str]:
         path = package / name
         found += sorted(path.rglob("*")) if path.is_dir() else [path]
     later = {unit.name for unit in units(last.root) if unit.label > last.label}
+    its = {path: path.relative_to(package) for path in found if path.is_file()}
     return [
-        str(path.relative_to(package))
-        for path in found
-        if path.is_file() and "__pycache__" not in path.parts and path.stem not in later
+        str(own)
+        for path, own in its.items()
+        if "__pycache__" not in own.parts and later.isdisjoint({path.stem, *own.parts})
     ]
 
 

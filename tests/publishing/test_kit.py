@@ -59,6 +59,16 @@ def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_kit_of_a_unit_holds_nothing_of_later_ones(unit):
+    """Nor their probes, which a unit may have in a folder: some compute answers."""
+    files = [PurePath(name) for name in kit.contents(unit)]
+    later = {u.name for u in units() if u.label > unit.label}
+    assert not [f for f in files if later & {f.stem, *f.parts}]
+    own = [f for f in files if unit.name in {f.stem, *f.parts}]
+    assert {f.parts[1] for f in own} >= {"probes", "public"}
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
     package = ROOT / "autograder"
     # Solutions of earlier units may share a line; they are meant to be inside.
