@@ -228,7 +228,8 @@ stand-in can replace: the case that looks for dropout's place earns and costs no
 then, and the verdict says that nobody has looked. And what an answer was made with:
 where PyTorch's own layer, optimizer or a loop is not to be used, that is looked at in
 the box. Who hides it there gets points for what PyTorch computes, as who copies its
-source does.
+source does. A figure, too, is described in the box: whoever makes up that description
+from the table has drawn nothing.
 
 A clinic can be guessed. Who knows the course knows how many things a case has, and that
 one kind of them is right. So a word on one is final before the next one is seen, layers
