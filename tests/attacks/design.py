@@ -68,6 +68,25 @@ AGAINST_THIS_DESIGN: list[Attack] = [
             "[{'name': 'raised', 'text': '<script>pwned()</script>\\ud800' * 99}]"),
     _frames("frame with a verdict",
             "[{'name': 'points', 'text': '5.0'}, {'name': 'expected', 'text': 'x'}]"),
+    Attack(DESIGN, "type with a vast name", before="""
+from autograder.student import agent, references
+from autograder.student.exercise import Other
+known = references.load("attention")
+vast = Other("")
+object.__setattr__(vast, "kind", "<b>pwned()\u202e" * 3000)
+agent._answer = lambda name, *a: dict.fromkeys(known[name].cases[0].expected, vast)
+"""),
+    Attack(DESIGN, "answers of what ships by heart", before="""
+from autograder.student import agent, references
+known = references.load("attention")
+def answer(name, get, inputs, ask):
+    shape = lambda value: getattr(value, "shape", None)
+    def apart(case):
+        other = case.inputs
+        return sum(shape(v) != shape(other.get(n)) for n, v in inputs.items())
+    return dict(min(known[name].cases, key=apart).expected)
+agent._answer = answer
+"""),
     Attack(DESIGN, "verdict sent early", before=CHANNEL + """
 for kind in ("verdict", "answer", "ready", "done"):
     send(kind, [{"name": "points", "text": "5.0"}, {"name": "ticket", "text": "x"}])
