@@ -738,11 +738,12 @@ check("sequence_reversal/fit", fit)
 # too; together is faster.
 # - Start with BOS. In each step, call `model(source, tokens so far)`, and for each row
 #   take the most probable token of the **last** position.
-# - After its EOS, a row gets PAD. Stop as soon as all rows have said EOS, or after
-#   `max_len` tokens.
+# - After its EOS, a row gets PAD. A PAD that the model says before is a token like any
+#   other, and stays. Stop as soon as all rows have said EOS, or after `max_len` tokens.
 # - Return the tokens **without BOS**, with EOS and PAD.
 # - Decode in evaluation mode and without gradients. Afterwards, leave all as you found
-#   it: the mode of the model, what of it learns, and whether gradients are recorded.
+#   it: the mode of the model (the same in all its parts), what of it learns, and
+#   whether gradients are recorded.
 #
 # <details><summary>Hint 1: a question</summary>
 #

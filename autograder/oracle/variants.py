@@ -118,4 +118,5 @@ def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[st
 def _compiled(source: str, filename: str) -> CodeType:
     with warnings.catch_warnings():  # of code that is wrong on purpose
         warnings.simplefilter("ignore", SyntaxWarning)
-        return compile(source, filename, "exec")
+        # As a notebook's cell is: without the rules of this module's own future.
+        return compile(source, filename, "exec", dont_inherit=True)

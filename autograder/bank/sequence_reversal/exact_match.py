@@ -27,6 +27,7 @@ _KINDS = (
     "no end",
     "cut off",
     "padding inside",
+    "same sum",
 )
 
 
@@ -38,13 +39,15 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
     width = 9 - narrow + wide
 
     def inputs(draw: Draw) -> Inputs:
-        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 11)]
+        kinds = [_KINDS[int(i)] for i in draw.ids(0, len(_KINDS), rows - 2 - len(_KINDS))]
         labels, decoded = [], []
         for kind in [*_KINDS, "unfinished", *kinds]:
             size = 3 + int(draw.ids(0, 3 - narrow))
             size = {"unfinished": 8, "cut off": min(8, width)}.get(kind, size)
             row = draw.ids(FIRST, 14, size).tolist()
             row[1] = FIRST + (row[0] - FIRST + 1) % 10  # so that swapping tells
+            if kind == "same sum":  # there is room above and below
+                row[:3] = (FIRST + 2 + draw.ids(0, 7, 3)).tolist()
             labels.append([*row, EOS])
             decoded.append(_written(kind, row, width))
         labels.append(labels[0])  # a right row, again
@@ -90,6 +93,8 @@ def _written(kind: str, row: list[int], width: int) -> list[int]:
         "too long": [*row, other, EOS],
         "no end": row,
         "cut off": row,  # as many symbols as there is room for, and no EOS
+        # Neither a sum nor one that weighs each token by its place sees a difference.
+        "same sum": [row[0] + 1, row[1] - 2, row[2] + 1, *row[3:], EOS],
         "padding inside": [row[0], PAD, *row[1:], EOS][:width],
         "unfinished": [*row, *[other] * width][:width],
     }[kind]
@@ -243,6 +248,26 @@ EXERCISE = Specification(
                     same = [a == b for a, b in zip(written, right)]
                     return sum(same) / len(same)
             """)],
+        ),
+        Mutant(
+            name="sums",
+            says="You compare one number for each row, which other tokens can have, too.",
+            asks="Do equal sums prove equal tokens?",
+            ways=[Way(edits=[
+                Edit("(decoded == labels).all(dim=1)", "(decoded.sum(1) == labels.sum(1))"),
+            ])],
+        ),
+        Mutant(
+            name="sums_by_place",
+            says="You compare one number for each row, a sum of tokens times places; other "
+            "tokens can have it, too.",
+            asks="How many rows are there, and how many such sums?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    def number(rows):
+                        return (rows * torch.arange(1, rows.size(1) + 1)).sum(1)
+                    return (number(decoded) == number(labels)).double().mean().item()
+                """)],
         ),
         Mutant(
             name="length_only",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.sequence_reversal._greedy_decode.accepted import ACCEPTED
 from autograder.bank.sequence_reversal._inputs import BOS, EOS, FIRST, PAD
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -37,10 +37,11 @@ def _lines(
             if end < width:
                 row[end] = EOS
                 row[end + 2 :: 3] = EOS
-            if pads and end > 1:
+            if pads and end >= width:
+                row[max_len - 2 : max_len] = PAD
+            elif pads and end > 1:
                 row[end - 2] = PAD
-            if pads and end > 2:
-                row[end - 3] = BOS
+                row[end - 3 : end - 2] = BOS
         return {
             "source": source,
             "lines": lines,
@@ -80,8 +81,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="says_pad",
-            title="a model that says PAD and BOS before EOS",
-            inputs=_lines((3, 2, 1, 6), 9, 13, training=False, pads=True),
+            title="a model that says PAD and BOS before EOS, and at last PAD, without EOS",
+            inputs=_lines((3, 2, 1, 6, 99), 9, 13, training=False, pads=True),
             hint="Only EOS ends a row. Before it, PAD and BOS are tokens like any other.",
         ),
         CaseKind(
@@ -262,6 +263,14 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="written_padding_cut",
+            says="You cut off columns of PAD at the end that a row wrote before any EOS.",
+            asks="Is a row that writes PAD done?",
+            ways=[Way(edits=[
+                Edit("return tokens[:, 1:]", "return tokens[:, 1 : 1 + int((tokens[:, 1:] != PAD).any(0).nonzero().max() + 1)]"),
+            ])],
+        ),
+        Mutant(
             name="source_as_bound",
             says="You write as many tokens as the source has, instead of up to "
             "`max_len`.",
@@ -356,7 +365,6 @@ EXERCISE = Specification(
                      "tokens = torch.cat((chosen.unsqueeze(1), tokens), dim=1)"),
             ])],
         ),
-
         Mutant(
             name="at_most_60",
             says="No row becomes longer than 60 tokens, whatever `max_len` is.",
@@ -364,88 +372,5 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("range(max_len)", "range(min(max_len, 60))")])],
         ),
     ],
-    accepted=[
-        Accepted(name="deep_copy", edits=[
-            Edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()"),
-        ]),
-        Accepted(name="inference_mode", source="""
-            @torch.inference_mode()
-            def greedy_decode(model, source, max_len):
-                mode = model.training
-                model.eval()
-                rows = source.new_full((len(source), max_len + 1), PAD)
-                rows[:, 0] = BOS
-                alive = torch.ones(len(source), dtype=torch.bool)
-                width = 0
-                for t in range(max_len):
-                    if not alive.any():
-                        break
-                    best = model(source, rows[:, :t + 1]).argmax(-1)[:, t]
-                    rows[alive, t + 1] = best[alive]
-                    alive &= best != EOS
-                    width = t + 1
-                if mode:
-                    model.train()
-                return rows[:, 1:width + 1].clone()
-            """),
-        Accepted(name="living_rows_only", source="""
-            def greedy_decode(model, source, max_len):
-                was = model.training
-                model.eval()
-                said = [[] for _ in source]
-                with torch.no_grad():
-                    for _ in range(max_len):
-                        live = [i for i, r in enumerate(said) if EOS not in r]
-                        if not live:
-                            break
-                        given = torch.tensor([[BOS] + said[i] for i in live])
-                        best = model(source[live], given)[:, -1].argmax(-1).tolist()
-                        for i, token in zip(live, best):
-                            said[i].append(token)
-                model.train(was)
-                width = max(map(len, said))
-                return torch.tensor([r + [PAD] * (width - len(r)) for r in said])
-            """),
-        Accepted(name="one_by_one", source="""
-            def greedy_decode(model, source, max_len):
-                was = model.training
-                model.eval()
-                rows = []
-                for one in source:
-                    tokens = [BOS]
-                    while len(tokens) <= max_len and tokens[-1] != EOS:
-                        with torch.no_grad():
-                            logits = model(one[None], torch.tensor([tokens]))
-                        tokens.append(int(logits[0, -1].argmax()))
-                    rows.append(torch.tensor(tokens[1:]))
-                model.train(was)
-                return nn.utils.rnn.pad_sequence(rows, batch_first=True)
-            """),
-        Accepted(name="encoded_once", edits=[
-            Edit(
-                "for _ in",
-                """
-                memory = model.encode(source)
-                for _ in
-                """,
-            ),
-            Edit("= model(source, tokens)", "= model.decode(tokens, memory, source)"),
-        ]),
-        Accepted(name="padded_afterwards", source="""
-            def greedy_decode(model, source, max_len):
-                was = model.training
-                model.eval()
-                tokens = torch.full((len(source), 1), BOS)
-                with torch.no_grad():
-                    for _ in range(max_len):
-                        best = model(source, tokens)[:, -1:].log_softmax(-1).argmax(-1)
-                        tokens = torch.cat([tokens, best], 1)
-                        if (tokens == EOS).any(1).all():
-                            break
-                model.train(was)
-                tokens = tokens[:, 1:]
-                ends = (tokens == EOS).int()
-                return tokens.masked_fill(ends.cumsum(1) - ends > 0, PAD)
-            """),
-    ],
+    accepted=ACCEPTED,
 )

@@ -66,8 +66,10 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="short_targets",
-            title="targets that are shorter than the sequences",
-            inputs=_text(6, 4, 7, 5, targets=(2, 3, 1, 2)),
+            title="targets that are shorter than the sequences, all in tuples",
+            inputs=lambda draw: {
+                **_text(6, 4, 7, 5, targets=(2, 3, 1, 2))(draw), "held": "tuple"
+            },
             hint="The width of the target does not depend on the sequences.",
         ),
         CaseKind(

@@ -42,6 +42,7 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
         "all ids equally often at the start": true,
         "equal neighbours": usual,
         "rising neighbours": usual,
+        "the same read backwards": usual,
         "neighbours of equal length": usual,
         "the same from the same seed": true,
         "others with the next call": true,
@@ -345,6 +346,21 @@ EXERCISE = Specification(
                 Edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
                      "return [rng.choices(ids, k=n) for n in [rng.randint(1, longest) for _ in range((count + 1) // 2)] for _ in range(2)][:count]"),
             ])],
+        ),
+        Mutant(
+            name="no_palindromes",
+            says="No sequence of yours reads the same backwards; by chance, some do.",
+            asks="Which sequences do you draw a second time, and why?",
+            ways=[Way(source="""
+                def random_sequences(count, rng, longest=10, symbols=10):
+                    rows = []
+                    while len(rows) < count:
+                        row = rng.choices(range(FIRST, FIRST + symbols), k=rng.randint(1, longest))
+                        while len(row) > 1 < symbols and row == row[::-1]:
+                            row = rng.choices(range(FIRST, FIRST + symbols), k=len(row))
+                        rows.append(row)
+                    return rows
+                """)],
         ),
         Mutant(
             name="tuples",

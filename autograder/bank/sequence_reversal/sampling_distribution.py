@@ -186,6 +186,14 @@ EXERCISE = Specification(
             hint="A dial that is nearly at its end is not at its end.",
         ),
         CaseKind(
+            name="very_cold",
+            title="temperature 0.000001, logits far below zero, top_k and top_p",
+            inputs=_dials(
+                1, 6, temperature=1e-6, top_k=3, share=1, shift=-128.0
+            ),
+            hint="A logit of -inf is below all others, however cold it is.",
+        ),
+        CaseKind(
             name="one_row",
             title="a single row without a batch, huge logits, top_k = 11 of 16",
             inputs=_dials(16, temperature=0.7, top_k=11, scale=400.0),

@@ -23,6 +23,14 @@ TARGETS = [
         ])],
     ),
     Mutant(
+        name="lists_only",
+        says="Targets count for you only if a *list* holds them; in a tuple, they are lost.",
+        asks="What is a `Sequence`, beside a list?",
+        ways=[Way(edits=[
+            Edit("if targets is None", "if not isinstance(targets, list)"),
+        ])],
+    ),
+    Mutant(
         name="targets_reversed",
         says="Targets that were given are written backwards, too.",
         asks="Of which lists is the order right already?",

@@ -75,6 +75,25 @@ TOP_K = [
         ])],
     ),
     Mutant(
+        name="small_for_infinite",
+        says="What `top_k` cuts off gets a very small logit; at a low temperature others "
+        "are smaller still, and it comes back.",
+        asks="Which number is below every other one, also after the division?",
+        ways=[Way(edits=[
+            Edit(_CUT, "scores = scores.masked_fill(scores < least, -1e4)"),
+        ])],
+    ),
+    Mutant(
+        name="p_small_for_infinite",
+        says="What `top_p` cuts off gets a very small logit; at a low temperature others "
+        "are smaller still, and it comes back.",
+        asks="Which number is below every other one, also after the division?",
+        ways=[Way(edits=[
+            Edit("scores = scores.masked_fill(dropped, -math.inf)",
+                 "scores = scores.masked_fill(dropped, -1e4)"),
+        ])],
+    ),
+    Mutant(
         name="k_times_zero",
         says="What `top_k` cuts off is multiplied by 0; a forbidden token, whose logit "
         "is -inf, becomes NaN.",

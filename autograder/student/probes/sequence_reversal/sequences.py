@@ -33,7 +33,8 @@ class _Statistics(OtherSide):
         a, b = ids[:-1], ids[1:]  # neighbours, where one row holds both
         row = torch.arange(len(lengths)).repeat_interleave(lengths)  # of each id
         within = row[:-1] == row[1:]
-        starts = ids[(lengths.cumsum(0) - lengths)[lengths > 0]]
+        begins = lengths.cumsum(0) - lengths
+        starts = ids[begins[lengths > 0]]
         rising = (symbols - 1) / symbols**2  # the chance that a successor follows
         return {
             "number of sequences": torch.tensor(len(lengths)),
@@ -48,6 +49,7 @@ class _Statistics(OtherSide):
             "rising neighbours": _likely(
                 int(((a + 1 == b) & within).sum()), int(within.sum()), rising
             ),
+            "the same read backwards": self._mirrored(ids, lengths, row, begins),
             "neighbours of equal length": _likely(
                 int((lengths[:-1] == lengths[1:]).sum()),
                 len(lengths) - 1,
@@ -68,6 +70,15 @@ class _Statistics(OtherSide):
         """Whether one of the lengths comes as often as chance has it."""
         hits = int((lengths == length).sum())
         return _likely(hits, len(lengths), 1 / int(self.inputs["longest"]))
+
+    def _mirrored(self, ids: Any, lengths: Any, row: Any, begins: Any) -> str:
+        """Whether sequences read the same backwards as often as chance has it."""
+        symbols, longest = int(self.inputs["symbols"]), int(self.inputs["longest"])
+        other = ids[(2 * begins + lengths - 1)[row] - torch.arange(len(ids))]
+        unlike = torch.zeros_like(lengths).index_add(0, row, (ids != other).long())
+        chance = sum(symbols ** -(n // 2) for n in range(2, longest + 1)) / longest
+        hits = int(((unlike == 0) & (lengths > 1)).sum())
+        return _likely(hits, len(lengths), chance)
 
     def _halves(self, lengths: torch.Tensor) -> str:
         """Whether the first half is about as long as chance has it: not sorted."""
@@ -172,7 +183,8 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
         [[int(i) for i in row.split()] for row in inputs[name].split(";")]
         for name in names
     ]
-    source, target = returned(function(*lists), "source", "target")
+    held = [tuple(rows) for rows in lists] if "held" in inputs else lists
+    source, target = returned(function(*held), "source", "target")
     seen = {
         "source": tensor(source, "the source"),
         "target": tensor(target, "the target"),
