@@ -1,0 +1,104 @@
+"""A clinic's things are looked at one by one, and none tells of another one."""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+import pytest
+import torch
+
+from autograder.grading.judging import prepared
+from autograder.student import references
+from autograder.student.exercise import RAISED
+from autograder.student.otherside import concluded, reply
+from autograder.student.probes import find
+
+TABLES = "positional_encoding/bug_clinic"
+LAYERS = "encoder_decoder/bug_clinic"
+DECODERS = "since_2017/bug_clinic"
+
+
+def word_on(number: int, word: str = "accepted"):
+    return {"thing": torch.tensor(number), "word": word}
+
+
+def looks(name: str, side, number: int):
+    """What the other side of a clinic answers to a look at one of its things."""
+    asked = {"thing": torch.tensor(number)}
+    if name == DECODERS:
+        none = torch.zeros(0, dtype=torch.int64)
+        asked |= {"do": "full", "before": none, "ids": torch.arange(6)[None]}
+    if name == LAYERS:
+        width = int(side.inputs["sizes"][0])
+        asked |= {
+            "x": torch.ones(2, 3, width).cumsum(1),
+            "memory": torch.ones(2, 2, width),
+        }
+    return reply(side, asked)
+
+
+@pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])
+def test_what_is_said_of_a_thing_is_final_before_the_next_one_is_seen(name):
+    inputs = references.load(name.split("/")[0])[name].cases[0].inputs
+    side = find(name).other(inputs, random.Random(3))
+    last = len(side.names) - 1
+    words = {
+        thing: "accepted" if "right" in thing and "other" not in thing else "rejected"
+        for thing in side.things()
+    }
+    for number in range(last + 1):
+        for other in {0, number - 1, number + 1, last, last + 1, -1} - {number}:
+            assert RAISED in looks(name, side, other), (number, other)
+            assert RAISED in reply(side, word_on(other))
+        assert RAISED not in looks(name, side, number)
+        assert RAISED in concluded(side, {})
+        assert reply(side, word_on(number, words[side.names[number]])) == {}
+    for late in (looks(name, side, last), reply(side, word_on(last + 1))):
+        assert RAISED in late
+    assert concluded(side, {str(n): "accepted" for n in range(last + 1)}) == words
+
+
+@pytest.mark.parametrize("name", [LAYERS, DECODERS])
+def test_two_that_are_ill_in_the_same_way_give_other_numbers(name):
+    inputs = references.load(name.split("/")[0])[name].cases[0].inputs
+    for start in range(40):
+        side = find(name).other.in_grading(inputs, random.Random(start))
+        twice = {thing for thing in side.names if side.names.count(thing) > 1}
+        if not twice:
+            continue
+        thing, found = twice.pop(), []
+        for number, own in enumerate(side.names):
+            if own == thing:
+                (value,) = looks(name, side, number).values()
+                found.append(value)
+            reply(side, word_on(number))
+        assert found[0].shape == found[1].shape and not found[0].allclose(found[1])
+        return
+    raise AssertionError("nothing comes twice")
+
+
+@pytest.mark.parametrize("name", [LAYERS, DECODERS])
+def test_in_grading_a_visible_case_has_weights_that_nobody_has_seen(name):
+    case, found = references.load(name.split("/")[0])[name].cases[0], []
+    for own in ("one", "one", "two"):
+        side = prepared(name, own, 5.0).side(case)
+        for number in range(side.names.index(side.things()[0])):
+            reply(side, word_on(number))
+        number = side.names.index(side.things()[0])
+        (value,) = looks(name, side, number).values()
+        found.append(value)
+    assert found[0].equal(found[1]) and not found[0].allclose(found[2])
+
+
+@pytest.mark.parametrize(("name", "most"), [(LAYERS, 0.3), (DECODERS, 0.35)])
+def test_who_knows_how_many_are_right_does_not_know_which(name, most):
+    inputs = references.load(name.split("/")[0])[name].cases[0].inputs
+    sides = [find(name).other(inputs, random.Random(n)) for n in range(400)]
+    right = sides[0].things()[0]
+    drawn = [tuple(own == right for own in side.names) for side in sides]
+    # The best that can be said of so many things, whatever else is known.
+    best = {
+        len(d): statistics.mode(o for o in drawn if len(o) == len(d)) for d in drawn
+    }
+    assert statistics.fmean(best[len(own)] == own for own in drawn) < most
