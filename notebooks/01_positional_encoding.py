@@ -627,8 +627,8 @@ class PositionalEncoding(nn.Module):
             x: (B, L, d_model) with L <= max_len. It must not be changed.
 
         Returns:
-            (B, L, d_model), on the device of the module. When x comes, it has the dtype
-            of the module, and so has the result.
+            (B, L, d_model), on the device of the module. ``x`` comes in the dtype of
+            the module, and the result has it, too.
         """
         ### BEGIN SOLUTION
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
@@ -1091,7 +1091,8 @@ def accuracies(positions: nn.Module, d_model: int) -> list[float]:
     torch.manual_seed(0)
     layers = (nn.Linear(d_model, 64), nn.ReLU(), nn.Linear(64, 1))
     model = nn.Sequential(InputLayer(20, d_model, positions, dropout=0.0), *layers)
-    nn.init.normal_(model[0].embedding.weight, std=d_model**-0.5)
+    with torch.no_grad():  # shorter vectors; that of padding stays zero
+        model[0].embedding.weight.mul_(d_model**-0.5)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     for _ in range(300):
         ids, first = a_before_b(128, 8)

@@ -63,9 +63,9 @@ BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # Okabe and Ito
 # Two helpers. The first draws a matrix. The second is the *data-flow probe* that you
 # met in unit 2: change one input, and see which outputs move.
 #
-# It differs from unit 2's in one point. There we added 1 to *all* features of a
-# position. Here we push each feature by another amount. Why that matters comes in
-# section 2.
+# It differs from unit 2's in one point. There all features of a position could be
+# changed by the same amount. Here we push each feature by another one. Why that matters
+# comes in section 2.
 
 
 # %%
@@ -2142,7 +2142,8 @@ def does_it_run():
 #    one feed-forward network and three norms, and no more.
 #
 # It may be post-norm or pre-norm, ReLU or GELU; its modules may have any names, its
-# weights may be frozen, and it may round in its own way. What you get is a stand-in: it
+# weights may be frozen, and it may round in its own way: what moves by less than 1e-5,
+# as in `who_moves`, has not moved. What you get is a stand-in: it
 # answers calls like the layer and has as many weights, but holds other numbers in them.
 # We grade your test by running it on right layers and on wrong ones, each with one bug:
 # the three above and others.

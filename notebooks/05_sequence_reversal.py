@@ -61,6 +61,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import register_parametrization
 from tqdm.auto import tqdm
 
 from autograder import check, demo, earlier, show
@@ -625,9 +626,10 @@ check("sequence_reversal/training_step", training_step)
 #
 # **Why it matters.** This is the whole of training. All else in this notebook calls it.
 #
-# **What to do.** Take `steps` training steps. For each of them, draw a **fresh** batch
-# by calling `next_batch()`, and set the learning rate to `peak × rate_factor(step,
-# warmup, steps)`. The peak is the rate that the optimizer came with, the same in all of
+# **What to do.** Take `steps` training steps. Before each of them, draw a **fresh**
+# batch by calling `next_batch()`, and set the learning rate to `peak ×
+# rate_factor(step, warmup, steps)`; which of the two comes first is up to you. The
+# peak is the rate that the optimizer came with, the same in all of
 # its groups. Hand `loss_function` on to each step. Return the losses, one float per
 # step. You may show progress with `tqdm`; `watched(steps)` below says whether anybody
 # looks.
@@ -1213,14 +1215,25 @@ def without_positions(model: nn.Module) -> None:
 
 def without_causal_mask(model: nn.Module) -> None:
     """The decoder's self-attention sees all positions, future ones too."""
+    def without_mask(layer, given, named):
+        return given[:3], {n: value for n, value in named.items() if n != "mask"}
+
     for layer in layers_named(model, "self_attention"):
-        layer.register_forward_pre_hook(lambda layer, given: given[:3])
+        layer.register_forward_pre_hook(without_mask, with_kwargs=True)
+
+
+class FourTimes(nn.Module):
+    """What others see of a weight."""
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return 4.0 * weight
 
 
 def without_scaling(model: nn.Module) -> None:
     """Scores are not divided by the root of d_k: its factor is put into the queries."""
     for projection in layers_named(model, "w_q"):
-        projection.register_forward_hook(lambda layer, given, queries: 4.0 * queries)
+        for name in ("weight", "bias"):
+            register_parametrization(projection, name, FourTimes())
 
 
 @demo
@@ -2031,8 +2044,8 @@ check("sequence_reversal/attend_with_cache", attend_with_cache)
 # %%
 def next_logits(model: nn.Module, token: Tensor, place: int, memory, mask, caches):
     """Logits `(B, V)` after the newest token `(B,)`, and the caches of all layers."""
-    x = model.target.embedding(token).unsqueeze(1) * model.target.scale
-    x = x + model.target.positions.pe[place]  # (B, 1, d_model)
+    x = model.target.embedding(token).unsqueeze(1)  # (B, 1, d_model)
+    x = x * math.sqrt(x.size(-1)) + model.target.positions.pe[place]
     after = []
     for layer, cache in zip(model.decoder.layers, caches, strict=True):
         seen, cache = attend_with_cache(layer.self_attention, layer.norm1(x), cache)

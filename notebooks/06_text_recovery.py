@@ -681,8 +681,8 @@ check("text_recovery/learn_merges", learn_merges)
 # merges, in the order in which they were learnt.
 #
 # Going through *all* merges for each word is right. It is also slow when there are
-# thousands; faster is to look, again and again, for the earliest merge that fits
-# anywhere.
+# thousands; faster is to look, again and again, for the next merge (of those behind the
+# last one) that fits anywhere.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -960,6 +960,8 @@ check("text_recovery/evaluate", evaluate)
 #
 # *time ~15 min · difficulty 2/5 · 3 points*
 #
+# **Why it matters.** It is all of BLEU that looks at words; the rest is arithmetic.
+#
 # **What to do.** For one hypothesis and its references (lists of tokens), return two
 # numbers: how many n-grams of the hypothesis are matched, clipped, and how many n-grams
 # it has. With several references, an n-gram may match as often as in the reference that
@@ -974,9 +976,9 @@ check("text_recovery/evaluate", evaluate)
 # <details><summary>Hint 2: an example</summary>
 #
 # ```text
-# n = 2    a b a b a b     4 of its n-grams matched by  [a b a], [b a b b a]?
-# ab ×3, ba ×2;   the references have  ab: 1, 1   ba: 1, 2
-# matched: ab 1 + ba 2 = 3, of 5
+# n = 2    hypothesis  a b a b a b         references  a b a   and   b a b b a
+#          ab ×3, ba ×2                    ab ×1, ba ×1      ab ×1, ba ×2
+# matched: ab once, ba twice: 3 of 5
 # ```
 #
 # </details>
@@ -1230,7 +1232,7 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # 1. Start with one live prefix, `BOS`, of score 0.
 # 2. In each step look at all continuations of all live prefixes.
 # 3. Every continuation by `EOS` is an *ended* hypothesis. Remember the best one so far,
-#    by $\text{score}/\text{length}^\alpha$ (of equal ones the earlier).
+#    by $\text{score}/\text{length}^\alpha$ (of equal ones the one of an earlier step).
 # 4. Of all **other** continuations, over all prefixes together, the `k` best scores
 #    stay live.
 # 5. Stop the sentence when its best ended hypothesis is at least as good as its best
@@ -1249,7 +1251,7 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # **What to do.** Follow the rules for a batch of sentences. You may search one sentence
 # after the other (its `k` prefixes are the batch of the model), or all at once. Return
 # what `greedy_decode` returns: no BOS, each row with its EOS, then PAD. Work in
-# evaluation mode and without gradients.
+# evaluation mode and without gradients, as there.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1532,8 +1534,8 @@ def train(
 # (`QUICK = False`.)
 #
 # With `QUICK = False` the model is written to `my_recovery.safetensors`, beside this
-# notebook. That file is what you hand in, together with the notebook. It may have 16
-# MB.
+# notebook. That file is what you hand in, together with the notebook. It may have up to
+# 16 MB.
 
 # %%
 STEPS = 1000 if QUICK else 3400
@@ -2163,15 +2165,16 @@ def architecture():
 #
 # Grading recovers 1,000 sentences that nobody has seen, of the embedded corpus at
 # level 2. It takes the weights from your file, decodes greedily, and never trains. It
-# calls your function with 100 of the sentences, too: if your texts are not what your
-# weights give, there are no points. Your points grow with BLEU, without steps:
+# calls your function with 100 of the sentences, too: if your texts cannot come from
+# your weights (those of a beam search can), there are no points. Your points grow with
+# BLEU, without steps:
 #
 # | BLEU | share of the 12 points | what reaches it |
 # |---|---|---|
 # | 14 | 0 | the rule |
 # | 62 | 50% | inserting the commonest |
-# | 87 | 93% | 1,000 steps: less than a minute |
-# | 91 | 100% | 1,000 to 2,000 steps |
+# | 87 | 93% | 1,000 steps of 24 sentences: less than a minute |
+# | 91 | 100% | 1,000 to 2,000 such steps |
 # | 97 | 100% | about what our own model comes to: 3,400 steps |
 # | 100 | 108%: a bonus point | every sentence as it was |
 #
@@ -2189,10 +2192,10 @@ LEADERBOARD_NAME = ""
 #
 # **What to do.** Return the recovered sentences, in the order of the sources. Load the
 # checkpoint that you trained: `load(handed_in(), encoder_decoder, segment)` gives a
-# model and its tokenizer. Decode with what you like best: here the check measures what
-# your function returns; in grading, what your weights give greedily. The code may
-# differ from the one above as much as you like, as long as it needs no network and the
-# file `my_recovery.safetensors` lies beside the notebook.
+# model and its tokenizer. Decode greedily or with your beam search: here the check
+# measures what your function returns; in grading, what your weights give greedily. The
+# code may differ from the one above as much as you like, as long as it needs no network
+# and the file `my_recovery.safetensors` lies beside the notebook.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -102,8 +102,8 @@ class PositionalEncoding(nn.Module):
             x: (B, L, d_model) with L <= max_len. It must not be changed.
 
         Returns:
-            (B, L, d_model), on the device of the module. When x comes, it has the dtype
-            of the module, and so has the result.
+            (B, L, d_model), on the device of the module. ``x`` comes in the dtype of
+            the module, and the result has it, too.
         """
         return x + self.pe[: x.size(1)]  # (B, L, d_model)
 
