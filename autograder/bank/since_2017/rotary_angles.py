@@ -29,13 +29,17 @@ def _exactly(length: int, d_k: int) -> Maker:
     return inputs
 
 
-def _asked(length: int, d_k: int, offset: int = 0, base: float = 0.0) -> Maker:
+def _asked(
+    length: int, pairs: tuple[int, int], offset: int = 0, other_base: bool = False
+) -> Maker:
+    """Of so many widths that hardly any stands in what ships: rows could be read there."""
+
     def inputs(draw: Draw) -> Inputs:
         more = int(draw.ids(0, 3))
-        made = whole(length=length + more, d_k=d_k)
+        made = whole(length=length + more, d_k=2 * int(draw.ids(*pairs)))
         if offset:
             made |= {"option.offset": torch.tensor(offset + int(draw.ids(0, 5)))}
-        return made | (options(base=base) if base else {})
+        return made | (options(base=float(draw.ids(300, 1000))) if other_base else {})
 
     return inputs
 
@@ -59,32 +63,32 @@ EXERCISE = Specification(
     cases=[
         CaseKind(
             name="from_zero",
-            title="places from 0 on, d_k = 8",
-            inputs=_asked(5, 8),
+            title="places from 0 on",
+            inputs=_asked(5, (3, 33)),
             hint="Place 0 is not turned at all; column 0 turns by one radian a place.",
         ),
         CaseKind(
             name="offset",
-            title="places from an offset on, d_k = 6",
-            inputs=_asked(4, 6, offset=9),
+            title="places from an offset on",
+            inputs=_asked(4, (3, 33), offset=9),
             hint="The first row belongs to place `offset`.",
         ),
         CaseKind(
             name="base",
-            title="another base, d_k = 10",
-            inputs=_asked(7, 10, offset=3, base=500.0),
+            title="another base",
+            inputs=_asked(7, (3, 33), offset=3, other_base=True),
             hint="The speeds are powers of `base`.",
         ),
         CaseKind(
             name="far",
             title="places that half precision cannot tell apart",
-            inputs=_asked(4, 6, offset=4097),
+            inputs=_asked(4, (3, 33), offset=4097),
             hint="Places are counted exactly; angles are numbers of float32.",
         ),
         CaseKind(
             name="wide",
-            title="d_k = 32",
-            inputs=_asked(12, 32, offset=40),
+            title="wide heads",
+            inputs=_asked(12, (16, 49), offset=40),
             hint="The exponents run from 0 to almost -1.",
             hidden_only=True,
         ),
