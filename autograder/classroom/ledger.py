@@ -31,11 +31,12 @@ class Note:
 
 
 def read(root: Path, unit: str) -> dict[str, Note]:
-    """The notes of an assignment by student; none if nothing was collected."""
-    try:
-        noted = json.loads(_path(root, unit).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    """The notes of an assignment by student; none if nothing was collected.
+
+    Raises:
+        CourseError: the file that keeps them cannot be read.
+    """
+    noted = files.kept(_path(root, unit))
     known = {field.name for field in fields(Note)}
     return {
         student: Note(**{k: v for k, v in note.items() if k in known})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.errors import CourseError
+from autograder.course.files import closed
 from autograder.course.notebooks import remedy
 from autograder.grading.record import Record
 from autograder.grading.task import KEY
@@ -23,6 +24,8 @@ def read(path: Path) -> dict[str, Any]:
         notebook: dict[str, Any] = json.loads(path.read_bytes())
         note_of(notebook)
         return notebook
+    except PermissionError:
+        raise CourseError(closed(path)) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise CourseError(f"{path} cannot be read; {remedy(path)}") from None
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,17 +26,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["PATH"] = (
         f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     )
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # which may know ASCII only
+            stream.reconfigure(errors="backslashreplace")
     try:
         _refuse_another_course(Path.cwd())
         run: Command = options.run
-        return run(options)
+        status = run(options)
+        sys.stdout.flush()
+        return status
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # who reads what we print has read enough: `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except OSError as error:  # a file that cannot be read or written
         where = f"{error.filename}: " if error.filename else ""
         print(f"autograder: {where}{error.strerror or error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("autograder: stopped; the same command begins again", file=sys.stderr)
+        return 128 + signal.SIGINT
 
 
 def _refuse_another_course(folder: Path) -> None:

@@ -183,7 +183,7 @@ def _place(
 ) -> tuple[str, str]:  # fmt: skip
     """Put a submission into ``submitted/``, unless what is there is newer."""
     folder = root / "submitted" / student / unit
-    for path in (folder, folder.parent, folder.parent.parent):
+    for path in (folder, folder.parent):  # submitted/ may lie on another disk
         if path.is_symlink():
             raise NotPlaced(f"{path} is a link")
     with alone(folder):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
+import pwd
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from autograder.course.errors import CourseError
 
@@ -52,6 +55,25 @@ def refuse_path(root: Path) -> None:
         )
 
 
+def kept(path: Path) -> dict[str, Any]:
+    """What a command has noted in a file; {} where nothing was.
+
+    Raises:
+        CourseError: it cannot be read. To go on without it, what others noted would be
+            lost with the next note.
+    """
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except PermissionError:
+        raise CourseError(closed(path)) from None
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError):
+        raise CourseError(f"{path} is damaged; mend or remove it") from None
+
+
 _ROOM = 16 << 20  # bytes: the graded notebooks of some submissions
 
 
@@ -61,7 +83,7 @@ def refuse_full(*folders: Path) -> None:
     Raises:
         CourseError: the disk of a folder is full, or read-only.
     """
-    for folder in folders:
+    for folder in map(_what_is_there, folders):
         _refuse_full(folder)
 
 
@@ -82,6 +104,44 @@ def _refuse_full(folder: Path) -> None:
             f"the disk of {folder.absolute()} {why}, and run the same command again: "
             "nothing is lost"
         )
+
+
+def refuse_closed(*paths: Path) -> None:
+    """See that this account may write what is there, and make what is not.
+
+    Raises:
+        CourseError: it may not; the text says whose it is, and what to do.
+    """
+    for there in map(_what_is_there, paths):
+        needed = os.R_OK | os.W_OK | (os.X_OK if there.is_dir() else 0)
+        if not os.access(there, needed):
+            raise CourseError(closed(there))
+
+
+def closed(path: Path) -> str:
+    """Whose a file is that this account may not use, and what to do about it."""
+    path = _what_is_there(path)
+    ours, theirs = os.geteuid(), path.stat().st_uid
+    if ours == theirs:
+        return f"{path} is closed to its owner, too: chmod u+rwX {path}"
+    return (
+        f"{path} is closed to {_account(ours)}: it belongs to {_account(theirs)}. Work "
+        'as that account, or share the course (docs/ta.md, "One machine, several '
+        'accounts")'
+    )
+
+
+def _what_is_there(path: Path) -> Path:
+    """A path as far as it is there, and is not hidden by a closed folder."""
+    paths = (path.absolute(), *path.absolute().parents)
+    return next(one for one in paths if os.path.exists(one))
+
+
+def _account(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"account {uid}"
 
 
 @contextlib.contextmanager

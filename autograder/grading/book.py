@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nbgrader import api, dbutil
@@ -187,7 +188,7 @@ def _passes(error: OperationalError | api.InvalidEntry) -> bool:
     """
     lasting = (
         "no such table", "no such column", "readonly", "read-only", "is full", "syntax",
-        "authentication failed", "does not exist",
+        "authentication failed", "does not exist", "unable to open database file",
     )  # fmt: skip
     said = error.orig if isinstance(error, OperationalError) else error
     return not any(word in str(said).lower() for word in lasting)
@@ -239,6 +240,12 @@ def of_assignment(rows: Query[Any], assignment: str) -> Query[Any]:
         .join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
         .filter(api.Assignment.name == assignment)
     )
+
+
+def book_files(url: str) -> list[Path]:
+    """What a gradebook writes on the disk: nothing if it is on a server."""
+    path = Path(url.removeprefix("sqlite:///"))
+    return [path, path.parent] if url.startswith("sqlite:///") else []
 
 
 def first_line(error: Exception) -> str:

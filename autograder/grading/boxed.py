@@ -22,6 +22,7 @@ from autograder.grading.outputs import CappedOutputs
 from autograder.grading.prompt_client import PromptClient
 from autograder.kernel.client import OURS
 from autograder.kernel.meter import Budget, Meter, Span, usual_budget
+from autograder.kernel.slot import FULL
 
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
@@ -89,6 +90,17 @@ class BoxedExecute(CappedOutputs):
             return {}
         times = {k: sum(one[k] for one in found) for k in ("utime", "stime")}
         return found[-1] | times | {"boxes": len(found)}
+
+    def refuse_full(self) -> None:
+        """See that no box has found the host's disk full, be it after its last cell.
+
+        Raises:
+            Undecided: one has; who knows what its cells missed.
+        """
+        for box in self._boxes:
+            reason = (getattr(box, "usage", None) or {}).get("reason", "")
+            if reason.startswith(FULL):
+                raise Undecided(reason)
 
     @property
     def box_level(self) -> str:
@@ -224,7 +236,7 @@ class BoxedExecute(CappedOutputs):
     def _after_death(self, index: int) -> None:
         """Say of what a box has died; a fresh one goes on without this cell."""
         reason = (self._boxes[-1].usage or {}).get("reason", "its process ended")
-        if reason in OURS:
+        if reason.startswith(OURS):
             raise Undecided(f"its box was lost: {reason}")
         if reason.startswith("signal") and not self.final:
             raise Undecided(f"its box was ended by {reason}")

@@ -14,10 +14,8 @@ import contextlib
 import gc
 import glob
 import importlib.metadata
-import logging
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 from nbgrader.converters import Autograde, NbGraderException
@@ -26,9 +24,9 @@ from traitlets import Float, Instance, Integer, List, Unicode
 from traitlets.config import Application
 
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full, refuse_path
+from autograder.course.files import refuse_closed, refuse_full, refuse_path
 from autograder.grading import assignment, extensions
-from autograder.grading.book import PatientBook
+from autograder.grading.book import PatientBook, book_files
 from autograder.grading.cluster import Cluster
 from autograder.grading.collect import put_back
 from autograder.grading.enter import enter
@@ -40,6 +38,7 @@ from autograder.grading.published import Published
 from autograder.grading.running import Run
 from autograder.grading.settings import Stages, loaded
 from autograder.grading.underway import Here, Slots
+from autograder.kernel import client
 
 
 class CourseAutograde(Autograde):  # type: ignore[misc]
@@ -144,7 +143,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             # a tenth of a second each time, twice at the end of the process.
             gc.freeze()
         try:
-            refuse_full(Path(self.coursedir.root), Path(tempfile.gettempdir()))
+            self._refuse_disks()
             slots = self._slots()
             with contextlib.ExitStack() as stack:
                 stack.callback(slots.close)
@@ -169,6 +168,17 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         finally:
             self._book.close()
         self._report(outcomes)
+
+    def _refuse_disks(self) -> None:
+        """See that what grading writes can be written, before anything is graded.
+
+        Raises:
+            CourseError: a disk is full or read-only, or another account's.
+        """
+        root = Path(self.coursedir.root)
+        results = Path(self.coursedir.format_path(self._output_directory, ".", "."))
+        refuse_full(root, results, client.scratch())
+        refuse_closed(root / ".autograder", results, *book_files(self.coursedir.db_url))
 
     def _slots(self) -> Slots:
         if self.scheduler:
@@ -248,13 +258,19 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         return kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """nbgrader's, which would say at every submission that it does so."""
-        level = self.log.level
-        self.log.setLevel(max(level, logging.WARNING))
-        try:
-            super().set_permissions(assignment_id, student_id)
-        finally:
-            self.log.setLevel(level)
+        """What nbgrader's does, but for what is another grader's: that has its modes.
+
+        And without saying so at every submission.
+        """
+        folder = Path(self._format_dest(assignment_id, student_id))
+        modes = {path: int(str(self.permissions), 8) for path in folder.iterdir()}
+        if self.coursedir.groupshared:
+            results = Path(self.coursedir.format_path(self._output_directory, ".", "."))
+            for shared in (folder, results):
+                modes[shared] = (shared.stat().st_mode | 0o2770) & 0o2777
+        for path, mode in modes.items():
+            with contextlib.suppress(PermissionError):
+                path.chmod(mode)
 
 
 # --- nbgrader_config.py --------------------------------------------------------------

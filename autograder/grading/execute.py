@@ -99,6 +99,7 @@ class JudgedExecute(BoxedExecute):
                 nb, resources = super().preprocess(nb, resources, km)
         except ConfinementError as error:
             raise CourseError(_no_box(error)) from error
+        self.refuse_full()
         self._checks.place(nb)
         nb.metadata[VERDICT]["box"] = {"level": self.box_level, **self.usage}
         return nb, resources
@@ -185,8 +186,8 @@ class JudgedExecute(BoxedExecute):
 
 def _no_box(error: ConfinementError) -> str:
     """What to do about it: no other walls help a server that does not start."""
-    started = not isinstance(error, client.NotStarted)
-    return _NO_BOX.format(error) if started else str(error)
+    plain = isinstance(error, client.NotStarted | client.NoRoom)
+    return str(error) if plain else _NO_BOX.format(error)
 
 
 def _unit(assignment: str) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from nbgrader import api
 
 from autograder.course import files
-from autograder.course.errors import CourseError
 
 
 def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
@@ -23,7 +22,7 @@ def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
     Raises:
         CourseError: the file that keeps them cannot be read.
     """
-    seconds = _read(_path(root)).get(assignment, {})
+    seconds = files.kept(_path(root)).get(assignment, {})
     return {s: datetime.timedelta(seconds=float(n)) for s, n in seconds.items()}
 
 
@@ -37,7 +36,7 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
     """
     path = _path(root)
     with files.alone(path):
-        kept = _read(path)
+        kept = files.kept(path)
         kept.setdefault(assignment, {})[student] = extra.total_seconds()
         files.write(path, json.dumps(kept, indent=1, sort_keys=True))
 
@@ -56,12 +55,3 @@ def record(
 
 def _path(root: Path) -> Path:
     return root / ".autograder" / "extensions.json"
-
-
-def _read(path: Path) -> dict[str, dict[str, float]]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        raise CourseError(f"{path} cannot be read; mend or remove it") from None

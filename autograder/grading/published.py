@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
-from autograder.course.files import write
+from autograder.course.files import refuse_closed, write
 from autograder.grading.assignment import KEPT
 from autograder.grading.task import KEY
 
@@ -41,9 +41,17 @@ class Published:
 
         Args:
             wait: called before we wait for another run, however long that takes.
+
+        Raises:
+            CourseError: nothing can be written there.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        refuse_closed(self._folder)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            says = f"{self._folder} cannot be written: {error.strerror}"
+            raise CourseError(says) from None
         try:
             with contextlib.suppress(OSError):  # a file system without locks
                 try:

@@ -29,7 +29,7 @@ from nbgrader.exchange.default import (
 )
 
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full, refuse_path
+from autograder.course.files import refuse_closed, refuse_full, refuse_path
 from autograder.course.notebooks import whole
 from autograder.grading import book
 from autograder.grading.book import PatientBook
@@ -90,9 +90,16 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         self._beside = True
         part = Path(self._format_dest(assignment_id, student_id))
         shutil.rmtree(part, ignore_errors=True)
-        if there.is_dir():
-            shutil.copytree(there, part)
-        begins = bool(super().init_destination(assignment_id, student_id))
+        try:
+            if there.is_dir():
+                shutil.copytree(there, part)
+            begins = bool(super().init_destination(assignment_id, student_id))
+        except OSError as error:
+            if self.force or not there.is_dir():
+                what = error.strerror or "something in release/ cannot be read"
+                self._refuse(CourseError(f"{part} cannot be written: {what}"))
+                return False
+            begins = False  # as there is a release
         if not begins and not self.no_database:
             self._enter(assignment_id, there)
         return begins
@@ -136,12 +143,30 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         Raises:
             NbGraderException: there is no room for them, or one cannot be made.
         """
+        self._closed: list[str] = []
+        pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         try:
-            refuse_full(Path(self.coursedir.root))
+            refuse_full(Path(self.coursedir.root), pages)
+            refuse_closed(pages)
+            super().convert_notebooks()
         except CourseError as error:
             self.log.error(str(error))
             raise NbGraderException(str(error)) from None
-        super().convert_notebooks()
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None  # it has been said
+        if self._closed:
+            raise NbGraderException(f"{len(self._closed)} students have no new page")
+
+    def init_destination(self, assignment_id: str, student_id: str) -> bool:
+        """nbgrader's, but for who has pages of another grader's: these stay."""
+        page = Path(self._format_dest(assignment_id, student_id))
+        try:
+            refuse_closed(page, page.parent)
+        except CourseError as error:
+            self.log.error("%s: no new page: %s", student_id, error)
+            self._closed.append(student_id)
+            return False
+        return bool(super().init_destination(assignment_id, student_id))
 
 
 class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]

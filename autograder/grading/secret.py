@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.course.errors import CourseError
+from autograder.course.files import closed
 
 
 def course_secret(root: Path) -> bytes:
@@ -19,9 +20,12 @@ def course_secret(root: Path) -> bytes:
     """
     path = root / ".autograder" / "secret"
     try:
-        if not path.is_file():
-            _make(path)
+        with contextlib.suppress(FileNotFoundError):
+            return path.read_bytes()
+        _make(path)
         return path.read_bytes()
+    except PermissionError:  # never another one: it draws other inputs
+        raise CourseError(closed(path)) from None
     except OSError as error:
         raise CourseError(f"{path} cannot be had: {error.strerror}") from None
 

@@ -26,7 +26,7 @@ from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import BACKEND, THREADS
 from autograder.kernel.kit import PACKAGE
 from autograder.kernel.request import Request, Usage
-from autograder.kernel.slot import remove_tree
+from autograder.kernel.slot import FULL, remove_tree
 
 log = logging.getLogger("autograder.kernel")
 
@@ -34,9 +34,10 @@ SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
 OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
 _STEP = 1.0  # seconds
+_LONGEST = 60  # bytes of the directory's parent
 _SILENT = f"it said nothing; {launch.AGAIN}"
 LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
-OURS = (LOST, "server gone")  # reasons that are no fault of what ran in the box
+OURS = (LOST, "server gone", FULL)  # how reasons begin that are no fault of the box's
 _lock = threading.Lock()
 _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
 _begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
@@ -44,6 +45,10 @@ _begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not gree
 
 class NotStarted(ConfinementError):
     """The warm server did not start: nothing is known of what walls there are."""
+
+
+class NoRoom(ConfinementError):
+    """The disk that boxes write to is full: no other walls help."""
 
 
 class Box:
@@ -178,7 +183,8 @@ def start_box(request: Request, channel: socket.socket) -> Box:
         reply = {"error": "the server answered another request"}
     if "error" in reply:
         connection.close()
-        raise ConfinementError(reply["error"])
+        full = reply["error"].startswith(FULL)
+        raise (NoRoom if full else ConfinementError)(reply["error"])
     return Box(connection, reply)
 
 
@@ -192,9 +198,14 @@ def _answers(run: Path) -> bool:
     return True
 
 
-def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
+def scratch() -> Path:
+    """Where a server has its directory: a socket's path may take 107 bytes."""
     base = Path(tempfile.gettempdir())
-    base = base if len(str(base)) < 60 else Path("/tmp")
+    return base if len(os.fsencode(base)) < _LONGEST else Path("/tmp")
+
+
+def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
+    base = scratch()
     sweep(base)
     run = Path(tempfile.mkdtemp(prefix=f"ag-{os.getuid()}-", dir=base))
     run.chmod(0o711)

@@ -1,4 +1,4 @@
-"""A box's folder on the disk: how large it is, and its end.
+"""A box's folder on the disk: how large it is, what room there is, and its end.
 
 A student may nest folders deeper than a path may be long, or than Python may recurse.
 """
@@ -6,10 +6,17 @@ A student may nest folders deeper than a path may be long, or than Python may re
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
+# Why a box has ended whose files found no room on the host's disk, and where that is.
+FULL = "there is no room in "
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_TRIED = 1 << 16  # bytes
+_FILES = 100
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
@@ -31,6 +38,29 @@ def tree_size(folder: Path, most: int) -> tuple[int, int]:
                 with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
     return size, count
+
+
+def lacks_room(folder: Path, needed: int) -> bool:
+    """Whether its disk has no room for so many bytes, or for some files.
+
+    What a quota leaves, no file system tells: so a little is written, too.
+    """
+    try:
+        disk = os.statvfs(folder)
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < needed:  # 0: not told
+            return True
+        if disk.f_files and disk.f_favail < _FILES:
+            return True
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_TRIED))
+    except OSError as error:
+        return error.errno in _FULL
+    return False
+
+
+def no_room(slot: Path) -> str:
+    """What there is to do about it, if `slot` lies on a full disk."""
+    return f"{FULL}{slot.parents[1]}; make some, or set TMPDIR to another disk"
 
 
 def remove_tree(folder: Path) -> None:

@@ -16,11 +16,17 @@ from pathlib import Path
 
 from autograder.kernel import confine, kit
 from autograder.kernel.cgroup import Group
-from autograder.kernel.confine import Policy, Room
+from autograder.kernel.confine import (
+    MB,
+    ON_HOSTS_DISK,
+    ConfinementError,
+    Policy,
+    Room,
+)
 from autograder.kernel.processes import end_all_children
 from autograder.kernel.relay import Relay
 from autograder.kernel.request import Request
-from autograder.kernel.slot import remove_tree
+from autograder.kernel.slot import lacks_room, no_room, remove_tree
 from autograder.kernel.start import Plan, start
 from autograder.kernel.watch import Watchdog
 
@@ -45,6 +51,8 @@ def supervise(
     try:
         policy = Policy(**request["policy"])
         room = room_for(policy, slot, request["submission"])
+        if level in ON_HOSTS_DISK and lacks_room(slot, policy.file_mb * MB):
+            raise ConfinementError(no_room(slot))
         if groups:
             group = Group(groups, slot.name, policy)
         plan = Plan(request, policy, room, level, group)

@@ -11,7 +11,7 @@ import socket
 import time
 from pathlib import Path
 
-from autograder.kernel.confine import MB
+from autograder.kernel.confine import MB, ON_HOSTS_DISK
 from autograder.kernel.held import held_mb, mapped_mb, share_fairly
 from autograder.kernel.processes import (
     collected_seconds,
@@ -21,7 +21,7 @@ from autograder.kernel.processes import (
 )
 from autograder.kernel.relay import Relay
 from autograder.kernel.request import Usage
-from autograder.kernel.slot import tree_size
+from autograder.kernel.slot import FULL, lacks_room, no_room, tree_size
 from autograder.kernel.start import Plan
 
 WATCH_SECONDS = 0.25
@@ -80,21 +80,32 @@ class Watchdog:
             self._kill("CPU time")
         elif self.group is None and self._holds_too_much(pids):
             self._kill("memory")
-        elif self.level in ("landlock", "none") and self._disk_is_full():
-            self._kill("disk")
+        elif reason := self._disk_is_full():
+            self._kill(reason)
 
     def _holds_too_much(self, pids: list[int]) -> bool:
         """All processes together, and what the system holds for them."""
         held = held_mb(pids, self.policy.memory_mb, self.mapped_mb)
         return held > self.policy.memory_mb * 1.25 + self.warm_mb
 
-    def _disk_is_full(self) -> bool:
+    def _disk_is_full(self) -> str:
+        """Why it can write no more, "" if it can; where its disk is the host's.
+
+        There nothing else refuses a box what it writes: its own limit ends it, and a
+        host that has no room for a file of the largest size is no fault of its.
+        """
+        if self.level not in ON_HOSTS_DISK:
+            return ""
         try:
             home, most = self.room.home(self.level), self.policy.files
             size, files = tree_size(home, most)
         except OSError:
-            return True
-        return size > self.policy.disk_mb * MB or files > most
+            return "disk"
+        left = self.policy.disk_mb * MB - size
+        if left < 0 or files > most:
+            return "disk"
+        needed = min(left, self.policy.file_mb * MB)
+        return no_room(self.room.slot) if lacks_room(self.room.slot, needed) else ""
 
     def _kill(self, reason: str) -> None:
         self.reason = self.reason or reason
@@ -108,6 +119,8 @@ class Watchdog:
         """
         code = os.waitstatus_to_exitcode(status)
         reason = "exited" if code >= 0 else f"signal {-code}"
+        if (full := self._disk_is_full()).startswith(FULL):  # since the last look
+            self.reason = full
         if self.group and self.group.was_too_large():
             reason = "memory"
         return {

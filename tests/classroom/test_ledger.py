@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from autograder.classroom import ledger
 from autograder.classroom.ledger import Note
+from autograder.course.errors import CourseError
 
 ADA = Note("lms", "2026-11-01T22:59:01", "Canvas", "ada_1_2_x.ipynb", True, 2)
 
@@ -27,5 +30,12 @@ def test_what_another_version_noted_beside_is_passed_over(tmp_path):
     (path,) = (tmp_path / ".autograder" / "collected").iterdir()
     path.write_text(path.read_text().replace('"late"', '"mood": "good",\n"late"'))
     assert ledger.read(tmp_path, "01_numbers") == {"ada": ADA}
+
+
+def test_notes_that_cannot_be_read_are_not_overwritten(tmp_path):
+    ledger.write(tmp_path, "01_numbers", "ada", ADA)
+    (path,) = (tmp_path / ".autograder" / "collected").iterdir()
     path.write_text("{")
-    assert ledger.read(tmp_path, "01_numbers") == {}
+    with pytest.raises(CourseError, match="damaged"):
+        ledger.write(tmp_path, "01_numbers", "bob", Note())
+    assert path.read_text() == "{"

@@ -12,7 +12,7 @@ import pytest
 from autograder.classroom import ledger
 from autograder.classroom.ledger import Note
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_full, write
+from autograder.course.files import kept, refuse_closed, refuse_full, write
 from autograder.grading import extensions
 
 
@@ -64,6 +64,53 @@ def test_a_full_disk_is_told_before_anything_is_begun(
     if place != "f_flag":  # a file system that tells nothing
         disk |= {"f_blocks": 0, "f_files": 0}
         refuse_full(tmp_path)
+
+
+def test_where_nothing_is_yet_the_nearest_folder_tells(tmp_path):
+    refuse_full(tmp_path / "not" / "there")
+    refuse_closed(tmp_path / "not" / "there", tmp_path)
+
+
+@pytest.fixture
+def by_somebody_else(tmp_path, monkeypatch):
+    """A file of an account that has no name here, which only it may use."""
+    path = tmp_path / "theirs"
+    path.write_text("{}")
+    status = SimpleNamespace(st_uid=987_654_321, st_mode=0o100600)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(type(path), "stat", lambda *_, **__: status)
+    return path
+
+
+def test_whose_a_closed_file_is_and_what_to_do_is_told_in_a_line(by_somebody_else):
+    with pytest.raises(CourseError, match="belongs to account 987654321") as told:
+        refuse_closed(by_somebody_else)
+    assert "docs/ta.md" in str(told.value) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (PermissionError(13, "Permission denied"), "belongs to"),
+        (OSError(5, "Input/output error"), "cannot be read: Input/output error"),
+    ],
+)
+def test_notes_that_cannot_be_read_are_not_taken_for_none(
+    tmp_path, monkeypatch, error, says
+):
+    path = tmp_path / "notes.json"
+    assert kept(path) == {}
+    path.write_text("{")
+    with pytest.raises(CourseError, match="is damaged"):
+        kept(path)
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(type(path), "read_text", fail)
+    monkeypatch.setattr(os, "geteuid", lambda: 987_654_321)
+    with pytest.raises(CourseError, match=says):
+        kept(path)
 
 
 STUDENTS = [f"s{number}" for number in range(40)]

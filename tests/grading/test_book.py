@@ -60,6 +60,13 @@ def test_a_gradebook_locked_for_too_long_ends_in_a_plain_message(course):
     assert "Traceback" not in result["log"]
 
 
+def test_a_gradebook_that_cannot_be_opened_is_not_waited_for(tmp_path):
+    log = logging.getLogger("test")
+    book = PatientBook(f"sqlite:///{tmp_path}/not/there.db", "tiny", 3600.0, log)
+    with pytest.raises(GradebookError, match="unable to open database file"):
+        book.use(lambda book: book.finish())
+
+
 def test_a_unit_that_the_gradebook_does_not_know_is_told_at_once(course):
     path = course / "source" / UNIT / f"{UNIT}.ipynb"
     source = nbformat.read(path, as_version=4)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from pathlib import Path
 
 import psutil
 import pytest
@@ -15,7 +16,9 @@ from autograder.grading import assignment, boxed, converter
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge import Exchange
 from autograder.grading.record import Record
+from autograder.kernel.client import Box
 from autograder.kernel.meter import Budget
+from autograder.kernel.slot import no_room
 from tests.grading import judged_course as judged
 from tests.grading.disturb import processes
 from tests.grading.judged_course import (
@@ -125,6 +128,27 @@ def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     result = autograde(course)
     assert result["success"] and result["log"].count("graded again") == 1
     assert points(course) == THREE
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
+    """Whatever a box has missed: it is seen when the box has ended, at the latest."""
+    hand_in_three(course)
+    last_words, told = Box._last_words, []
+
+    def full(self, answer):
+        words = last_words(self, answer)
+        if not told or again:
+            told.append(words["reason"])
+            words["reason"] = no_room(Path("/scratch/server/slot"))
+        return words
+
+    monkeypatch.setattr(Box, "_last_words", full)
+    result = autograde(course)
+    assert "there is no room in /scratch; make some" in result["log"]
+    assert result["success"] is not again
+    nothing = {student: [None, None] for student in THREE}
+    assert points(course) == (nothing if again else THREE)
 
 
 def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(

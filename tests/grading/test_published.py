@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
 from nbformat.v4 import new_notebook
 
+from autograder.course.errors import CourseError
 from autograder.grading.published import Published, noted
 from autograder.grading.task import KEY
 
@@ -49,6 +51,19 @@ def test_what_is_kept_no_more_goes(folder):
     Published(folder).replace("a", notebook(), KEPT, ["a"])
     Published(folder).replace("a", notebook(), {}, ["a"])
     assert [p.name for p in folder.iterdir()] == ["a.ipynb"]
+
+
+def test_a_folder_that_is_closed_to_us_is_told_before_anything_is_done(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    done = []
+    with (
+        pytest.raises(CourseError, match=r"ada/01_numbers is closed to"),
+        Published(folder).locked(),
+    ):
+        done.append("graded")
+    assert not done
 
 
 def test_another_run_waits_for_the_lock(folder):

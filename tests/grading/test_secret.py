@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,20 @@ def test_nobody_else_can_read_it(tmp_path):
     path = tmp_path / ".autograder" / "secret"
     assert path.stat().st_mode & 0o077 == 0
     assert list(path.parent.iterdir()) == [path], "nothing is left of its making"
+
+
+def test_one_that_is_closed_to_us_is_no_reason_for_another(tmp_path, monkeypatch):
+    """Another one would ask every submission other questions."""
+
+    def closed(path):
+        raise PermissionError(13, "Permission denied")
+
+    first = course_secret(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", closed)
+        with pytest.raises(CourseError, match="is closed to"):
+            course_secret(tmp_path)
+    assert course_secret(tmp_path) == first
 
 
 def test_half_a_secret_is_none(tmp_path, monkeypatch):

@@ -1,15 +1,19 @@
 """Runs kernels as whoever starts it and prints one line of JSON: what happened.
 
 ``python drive.py attack FOLDER LEVEL...`` runs the notebook of attacks at each level;
-``python drive.py hang FOLDER LEVEL`` starts a kernel that never ends and waits.
+``python drive.py fill FOLDER LEVEL`` writes 9 MB, gives up what cannot be written, and
+says why the box has ended; ``python drive.py hang FOLDER LEVEL`` starts a kernel that
+never ends and waits.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import os
+import queue
 import select
 import socket
 import subprocess
@@ -21,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from jupyter_client.manager import AsyncKernelManager
 
-from autograder.kernel.confine import Policy
+from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.kit import PACKAGE
 from tests.kernel import notebook
 
@@ -33,6 +37,15 @@ import os, subprocess
 subprocess.Popen(["sh", "-c", "(setsid sleep 1000 &) ; sleep 1000"])
 print("READY", flush=True)
 while True: pass
+"""
+
+
+FILL = """
+try:
+    for number in range(3):
+        open(f"{number}.bin", "wb").write(bytes(3 << 20))
+except OSError:
+    pass
 """
 
 
@@ -146,6 +159,20 @@ async def hang(folder: Path) -> None:
     await asyncio.Event().wait()
 
 
+async def fill(folder: Path) -> str:
+    """Write to the box's disk; why the box has ended, or was not to be had."""
+    try:
+        manager, client = await started(folder)
+    except ConfinementError as error:
+        return str(error)
+    client.execute(FILL)
+    with contextlib.suppress(queue.Empty):  # it has ended
+        await client.get_shell_msg(timeout=2)
+    await manager.shutdown_kernel(now=True)
+    client.stop_channels()
+    return manager.provisioner.usage["reason"]
+
+
 def set_level(level: str) -> None:
     os.environ["AUTOGRADER_BOX"] = dataclasses.replace(SMALL, level=level).to_json()
 
@@ -157,7 +184,8 @@ def main(what: str, folder: Path, *levels: str) -> None:
         set_level(level)
         if what == "hang":
             asyncio.run(hang(folder))
-        reports[level] = asyncio.run(attack(folder, level))
+        report = fill(folder) if what == "fill" else attack(folder, level)
+        reports[level] = asyncio.run(report)
     print(json.dumps(reports))
 
 

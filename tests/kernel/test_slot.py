@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from autograder.kernel.slot import remove_tree, tree_size
+from autograder.kernel import slot
+from autograder.kernel.slot import FULL, lacks_room, no_room, remove_tree, tree_size
 from tests.kernel.conftest import linux
 
 pytestmark = linux
@@ -42,6 +46,37 @@ def test_a_closed_folder_hides_no_size(folder):
     with pytest.raises(PermissionError):
         tree_size(folder, MOST)
     (folder / "deep").chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"), [("f_bavail", 15), ("f_favail", 3), ("f_bavail", 0)]
+)
+def test_a_disk_that_has_less_than_is_needed_has_no_room(
+    folder, monkeypatch, place, value
+):
+    disk = {"f_blocks": 99, "f_bavail": 16, "f_frsize": 1024, "f_files": 99}
+    disk |= {"f_favail": 200}
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(**disk))
+    assert not lacks_room(folder, 16 << 10)
+    disk[place] = value
+    assert lacks_room(folder, 16 << 10)
+    disk |= {"f_blocks": 0, "f_files": 0}  # a file system that tells nothing
+    assert not lacks_room(folder, 16 << 10)
+
+
+def test_a_quota_is_felt_where_nothing_tells_of_it(folder, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    assert not lacks_room(folder, 0)
+    monkeypatch.setattr(slot.tempfile, "TemporaryFile", lambda **_: Full())
+    assert lacks_room(folder, 0) and sorted(os.listdir(folder)) == ["deep", "link"]
+
+
+def test_what_to_do_about_a_full_disk_names_the_folder_that_boxes_lie_in():
+    says = no_room(Path("/scratch/ag-0-x/0123"))
+    assert says.startswith(FULL) and "/scratch;" in says and "TMPDIR" in says
 
 
 def test_it_is_removed_whatever_modes_it_was_given_and_what_it_links_to_is_not(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 LEVELS = ("namespaces", "user-namespaces", "landlock", "bwrap", "none")
 NAMESPACES = LEVELS[:2]
+ON_HOSTS_DISK = ("landlock", "none")  # what a box writes at these levels
 
 # Above every range that systemd gives out (containers end at 0x6fffffff), so that a
 # slot's user owns no file. A slot is FIRST_UID + its supervisor's pid: no two at once.
@@ -100,4 +101,4 @@ class Room:
 
     def home(self, level: str) -> Path:
         """The student's home directory as the box sees it at `level`."""
-        return self.slot / "home" if level in ("landlock", "none") else Path(HOME)
+        return self.slot / "home" if level in ON_HOSTS_DISK else Path(HOME)

@@ -1,0 +1,78 @@
+"""How a command ends: with a line and a status, whoever reads what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from autograder import cli
+
+
+@pytest.fixture
+def ends(monkeypatch, capsys):
+    """Runs a command that raises something; its status, and what it printed."""
+
+    def run(error: BaseException) -> tuple[int, str]:
+        def fail(options):
+            raise error
+
+        parser = argparse.ArgumentParser()
+        parser.set_defaults(run=fail)
+        monkeypatch.setattr(cli, "_parser", lambda: parser)
+        return cli.main([]), capsys.readouterr().err
+
+    return run
+
+
+def test_who_stops_a_command_reads_a_line_and_no_traceback(ends):
+    status, said = ends(KeyboardInterrupt())
+    assert status == 128 + signal.SIGINT and said.count("\n") == 1
+
+
+def test_a_file_that_is_closed_is_named(ends):
+    said = ends(PermissionError(13, "Permission denied", "reports/a.html"))
+    assert said == (1, "autograder: reports/a.html: Permission denied\n")
+
+
+PRINTS = """
+import argparse, sys
+from autograder import cli
+
+def run(options):
+    print({text!r} * {times})
+    return 0
+
+parser = argparse.ArgumentParser()
+parser.set_defaults(run=run)
+cli._parser = lambda: parser
+sys.exit(cli.main([]))
+"""
+
+
+def printing(text: str, times: int = 1, **more) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-c", PRINTS.format(text=text, times=times)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("size", [10, 1 << 20])
+def test_who_has_read_enough_of_it_hears_nothing_more(size):
+    """As `| head` does: of what is written at once, or at the end."""
+    command = printing("x", size)
+    command.stdout.close()
+    assert command.stderr.read() == b""
+    assert command.wait(60) == 128 + signal.SIGPIPE
+
+
+def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail():
+    known = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    out, said = printing("Bob Óðinsson ✓", env=known).communicate(timeout=60)
+    assert (out, said) == (b"Bob \\xd3\\xf0insson \\u2713\n", b"")
