@@ -18,7 +18,7 @@ from autograder.classroom import ledger, noted
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_path
+from autograder.course.files import refuse_path, refuse_unreadable
 from autograder.grading.book import (
     Gradebook,
     PatientBook,
@@ -45,6 +45,8 @@ def find_assignment(name: str, root: Path) -> str:
         CourseError: there is none, or more than one; or the course's path is odd.
     """
     refuse_path(root)
+    names = ("source", "submitted", "autograded", "feedback")
+    refuse_unreadable(*(root / name for name in names))
     known = sorted(path.parent.name for path in root.glob("source/*/*.ipynb"))
     known = list(dict.fromkeys(known))
     found = [n for n in known if n == name] or [

@@ -6,6 +6,7 @@ import argparse
 import io
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # which may know ASCII only
             stream.reconfigure(errors="backslashreplace")
     try:
+        _share(getattr(options, "course", None) or Path.cwd())
         _refuse_another_course(Path.cwd())
         run: Command = options.run
         status = run(options)
@@ -48,6 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("autograder: stopped; the same command begins again", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _share(folder: Path) -> None:
+    """Let a group change what is made in its folder, whatever umask this shell has."""
+    if folder.is_dir() and folder.stat().st_mode & stat.S_IWGRP:
+        os.umask(os.umask(0) & ~stat.S_IRWXG)
 
 
 def _refuse_another_course(folder: Path) -> None:

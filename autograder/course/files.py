@@ -118,6 +118,17 @@ def refuse_closed(*paths: Path) -> None:
             raise CourseError(closed(there))
 
 
+def refuse_unreadable(*folders: Path) -> None:
+    """See that what is in some folders can be seen: a closed one looks empty.
+
+    Raises:
+        CourseError: one is there, and closed.
+    """
+    for folder in folders:
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+            raise CourseError(closed(folder))
+
+
 def closed(path: Path) -> str:
     """Whose a file is that this account may not use, and what to do about it."""
     path = _what_is_there(path)

@@ -1,5 +1,7 @@
 """Due dates with a time zone: read right, or refused with a line that says how.
 
+And a student's own: an extension waits for a deadline, where nbgrader adds it to none.
+
 nbgrader ignores the offset in ``2026-11-30 23:59 +01:00``, takes that in ``+0100`` for
 a hundred seconds, and reads a date without a zone as UTC; all three without a word.
 """
@@ -11,7 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from nbgrader import api
+
 from autograder.course.errors import CourseError
+from autograder.course.files import refuse_closed
+from autograder.grading.book import book_files
 from autograder.grading.intake import parse_stamp
 
 
@@ -50,6 +56,13 @@ def install() -> None:
         return
     utils.parse_utc = _ReadingZones(utils.parse_utc)
     DbAssignmentAddApp.start = _refusing(DbAssignmentAddApp.start)
+    api.SubmittedAssignment.duedate = property(own_due_date)
+
+
+def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | None:
+    """When a submission is due, its student's extension included; None if never."""
+    due: datetime.datetime | None = submission.assignment.duedate
+    return due + (submission.extension or datetime.timedelta()) if due else None
 
 
 @dataclass(frozen=True)
@@ -65,12 +78,12 @@ class _ReadingZones:
 
 def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
     def checked_start(app: Any) -> None:
-        if app.duedate:
-            try:
-                moment = due_date(app.duedate)
-            except CourseError as error:
-                app.fail("%s", error)
-            app.log.info("Due %s UTC", moment)
+        try:
+            refuse_closed(*book_files(app.coursedir.db_url))
+            if app.duedate:
+                app.log.info("Due %s UTC", due_date(app.duedate))
+        except CourseError as error:
+            app.fail("%s", error)
         start(app)
 
     return checked_start

@@ -29,7 +29,12 @@ from nbgrader.exchange.default import (
 )
 
 from autograder.course.errors import CourseError
-from autograder.course.files import refuse_closed, refuse_full, refuse_path
+from autograder.course.files import (
+    refuse_closed,
+    refuse_full,
+    refuse_path,
+    refuse_unreadable,
+)
 from autograder.course.notebooks import whole
 from autograder.grading import book
 from autograder.grading.book import PatientBook
@@ -65,6 +70,8 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         """
         try:
             refuse_full(Path(self.coursedir.root))
+            if not self.no_database:
+                refuse_closed(*book.book_files(self.coursedir.db_url))
             for source in itertools.chain(*self.assignments.values()):
                 whole(Path(source))
             super().convert_notebooks()
@@ -133,8 +140,11 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
     """nbgrader's converter, which removes the old pages before it writes new ones."""
 
     def init_notebooks(self) -> None:
-        """nbgrader's; NbGraderException says that it cannot read the course's path."""
+        """nbgrader's; NbGraderException says that it cannot read the course."""
         _refuse_path(self)
+        graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
+        with _said(self):
+            refuse_unreadable(graded)
         super().init_notebooks()
 
     def convert_notebooks(self) -> None:
@@ -146,12 +156,10 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         self._closed: list[str] = []
         pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         try:
-            refuse_full(Path(self.coursedir.root), pages)
-            refuse_closed(pages)
+            with _said(self):
+                refuse_full(Path(self.coursedir.root), pages)
+                refuse_closed(pages)
             super().convert_notebooks()
-        except CourseError as error:
-            self.log.error(str(error))
-            raise NbGraderException(str(error)) from None
         except KeyboardInterrupt:
             raise SystemExit(130) from None  # it has been said
         if self._closed:
@@ -224,8 +232,15 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
 
 
 def _refuse_path(converter: BaseConverter) -> None:
-    try:
+    with _said(converter):
         refuse_path(Path(converter.coursedir.root))
+
+
+@contextlib.contextmanager
+def _said(converter: BaseConverter) -> Iterator[None]:
+    """Say what is wrong in a line, and end as nbgrader's commands do."""
+    try:
+        yield
     except CourseError as error:
         converter.log.error(str(error))
         raise NbGraderException(str(error)) from None

@@ -39,6 +39,19 @@ def test_a_file_that_is_closed_is_named(ends):
     assert said == (1, "autograder: reports/a.html: Permission denied\n")
 
 
+@pytest.mark.parametrize(("mode", "made"), [(0o2770, 0o660), (0o700, 0o600)])
+def test_what_is_made_in_a_group_s_folder_is_the_group_s(course, mode, made):
+    course.chmod(mode)
+    before = os.umask(0o077)
+    try:
+        assert cli.main(["extend", "06", "ada", "--days=1", f"--course={course}"]) == 0
+    finally:
+        os.umask(before)
+    path = course / ".autograder" / "extensions.json"
+    assert path.stat().st_mode & 0o777 == made
+    assert path.parent.stat().st_mode & 0o070 == mode & 0o070
+
+
 PRINTS = """
 import argparse, sys
 from autograder import cli

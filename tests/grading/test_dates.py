@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 from nbgrader import utils
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedAssignment
 
 from autograder.course.errors import CourseError
 from autograder.grading import dates
@@ -50,3 +50,17 @@ def test_nbgraders_gradebook_reads_offsets_once_installed(tmp_path, monkeypatch)
             assert book.find_assignment("unit").duedate == noon
         book.update_or_create_assignment("unit", duedate="30 Nov 2026, 11am")
         assert book.find_assignment("unit").duedate == noon, "nbgrader reads the rest"
+
+
+def test_an_extension_waits_for_a_deadline(tmp_path, monkeypatch):
+    monkeypatch.setattr(utils, "parse_utc", utils.parse_utc)  # put back afterwards
+    monkeypatch.setattr(SubmittedAssignment, "duedate", SubmittedAssignment.duedate)
+    dates.install()
+    handed_in, hour = "2026-11-30 12:00 UTC", datetime.timedelta(hours=1)
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
+        book.add_assignment("unit")
+        book.add_student("ada")
+        ada = book.add_submission("unit", "ada", timestamp=handed_in, extension=hour)
+        assert ada.duedate is None and ada.total_seconds_late == 0
+        book.update_or_create_assignment("unit", duedate="2026-11-30 10:30 UTC")
+        assert book.find_submission("unit", "ada").total_seconds_late == 30 * 60
