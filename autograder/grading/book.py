@@ -189,6 +189,7 @@ def _passes(error: OperationalError | api.InvalidEntry) -> bool:
     lasting = (
         "no such table", "no such column", "readonly", "read-only", "is full", "syntax",
         "authentication failed", "does not exist", "unable to open database file",
+        "disk i/o error",
     )  # fmt: skip
     said = error.orig if isinstance(error, OperationalError) else error
     return not any(word in str(said).lower() for word in lasting)

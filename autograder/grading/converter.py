@@ -26,6 +26,7 @@ from traitlets.config import Application
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed, refuse_full, refuse_path
 from autograder.grading import assignment, extensions
+from autograder.grading.allowance import refuse_little
 from autograder.grading.book import PatientBook, book_files
 from autograder.grading.cluster import Cluster
 from autograder.grading.collect import put_back
@@ -145,6 +146,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         try:
             self._refuse_disks()
             slots = self._slots()
+            if not self.scheduler:
+                refuse_little(slots.slots)
             with contextlib.ExitStack() as stack:
                 stack.callback(slots.close)
                 if self._is_anybody_new():

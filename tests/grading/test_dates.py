@@ -52,6 +52,7 @@ def test_nbgraders_gradebook_reads_offsets_once_installed(tmp_path, monkeypatch)
         assert book.find_assignment("unit").duedate == noon, "nbgrader reads the rest"
 
 
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own way
 def test_an_extension_waits_for_a_deadline(tmp_path, monkeypatch):
     monkeypatch.setattr(utils, "parse_utc", utils.parse_utc)  # put back afterwards
     monkeypatch.setattr(SubmittedAssignment, "duedate", SubmittedAssignment.duedate)

@@ -1,0 +1,59 @@
+"""What the shell lets grading use: too little is told before anything is begun."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+
+from autograder.course.errors import CourseError
+
+_FILES = 64  # for sockets, pipes, the gradebook; and as many for each job
+_THREADS = 24  # of the command itself, the server, the judge and a box; as many a job
+
+
+def refuse_little(jobs: int) -> None:
+    """Raise what may be raised, and see that it is enough for so many jobs.
+
+    Raises:
+        CourseError: it is not; the text says which limit to raise.
+    """
+    _refuse_few_files(_FILES * (jobs + 1))
+    if os.geteuid():  # nothing is counted for root
+        _refuse_few_threads(_THREADS * (jobs + 1))
+
+
+def _refuse_few_files(needed: int) -> None:
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if now == resource.RLIM_INFINITY or now >= needed:
+        return
+    if most == resource.RLIM_INFINITY or most > now:
+        more = needed if most == resource.RLIM_INFINITY else min(needed, most)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (more, most))
+            now = more
+    if now < _FILES:
+        raise CourseError(
+            f"this shell allows {now} open files, too few to grade: ulimit -n {needed}"
+        )
+
+
+def _refuse_few_threads(needed: int) -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if most == resource.RLIM_INFINITY or most >= needed + (used := _own_threads()):
+        return
+    raise CourseError(
+        f"this account may have {most} processes and threads and has {used}; grading "
+        f"takes some {needed} more: ulimit -u {used + needed}, or end some"
+    )
+
+
+def _own_threads() -> int:
+    """Threads of all processes of this account, as the limit counts them."""
+    count = 0
+    with contextlib.suppress(OSError):  # where there is no /proc
+        for entry in os.scandir("/proc"):
+            with contextlib.suppress(OSError):  # it has just ended
+                if entry.name.isdigit() and entry.stat().st_uid == os.geteuid():
+                    count += len(os.listdir(f"/proc/{entry.name}/task"))
+    return count
