@@ -11,6 +11,7 @@ import nbformat
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
+from autograder.course.files import refuse_full
 from autograder.course.notebooks import shared
 from autograder.grading.assignment import Assignment
 from autograder.grading.book import GradebookError, PatientBook
@@ -105,9 +106,7 @@ class Keeper:
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
         }  # fmt: skip
         graded.notebook.metadata[KEY] = nbformat.from_dict(known)
-        self.published(task.student).replace(
-            task.notebook, graded.notebook, begun.texts, self.course.notebooks
-        )
+        self._publish(task, graded, begun)
         self.permit(task.student)
         found = outcome(task.student, "graded", known, work.known)
         if found.repairs and not graded.refused:
@@ -116,6 +115,20 @@ class Keeper:
             reason = f"{len(lost)} checks have no verdict"
             return replace(found, status="undecided", reason=reason)
         return found
+
+    def _publish(self, task: Task, graded: Graded, begun: Begun) -> None:
+        """Raises GradebookError: there is no room, for this one and for all others."""
+        folder = self.published(task.student)
+        try:
+            folder.replace(
+                task.notebook, graded.notebook, begun.texts, self.course.notebooks
+            )
+        except CourseError:
+            try:
+                refuse_full(folder.path)
+            except CourseError as full:
+                raise GradebookError(str(full)) from None
+            raise
 
     def _undecided(self, work: Work, begun: Begun, error: Exception) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""

@@ -32,8 +32,8 @@ def noted(notebook: NotebookNode) -> dict[str, Any]:
 class Published:
     """The results of one student, of all notebooks of an assignment."""
 
-    def __init__(self, folder: Path):
-        self._folder = folder
+    def __init__(self, path: Path):
+        self.path = path
 
     @contextlib.contextmanager
     def locked(self, wait: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -45,12 +45,12 @@ class Published:
         Raises:
             CourseError: nothing can be written there.
         """
-        refuse_closed(self._folder)
+        refuse_closed(self.path)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+            self.path.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            says = f"{self._folder} cannot be written: {error.strerror}"
+            says = f"{self.path} cannot be written: {error.strerror}"
             raise CourseError(says) from None
         try:
             with contextlib.suppress(OSError):  # a file system without locks
@@ -66,7 +66,7 @@ class Published:
     def known(self, name: str) -> dict[str, Any]:
         """What an earlier run noted in a notebook; {} if there is none."""
         try:
-            return noted(notebooks.read(self._folder / f"{name}.ipynb"))
+            return noted(notebooks.read(self.path / f"{name}.ipynb"))
         except CourseError:
             return {}
 
@@ -83,7 +83,7 @@ class Published:
         Raises:
             CourseError: it cannot be written.
         """
-        for path in (self._folder / name for name in KEPT):
+        for path in (self.path / name for name in KEPT):
             if path.name in kept:
                 write(path, kept[path.name])
             else:
@@ -91,11 +91,11 @@ class Published:
         self._clear({*KEPT, *(f"{other}.ipynb" for other in others)})
         # Without nbformat's look at it by the schema, of which only the log would tell:
         # it is the course's, rebuilt, and what cells show was looked at as it came.
-        write(self._folder / f"{name}.ipynb", nbformat.v4.writes(notebook))
+        write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))
 
     def _clear(self, expected: Collection[str]) -> None:
         """Remove what another grader, or a run that was cut off, left behind."""
-        for path in self._folder.iterdir():
+        for path in self.path.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             elif path.name not in expected and path.suffix != ".ipynb":

@@ -109,13 +109,29 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             begins = False  # as there is a release
         if not begins and not self.no_database:
             self._enter(assignment_id, there)
-        return begins
+        return begins and self._may_replace(there)
+
+    def _may_replace(self, there: Path) -> bool:
+        """Whether what will be made can take its place; else that is said."""
+        try:
+            refuse_full(there)
+            refuse_closed(there, there.parent)
+        except CourseError as error:
+            self._refuse(error)
+            return False
+        return True
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """The last step of nbgrader's; all is made, and takes its place before it."""
+        """The last step of nbgrader's; all is made, and takes its place before it.
+
+        Of a step that fails, nbgrader removes what is there: never the old release.
+        """
         part = Path(self._format_dest(assignment_id, student_id))
         self._beside = False
-        _replace(Path(self._format_dest(assignment_id, student_id)), part)
+        place = Path(self._format_dest(assignment_id, student_id))
+        self._beside = True
+        _replace(place, part)
+        self._beside = False
         super().set_permissions(assignment_id, student_id)
 
     def _enter(self, assignment: str, release: Path) -> None:
@@ -153,7 +169,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         Raises:
             NbGraderException: there is no room for them, or one cannot be made.
         """
-        self._closed: list[str] = []
+        self._missed: list[str] = []
         pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         try:
             with _said(self):
@@ -162,8 +178,8 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             super().convert_notebooks()
         except KeyboardInterrupt:
             raise SystemExit(130) from None  # it has been said
-        if self._closed:
-            raise NbGraderException(f"{len(self._closed)} students have no new page")
+        if self._missed:
+            raise NbGraderException(f"{len(self._missed)} students have no new page")
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """nbgrader's, but for who has pages of another grader's: these stay."""
@@ -171,10 +187,25 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         try:
             refuse_closed(page, page.parent)
         except CourseError as error:
-            self.log.error("%s: no new page: %s", student_id, error)
-            self._closed.append(student_id)
+            self._miss(student_id, str(error))
             return False
         return bool(super().init_destination(assignment_id, student_id))
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        """nbgrader's; what cannot be written is a line, and nobody else's affair."""
+        try:
+            super().convert_single_notebook(notebook_filename)
+        except OSError as error:
+            student, unit = Path(notebook_filename).parts[-3:-1]
+            place = self._format_dest(unit, student)
+            shutil.rmtree(place, ignore_errors=True)  # half a page is none
+            self._miss(
+                student, f"{place}: {error.strerror}; run the same command again"
+            )
+
+    def _miss(self, student: str, reason: str) -> None:
+        self.log.error("%s: no new page: %s", student, reason)
+        self._missed.append(student)
 
 
 class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
@@ -252,6 +283,10 @@ def _replace(place: Path, part: Path) -> None:
     Should the machine stop between the two renames, ``.NAME.old`` has the old one.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
+    near = place.with_name(f".{place.name}.part")
+    if part != near:  # which may be on another disk
+        shutil.rmtree(near, ignore_errors=True)
+        part = Path(shutil.move(part, near))
     old = place.with_name(f".{place.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if place.is_dir():

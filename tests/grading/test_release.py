@@ -10,11 +10,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert.writers import FilesWriter
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.course import files
+from autograder.course.errors import CourseError
 from autograder.grading import release
 from tests import tiny_course as tiny
 from tests.grading.releases import in_book, left_over, release_text
@@ -136,3 +138,63 @@ def test_a_full_disk_is_told_before_anything_old_is_removed(clone, monkeypatch, 
     assert not told["success"] and "make room" in told["log"]
     assert "Traceback" not in told["log"]
     assert page.read_text() == "old" and release_text(clone)
+
+
+def test_a_page_that_cannot_be_written_is_a_line_and_nobody_else_s(course, monkeypatch):
+    release.install()
+    for student in ("ada", "bob"):
+        tiny.hand_in(course, student, tiny.good(course))
+    tiny.autograde(course)
+    write = FilesWriter.write
+
+    def full(self, output, resources, **more):
+        if resources["nbgrader"]["student"] == "ada":
+            raise OSError(28, "No space left on device")
+        return write(self, output, resources, **more)
+
+    monkeypatch.setattr(FilesWriter, "write", full)
+    told = run_nbgrader(course, "generate_feedback", UNIT, force=True)
+    assert not told["success"] and "Traceback" not in told["log"]
+    assert "ada: no new page" in told["log"] and "No space left" in told["log"]
+    pages = [path.parts[-3] for path in (course / "feedback").rglob("*.html")]
+    assert pages == ["bob"]
+
+
+def test_a_release_that_cannot_take_its_place_leaves_the_old_one(clone, monkeypatch):
+    """nbgrader removes what a step that failed was making."""
+    before = release_text(clone)
+    with monkeypatch.context() as patch:
+        patch.setattr(release, "_replace", _full)
+        assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)[
+            "success"
+        ]
+    assert release_text(clone) == before and not left_over(clone)
+
+
+def test_a_release_on_another_disk_is_copied_there(clone, tmp_path, monkeypatch):
+    rename = os.rename
+
+    def across(source, target, **more):
+        if Path(source).parent != Path(target).parent:
+            raise OSError(18, "Invalid cross-device link")
+        rename(source, target, **more)
+
+    monkeypatch.setattr(os, "rename", across)
+    assert run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
+    assert release_text(clone) and not left_over(clone)
+
+
+def test_a_release_that_is_read_only_is_entered_and_not_made_anew(clone, monkeypatch):
+    before, copytree = release_text(clone), shutil.copytree
+
+    def refuse(*folders):
+        raise CourseError("the disk of release is read-only")
+
+    monkeypatch.setattr(shutil, "copytree", _full)
+    assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
+    assert len(in_book(clone)) == 3
+    monkeypatch.setattr(shutil, "copytree", copytree)
+    monkeypatch.setattr(release, "refuse_closed", refuse)
+    told = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
+    assert not told["success"] and "release is read-only" in told["log"]
+    assert "Traceback" not in told["log"] and release_text(clone) == before

@@ -9,7 +9,8 @@ import signal
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.grading import published, underway
+from autograder.course.errors import CourseError
+from autograder.grading import keeping, published, underway
 from autograder.grading.book import Session
 from tests import tiny_course as tiny
 from tests.tiny_course import (
@@ -154,3 +155,24 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
     result = autograde(course)
     assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
+
+
+def test_a_disk_that_fills_ends_the_run_and_the_same_command_goes_on(
+    course, monkeypatch
+):
+    """Nobody is graded in vain: the others would not fit, either."""
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    autograde(course, student="ada")
+
+    def full(*_):
+        raise CourseError("the disk of autograded has 0 MB left; make room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(published, "write", full)
+        patch.setattr(keeping, "refuse_full", full)
+        result = autograde(course)
+    assert not result["success"] and result["log"].count("make room") == 1
+    assert graded_students() == ["bob"]
+    assert autograde(course)["success"] and graded_students() == ["bob", "cyd"]
+    assert points(course) == {s: [2.0, 4.0, None] for s in ("ada", "bob", "cyd")}
