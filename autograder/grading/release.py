@@ -28,13 +28,8 @@ from nbgrader.exchange.default import (
     ExchangeReleaseFeedback,
 )
 
+from autograder.course import files
 from autograder.course.errors import CourseError
-from autograder.course.files import (
-    refuse_closed,
-    refuse_full,
-    refuse_path,
-    refuse_unreadable,
-)
 from autograder.course.notebooks import whole
 from autograder.grading import book
 from autograder.grading.book import PatientBook
@@ -69,9 +64,9 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             NbGraderException: a source is damaged, or one release cannot be made.
         """
         try:
-            refuse_full(Path(self.coursedir.root))
+            files.refuse_full(Path(self.coursedir.root))
             if not self.no_database:
-                refuse_closed(*book.book_files(self.coursedir.db_url))
+                files.refuse_closed(*book.book_files(self.coursedir.db_url))
             for source in itertools.chain(*self.assignments.values()):
                 whole(Path(source))
             super().convert_notebooks()
@@ -114,8 +109,8 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
     def _may_replace(self, there: Path) -> bool:
         """Whether what will be made can take its place; else that is said."""
         try:
-            refuse_full(there)
-            refuse_closed(there, there.parent)
+            files.refuse_full(there)
+            files.refuse_closed(there, there.parent)
         except CourseError as error:
             self._refuse(error)
             return False
@@ -160,7 +155,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         _refuse_path(self)
         graded = Path(self.coursedir.format_path(self._input_directory, ".", "."))
         with _said(self):
-            refuse_unreadable(graded)
+            files.refuse_unreadable(graded)
         super().init_notebooks()
 
     def convert_notebooks(self) -> None:
@@ -173,8 +168,8 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         try:
             with _said(self):
-                refuse_full(Path(self.coursedir.root), pages)
-                refuse_closed(pages)
+                files.refuse_full(Path(self.coursedir.root), pages)
+                files.refuse_closed(pages)
             super().convert_notebooks()
         except KeyboardInterrupt:
             raise SystemExit(130) from None  # it has been said
@@ -185,7 +180,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         """nbgrader's, but for who has pages of another grader's: these stay."""
         page = Path(self._format_dest(assignment_id, student_id))
         try:
-            refuse_closed(page, page.parent)
+            files.refuse_closed(page, page.parent)
         except CourseError as error:
             self._miss(student_id, str(error))
             return False
@@ -241,7 +236,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
     def copy_files(self) -> None:
         """Release the pages of each student; say whose cannot be."""
         try:
-            refuse_full(Path(self.dest_path))
+            files.refuse_full(Path(self.dest_path))
             self._release_all()
         except CourseError as error:
             self.fail(str(error))
@@ -253,7 +248,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                 super().copy_files()
             except (OSError, ValueError, AssertionError) as error:
                 what = error.strerror if isinstance(error, OSError) else None
-                refuse_full(Path(self.dest_path))
+                files.refuse_full(Path(self.dest_path))
                 self.log.error(
                     "%s has no feedback in the exchange: their submission has no %s "
                     "that can be read (%s); send the page in another way",
@@ -264,7 +259,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
 
 def _refuse_path(converter: BaseConverter) -> None:
     with _said(converter):
-        refuse_path(Path(converter.coursedir.root))
+        files.refuse_path(Path(converter.coursedir.root))
 
 
 @contextlib.contextmanager

@@ -194,7 +194,7 @@ def test_a_release_that_is_read_only_is_entered_and_not_made_anew(clone, monkeyp
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
     assert len(in_book(clone)) == 3
     monkeypatch.setattr(shutil, "copytree", copytree)
-    monkeypatch.setattr(release, "refuse_closed", refuse)
+    monkeypatch.setattr(files, "refuse_closed", refuse)
     told = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
     assert not told["success"] and "release is read-only" in told["log"]
     assert "Traceback" not in told["log"] and release_text(clone) == before

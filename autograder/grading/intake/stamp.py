@@ -45,7 +45,10 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
         return stamp, ()
     if stamp and collected < stamp <= collected + _SKEW:
         return collected, ()
-    says = "The time of submission was unreadable; the time of collection counts."
+    wrong = (
+        "lay after its collection" if stamp and stamp > collected else "was unreadable"
+    )
+    says = f"The time of submission {wrong}; the time of collection counts."
     return collected, (Repair("time", says),)
 
 
