@@ -1306,7 +1306,8 @@ check("since_2017/next_distribution", next_distribution)
 # **What to do.** Write `count` tokens behind a prompt. In each step, call
 # `next_logits(ids so far)`, which gives logits `(B, V)`; make the distribution of
 # exercise 7.12 from it, with the `options` handed on; draw one token for each row, from
-# the given generator and from nothing else. Nothing is learnt: record no gradients.
+# the given generator and from nothing else. Nothing is learnt: record no gradients,
+# and leave their recording as you found it, on or off.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -25,9 +25,9 @@ def looked_at(inputs: Maker) -> Maker:
     return lambda draw: {**inputs(draw), "look": "who moves whom"}
 
 
-def seventy(d_model: int) -> Maker:
-    """One more text for the module before: of seventy positions, ``(1, 70, d_model)``."""
-    return lambda draw: Again({"x": draw.tensor(1, 70, d_model, scale=1.0)})
+def one_text(length: int, d_model: int) -> Maker:
+    """One more text for the module before: ``(1, length, d_model)``."""
+    return lambda draw: Again({"x": draw.tensor(1, length, d_model, scale=1.0)})
 
 
 def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:

@@ -84,8 +84,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="far",
-            title="a prompt of 60, then 8 and 1",
-            inputs=_chunks(2, 8, 2, 1, 60, 8, 1),
+            title="a prompt of 140, then 8 and 1",
+            inputs=_chunks(2, 8, 2, 1, 140, 8, 1),
             hint="Nothing of the past is ever forgotten.",
         ),
         CaseKind(
@@ -110,6 +110,12 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[Edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1))")]),
             ],
+        ),
+        Mutant(
+            name="made_ahead",
+            says="Your angles are made for a small number of places: a longer text has no room.",
+            asks="How long may a text be, with the cache?",
+            ways=[Way(edits=[Edit(_ANGLES, "angles = rotary_angles(128, q.size(-1))[past : past + x.size(1)]")])],
         ),
         Mutant(
             name="offset_one_less",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.bank.since_2017._inputs import (
     attention_shapes,
     looked_at,
-    seventy,
+    one_text,
     whole,
 )
 from autograder.oracle.draw import Draw
@@ -53,7 +53,8 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_position=_layer(3, 1, 8, 2, 1),
-            seventy_positions=seventy(8),
+            # More than a small table has; one of 512 rows is large enough.
+            a_long_text=one_text(300, 8),
             one_head=_layer(2, 3, 4, 1, 1),
             equal_sizes=_layer(4, 4, 8, 4, 4),
         ),
@@ -95,6 +96,15 @@ EXERCISE = Specification(
             says="Nothing is turned: the layer does not know the order of its past.",
             asks="Where do `rotary_angles` and `rotate` occur in your code?",
             ways=[Way(edits=[Edit(_ROTATED, "pass")])],
+        ),
+        Mutant(
+            name="made_ahead",
+            says="Your layer has angles for a small number of places: a longer text has no "
+            "room.",
+            asks="How long may a text be? What does the docstring say of `L`?",
+            ways=[Way(edits=[
+                Edit(_ANGLES, "angles = rotary_angles(256, q.size(-1))[: x.size(1)]"),
+            ])],
         ),
         Mutant(
             name="values_turned",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank.since_2017._inputs import block_shapes, looked_at, seventy, whole
+from autograder.bank.since_2017._inputs import block_shapes, looked_at, one_text, whole
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
@@ -48,7 +48,7 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_position=_block(3, 1, 8, 2, 1, 12),
-            seventy_positions=seventy(8),
+            seventy_positions=one_text(70, 8),
             one_text=_block(1, 5, 8, 4, 2, 9),
             equal_sizes=_block(4, 4, 8, 4, 4, 12),
         ),

@@ -66,6 +66,7 @@ _CUT = (
     "decoder.feed(others[:, :3])", "decoder.cut(11)", "decoder.cut(8)",
     "assert near(decoder.feed(ids[:, 8:]), 8, 11)",
 )
+_CUT_ONE = ("decoder.cut(10)", "assert near(decoder.feed(ids[:, 10:]), 10, 11)")
 _AGAIN = ("decoder.start()", "assert near(decoder.feed(ids), 0, 11)")
 _ALL = (*_CHUNKS, *_CUT, *_AGAIN, *_CUT)
 
@@ -103,21 +104,22 @@ EXERCISE = Specification(
             hidden=True, tells=("same_best_token",),
         ),
         _patients(
-            "places", "places go on counting after a cut; and the offset is one too small",
-            ("places go on", "offset one late"),
-            "What comes after a cut stands where the cut was made. Compare with `full`, "
-            "number by number.", hidden=True, right="ahead",
+            "places", "places go on counting after a cut; and single tokens stand one place "
+            "too early", ("places go on", "single tokens"),
+            "What comes after a cut stands where the cut was made. Feed single tokens and "
+            "longer chunks.", hidden=True, right="ahead",
         ),
         _patients(
-            "short", "only the last eight positions are seen; and one position too many "
-            "stays after a cut", ("last eight only", "cuts one too few"),
+            "short", "only the last eight positions are seen; and a cut takes away one "
+            "position at most", ("last eight only", "cuts one at most"),
             "Is your text long enough? Cut more than one position, and at different "
             "places.", hidden=True,
         ),
         _patients(
-            "above", "one number is 0.0003 too large; and queries all stand at place 0",
-            ("one number too large", "queries not turned on"),
-            "A difference has a sign. Is -5 near 0?", hidden=True,
+            "above", "the largest number of one row is 0.0005 too large; and queries all "
+            "stand at place 0", ("the largest too large", "queries not turned on"),
+            "A difference has a sign. Is -5 near 0? And a large number may not differ by "
+            "more than a small one.", hidden=True,
         ),
     ],
     mutants=[
@@ -129,6 +131,7 @@ EXERCISE = Specification(
             asks="Between which two numbers may the bound lie, by the rules above?",
             ways=[
                 Way(source=_test(*_ALL, near="1e-3")),
+                Way(name="relative", source=_test(*_ALL).replace("(given - wanted[:, begin:end]).abs().max() < 5e-5", "torch.allclose(given, wanted[:, begin:end], rtol=1e-2, atol=3e-5)")),
                 Way(name="mean_only", source=_test(*_ALL, near="2e-5").replace(".max()", ".mean()")),
             ],
         ),
@@ -183,6 +186,18 @@ EXERCISE = Specification(
             says="Your test feeds the whole text at once: the cache is never used.",
             asks="In which call does the past come from the cache?",
             ways=[Way(source=_test("assert near(decoder.feed(ids), 0, 11)"))],
+        ),
+        Mutant(
+            name="no_single_tokens",
+            says="Your test feeds no single token: a bug that only they have goes unnoticed.",
+            asks="How does a model feed its own tokens, when it writes?",
+            ways=[Way(source=_test("assert near(decoder.feed(ids), 0, 11)", *_CUT, *_AGAIN, *_CUT))],
+        ),
+        Mutant(
+            name="cuts_one_only",
+            says="Your test never cuts off more than one position.",
+            asks="Which lengths may `cut` be called with?",
+            ways=[Way(source=_test(*_CHUNKS, *_CUT_ONE, *_AGAIN, *_CUT_ONE))],
         ),
         Mutant(
             name="one_by_one_only",

@@ -224,6 +224,31 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("with torch.no_grad():", "if True:")])],
         ),
         Mutant(
+            name="gradients_stay_off",
+            says="After your function, gradients are never recorded again.",
+            asks="Who switches them on again, for the next step of training?",
+            ways=[Way(edits=[Edit("with torch.no_grad():", """
+                    torch.set_grad_enabled(False)
+                    if True:
+                    """)])],
+        ),
+        Mutant(
+            name="gradients_switched_on",
+            says="After your function gradients are recorded, also where somebody had switched "
+            "that off.",
+            asks="How was it before?",
+            ways=[Way(edits=[
+                Edit("with torch.no_grad():", """
+                    torch.set_grad_enabled(False)
+                    if True:
+                    """),
+                Edit("return ids", """
+                    torch.set_grad_enabled(True)
+                    return ids
+                    """),
+            ])],
+        ),
+        Mutant(
             name="in_front",
             says="New tokens stand before the old ones.",
             asks="On which side of the ids does the text grow?",

@@ -55,7 +55,8 @@ class Decoder:
         """Forget all but the first positions that were fed."""
         if self._bug == "does not cut" or self._keys is None:
             return
-        kept = length + 1 if self._bug == "cuts one too few" else length
+        one_less = self._fed - 1
+        kept = max(length, one_less) if self._bug == "cuts one at most" else length
         self._fed = min(kept, self._fed)
         if self._bug != "places go on":
             self._places = self._fed
@@ -83,7 +84,7 @@ class Decoder:
             self._normed(x.half()).to(x.dtype) if bug == "half" else self._normed(x)
         )
         places = 0 if bug == "no offset" else self._places
-        if bug == "offset one late":
+        if bug == "single tokens" and ids.size(1) == 1:
             places = max(places - 1, 0)
         q, k, v = self._projected(normed, places)
         if bug == "queries not turned on":
@@ -99,9 +100,11 @@ class Decoder:
             keys[:, :, : max(self._fed - 8, 0)] = 0
         groups = self._in_turn if bug == "wrong group" else self._neighbours
         logits = self._logits(x, q, keys, values, ahead, groups)
-        if past and bug in ("one number too small", "one number too large"):
-            row, gap = (-1, 3e-4) if bug == "one number too large" else (0, -3e-4)
-            logits[row, :, 1] += gap
+        if past and bug == "one number too small":
+            logits[0, :, 1] -= 3e-4
+        if past and bug == "the largest too large":
+            largest = logits[-1].argmax(-1, keepdim=True)
+            logits[-1].scatter_add_(-1, largest, torch.full(largest.shape, 5e-4))
         if past and bug == "not a number":
             logits[0, -1] = torch.nan
         return logits

@@ -64,7 +64,13 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         dice = torch.Generator().manual_seed(seed)
         torch.rand(used, generator=dice)
         state = dice.get_state()
-        found = function(model, rows, count, dice, **options(inputs))
+        recording = not moved  # later, somebody has switched it off
+        try:
+            torch.set_grad_enabled(recording)
+            found = function(model, rows, count, dice, **options(inputs))
+            left.append(torch.is_grad_enabled())
+        finally:
+            torch.set_grad_enabled(True)
         moved.append(not torch.equal(dice.get_state(), state))
         return tensor(found, "the ids")
 
@@ -74,7 +80,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     def begin(seed: int, used: int = 0) -> torch.Tensor:
         return write(seed, _Table(inputs["table"]), few, min(count, 2), used)
 
-    moved: list[bool] = []
+    moved, left = list[bool](), list[bool]()
     model = _Table(inputs["table"])
     before = torch.random.get_rng_state()
     ids = write(seed, model, rows, count)
@@ -112,6 +118,8 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "the given generator has moved on": torch.tensor(moved[0]),
         "other generators untouched": torch.tensor(others),
         "gradients recorded": torch.tensor(model.recorded),
+        "recorded afterwards, if before": torch.tensor(left[0]),
+        "recorded afterwards, if not before": torch.tensor(any(left[1:])),
         "prompt afterwards": rows[0],
     }
 
