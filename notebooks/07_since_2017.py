@@ -1830,9 +1830,9 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
 
 
 # %% [markdown]
-# Train it now; it takes two to three minutes. The weights are saved beside the notebook:
-# hand them in with it. **After you have changed something,** set `TRAIN_ANEW = True` or
-# delete the file.
+# Train it now; it takes two to three minutes. The weights are saved beside the
+# notebook: hand them in with it. **After you have changed something,** set
+# `TRAIN_ANEW = True` or delete the file.
 
 # %%
 TRAIN_ANEW = False
