@@ -22,7 +22,7 @@ from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.exercise import Answers, Case, Value
 from autograder.student.otherside import OtherSide
-from autograder.student.probes import WEIGHTS
+from autograder.student.probes.weights import WEIGHTS
 
 _STATES = ("True", "False")
 DOCUMENT = ROOT / "docs" / "outside.md"

@@ -17,6 +17,7 @@ from autograder.student.exercise import RAISED, Case, CaseResult, Exercise
 WEIGHTS = {
     "values": 6.0,
     "masks": 3.0,
+    "form": 1.5,
     "calls": 1.5,
     "learning": 1.5,
     "mode": 1.5,
@@ -26,7 +27,7 @@ Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 _RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
 _LEARNING = (
     *("gradient of ", "gradients recorded", "vectors that start "),
-    *("parameters that do not learn", "matrices that do not start "),
+    *("parameters", "other parameters", "matrices that do not start "),
 )
 
 
@@ -95,6 +96,8 @@ def _aspect(case: Case, name: str) -> str:
         return "learning"
     if name.endswith(" afterwards") or "second call" in name:
         return "calls"
+    if name.startswith("form of "):  # of a text that says the right thing
+        return "form"
     if name.startswith("error at "):
         return "errors"
     if name.startswith("kind of "):  # a tensor for a float, say: the number is right

@@ -96,6 +96,16 @@ def _only_kind(wrong: Wrong) -> Sign:
     )
 
 
+def _only_missing(wrong: Wrong) -> Sign:
+    problems = _problems(wrong)
+    if not all(f.name == "parameters that are missing" for f in problems):
+        return None
+    return (
+        f"Your module lacks {problems[0].actual}. With it, all is right.",
+        "Which layers have a bias, and which arguments leave it out?",
+    )
+
+
 def _other_type(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(
@@ -293,7 +303,7 @@ def _sorted(value: torch.Tensor) -> torch.Tensor:
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
     _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
-    _other_type,
+    _only_missing, _other_type,
     _no_numbers, _zeros, _input_returned, _exchanged, _other_shape, _elsewhere,
     _multiplied, _few_digits, _first_only,
 )  # fmt: skip

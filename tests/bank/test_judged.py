@@ -7,8 +7,8 @@ import torch
 
 from autograder.bank import specification
 from autograder.oracle.cases import fresh_cases
-from autograder.student.probes import with_weights
 from autograder.student.probes.sequence_reversal import symptoms, trained
+from autograder.student.probes.weights import with_weights
 
 TASK = specification("sequence_reversal/trained_model")
 

@@ -94,3 +94,14 @@ def test_an_exercise_may_weigh_its_aspects():
         "values": 6.0,
         "learning": 4.0,
     }
+
+
+def test_missing_parameters_and_another_form_leave_the_values():
+    expected = {"y": X, "parameters that are missing": "none", "form of the ids": X}
+    case = Case("c", "c", "", {}, expected)
+    lacking = expected | {"parameters that are missing": "`w_o.bias`"}
+    found = earned(Exercise("u/e", "E", 9.0, (case,)), [compare(case, lacking)])
+    assert found == {"values": (6.0, 6.0), "learning": (0.0, 1.5), "form": (1.5, 1.5)}
+    formless = expected | {"form of the ids": X[None]}
+    found = earned(Exercise("u/e", "E", 9.0, (case,)), [compare(case, formless)])
+    assert found == {"values": (6.0, 6.0), "learning": (1.5, 1.5), "form": (0.0, 1.5)}

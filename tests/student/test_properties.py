@@ -19,7 +19,7 @@ from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, Exercise, Verdict
 from autograder.student.observe import observe
 from autograder.student.panel import as_text
-from autograder.student.probes import beginning, load_weights
+from autograder.student.probes.weights import beginning, load_weights
 from autograder.student.properties import _watched
 from autograder.student.symptoms import SEEN
 
@@ -110,6 +110,18 @@ def said(module_class: Callable) -> str:
 def test_a_right_module_passes_in_all_ways():
     for case in cases():
         found = compare(case, observe(probe, Mixer, case.inputs))
+        assert found.passed, (case.name, found.findings)
+
+
+class WithoutBias(Mixer):
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__(d, dropout)
+        self.map = nn.Linear(d, d, bias=False)
+
+
+def test_a_bias_that_was_left_out_costs_nothing_here():
+    for case in cases():
+        found = compare(case, observe(probe, WithoutBias, case.inputs))
         assert found.passed, (case.name, found.findings)
 
 
@@ -262,5 +274,5 @@ def test_masks_of_several_shapes_are_tried_on_one_module():
 
 def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():
     module = nn.Linear(2, 3)
-    assert beginning(module)
-    assert beginning(_watched(module)) == {}
+    assert beginning(module, {})
+    assert beginning(_watched(module), {}) == {}

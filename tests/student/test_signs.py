@@ -53,3 +53,13 @@ def test_an_input_that_comes_back_is_known():
         return right | {"output": right["x afterwards"]}
 
     assert said(unchanged) == "What comes back is `x`, as it was given."
+
+
+def test_a_parameter_that_is_missing_is_told_where_all_else_is_right():
+    right = {"parameters that are missing": "none", "output": X}
+    case = Case("c", "c", "", {}, right)
+    lacking = right | {"parameters that are missing": "`w_o.bias`"}
+    told = of_all([compare(case, lacking)])
+    assert told and told.says == "Your module lacks `w_o.bias`. With it, all is right."
+    other = of_all([compare(case, lacking | {"output": X.cos() + X})])
+    assert other is None or "lacks" not in other.says

@@ -19,10 +19,7 @@ from autograder.oracle.specification import (
 
 
 def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> Inputs:
-    """Ids with padding in the middle and at the end, differently in each sentence.
-
-    A word that occurs has the same row as the padding token.
-    """
+    """Ids with padding in the middle and at the end, differently in each sentence."""
     vocab_size, d_model = 9, 4
     ids = draw.ids(0, vocab_size, b, length)
     inputs = {"table": draw.tensor(vocab_size, d_model)}
@@ -32,10 +29,16 @@ def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> 
         ids[ids == padding_idx] = (padding_idx + 1) % vocab_size
         ids[0, -2:] = padding_idx
         ids[1, 1] = padding_idx
-        ids[-1, -1] = alike = (padding_idx + 4) % vocab_size
-        inputs["table"][alike] = inputs["table"][padding_idx]
         inputs["padding_idx"] = torch.tensor(padding_idx)
     return {**inputs, "ids": ids, "pull": draw.tensor(b, length, d_model)}
+
+
+def _same_rows(draw: Draw) -> Inputs:
+    """A word that occurs has the same row as the padding token."""
+    inputs = _lookup(draw, 3, 4, 2)
+    inputs["ids"][-1, -1] = 6
+    inputs["table"][6] = inputs["table"][2]
+    return inputs
 
 
 def _special(
@@ -90,6 +93,13 @@ EXERCISE = Specification(
             title="padding is token 3",
             inputs=lambda draw: _lookup(draw, 2, 6, 3),
             hint="The padding token is the one named by `padding_idx`, not always 0.",
+        ),
+        CaseKind(
+            name="same_rows",
+            title="a word with the same row as the padding token",
+            inputs=_same_rows,
+            hint="Padding is known by its id. The same numbers may stand in a word's "
+            "row.",
         ),
         CaseKind(
             name="padding_is_last",

@@ -72,6 +72,7 @@ EXERCISE = Specification(
             inputs=_steps(2, (2, 5), rate=24.0, scale=2.0, max_norm=1 / 256),
             hint="The common norm of all gradients may be at most `max_norm` when the "
             "optimizer takes its step.",
+            tells=("long_ones_left_out",),
         ),
         CaseKind(
             name="default_bound",

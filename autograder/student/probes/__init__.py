@@ -15,14 +15,12 @@ from numbers import Real
 from typing import Any, TypeVar
 
 import torch
-from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.otherside import Ask, OtherSide, asking, reply
 
 Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
 Seen = dict[str, Any]  # what a probe saw, by name
-WEIGHTS = "weights."  # before a parameter's name
 Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
 
 Report = Callable[[Any, Inputs], Mapping[str, object]]
@@ -153,117 +151,6 @@ def seed(number: int) -> None:
     that is not in use: a fifth of the time that a check took.
     """
     torch.default_generator.manual_seed(number)
-
-
-AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
-
-
-def beginning(module: object) -> Seen:
-    """How a new module starts, before weights are loaded.
-
-    Nothing of one whose call alone is awaited: what else is reported is lost with it.
-    """
-    if is_awaited(module):
-        return {}
-    own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
-    frozen = [name for name, value in own.items() if not value.requires_grad]
-    alike = [
-        name
-        for name, value in own.items()
-        if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
-    ]
-    return {
-        "parameters that do not learn": ", ".join(sorted(frozen)) or "none",
-        "matrices that do not start at random": ", ".join(sorted(alike)) or "none",
-    }
-
-
-def is_awaited(module: object) -> bool:
-    """Whether what a probe reports is not looked at: it ends at the module's call."""
-    return AWAITED in vars(type(module))
-
-
-def parameter_shapes(module: nn.Module) -> str:
-    """A module's parameters in a line: ``w_k.bias (6,), w_k.weight (6, 5)``."""
-    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
-    return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
-
-
-def weights_of(module: nn.Module) -> Seen:
-    """A module's parameters as ``weights.<parameter>``, to be handed over."""
-    named = module.named_parameters()
-    return {f"{WEIGHTS}{name}": plain(value.float()) for name, value in named}
-
-
-def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
-    """A model of our own, in eval mode, with what `weights_of` gave of a stranger's.
-
-    Raises:
-        WrongAnswer: with the refusal; they are those of another model.
-    """
-    own = {f"{WEIGHTS}{name}": p for name, p in model.named_parameters()}
-    fits = set(weights) == set(own) and all(
-        isinstance(value, torch.Tensor)
-        and value.dtype == torch.float32
-        and value.shape == own[name].shape
-        for name, value in weights.items()
-    )
-    if not fits:
-        raise WrongAnswer(refusal)
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(weights[name])
-    return model.eval()
-
-
-def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
-    """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
-
-    The module goes where the inputs are: a student may have made it on another device.
-    Weights come by name, so that neither the order of creation nor the initialisation
-    that the student chose matters.
-
-    Raises:
-        WrongAnswer: a parameter is missing, or has another shape.
-    """
-    if not isinstance(module, nn.Module):
-        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
-    weights = {
-        name.removeprefix(WEIGHTS): value
-        for name, value in inputs.items()
-        if name.startswith(WEIGHTS)
-    }
-    own = dict(module.named_parameters())
-    _refuse_others(own, weights, module)
-    with torch.no_grad():
-        for name, value in weights.items():
-            own[name].copy_(value)
-    for device in {value.device for value in weights.values()}:
-        if any(part.device != device for part in (*own.values(), *module.buffers())):
-            module.to(device)  # asked first: it takes a while even where all is there
-    return module.eval()
-
-
-def _refuse_others(
-    own: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
-) -> None:
-    """Say all that does not fit: two mistakes may begin with the same parameter."""
-    missing = [f"`{name}`" for name in weights if name not in own]
-    if missing:
-        # Further names of parameters that have another one.
-        shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
-        wanted = "a parameter" if len(missing) == 1 else "parameters"
-        found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
-        twice = [f"`{name}`" for name in weights if name in shared]
-        found += f"; {', '.join(twice)}: shared with another name" if twice else ""
-        raise WrongAnswer(f"expected {wanted} {', '.join(missing)}, found {found}")
-    others = [
-        f"`{name}` of shape {tuple(value.shape)}, found {tuple(own[name].shape)}"
-        for name, value in weights.items()
-        if own[name].shape != value.shape
-    ]
-    if others:
-        raise WrongAnswer(f"expected {'; '.join(others)}")
 
 
 def gradients(

@@ -17,13 +17,12 @@ from autograder.student.probes import (
     Seen,
     describe,
     gradients,
-    load_weights,
     moving,
-    parameter_shapes,
     probe,
     returned,
     tensor,
 )
+from autograder.student.probes.weights import beginning, load_weights, parameter_shapes
 
 
 @probe("attention/scores")
@@ -169,8 +168,10 @@ def self_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the input afterwards, a gradient."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v = len(inputs["weights.w_v.bias"])
-    module = load_weights(module_class(d_model, d_k, d_v), inputs)
-    return _observe_module(module, [inputs["x"]], ["x"], inputs)
+    made = module_class(d_model, d_k, d_v)
+    seen = beginning(made, inputs)
+    module = load_weights(made, inputs)
+    return seen | _observe_module(module, [inputs["x"]], ["x"], inputs)
 
 
 @probe("attention/cross_attention")
@@ -178,9 +179,10 @@ def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
     d_v, d_memory = inputs["weights.w_v.weight"].shape
-    module = load_weights(module_class(d_model, d_memory, d_k, d_v), inputs)
-    sequences = [inputs["x"], inputs["memory"]]
-    return _observe_module(module, sequences, ["x", "memory"], inputs)
+    made = module_class(d_model, d_memory, d_k, d_v)
+    seen = beginning(made, inputs)
+    sequences, module = [inputs["x"], inputs["memory"]], load_weights(made, inputs)
+    return seen | _observe_module(module, sequences, ["x", "memory"], inputs)
 
 
 def _observe_module(

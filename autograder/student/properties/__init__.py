@@ -20,7 +20,8 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
-from autograder.student.probes import AWAITED, Inputs, Report, Seen
+from autograder.student.probes import Inputs, Report, Seen
+from autograder.student.probes.weights import AWAITED, completed, given_weights
 from autograder.student.properties.arguments import written_over
 from autograder.student.properties.call import Call, Named, Tries, copied
 from autograder.student.properties.learning import BY_HAND, ByHand
@@ -163,9 +164,10 @@ def _call(
     given |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
     given = {n: given.get(n) for n in names if n in given or n in form["optional"]}
     dims = {n: _fitting(form["arguments"][n], v) for n, v in given.items()}
+    weights = given_weights(inputs)
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
-        call.keywords, tuple(n[8:] for n in inputs if n.startswith("weights.")), make,
+        call.keywords, tuple(weights), make and (lambda: completed(make(), weights)),
         form["typed"],
     )  # fmt: skip
 

@@ -8,14 +8,8 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    describe,
-    load_weights,
-    probe,
-    tensor,
-)
+from autograder.student.probes import Inputs, Seen, describe, probe, tensor
+from autograder.student.probes.weights import load_weights
 
 
 @probe("encoder_decoder/attention_weights")

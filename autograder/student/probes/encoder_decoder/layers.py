@@ -9,16 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    beginning,
-    gradients,
-    load_weights,
-    probe,
-    tensor,
-)
+from autograder.student.probes import Inputs, Seen, gradients, probe, tensor
 from autograder.student.probes.encoder_decoder.observing import observe
+from autograder.student.probes.weights import beginning, load_weights
 
 
 @probe("encoder_decoder/feed_forward")
@@ -45,7 +38,7 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
             "outputs of one row in training": "a few" if few else "no two alike",
             "size of x afterwards": torch.tensor(rows.shape),
         }
-    seen = beginning(made)
+    seen = beginning(made, inputs)
     return seen | observe(load_weights(made, inputs), ["x"], [], inputs)
 
 
@@ -118,7 +111,7 @@ class _Shrink(nn.Module):
 def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     made = module_class(*_sizes(inputs, "attention"))
-    seen = beginning(made)
+    seen = beginning(made, inputs)
     return seen | observe(load_weights(made, inputs), ["x"], ["mask"], inputs)
 
 
@@ -126,7 +119,7 @@ def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
 def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """As for the encoder layer; who moves whom in the target and in the memory."""
     made = module_class(*_sizes(inputs, "self_attention"))
-    seen, masks = beginning(made), ["tgt_mask", "memory_mask"]
+    seen, masks = beginning(made, inputs), ["tgt_mask", "memory_mask"]
     return seen | observe(load_weights(made, inputs), ["x", "memory"], masks, inputs)
 
 

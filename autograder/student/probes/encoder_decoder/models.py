@@ -9,18 +9,9 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    beginning,
-    describe,
-    is_awaited,
-    load_weights,
-    outcome,
-    probe,
-    tensor,
-)
+from autograder.student.probes import Inputs, Seen, describe, outcome, probe, tensor
 from autograder.student.probes.encoder_decoder.observing import extras, who_moves
+from autograder.student.probes.weights import beginning, is_awaited, load_weights
 
 
 @probe("encoder_decoder/transformer")
@@ -36,7 +27,7 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
         refused = outcome(lambda: module_class(**options), ValueError)
         return {"two vocabularies in one table": refused}
     made = module_class(**options)
-    start = _beginning(made)
+    start = _beginning(made, inputs)
     model: Any = _load(made, inputs)
     pad_id = options.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
@@ -92,7 +83,7 @@ class _AddRows(nn.Module):
         return x + self.rows[: x.size(1)]
 
 
-def _beginning(model: object) -> Seen:
+def _beginning(model: object, inputs: Inputs) -> Seen:
     """How a new model starts, and which words' vectors are zero: padding's."""
     if is_awaited(model):
         return {}
@@ -107,7 +98,9 @@ def _beginning(model: object) -> Seen:
         if name.endswith("embedding.weight") and table.dim() == 2
         for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
     ]
-    return beginning(model) | {"vectors that start as zero": ", ".join(zero) or "none"}
+    return beginning(model, inputs) | {
+        "vectors that start as zero": ", ".join(zero) or "none"
+    }
 
 
 def _options(inputs: Inputs) -> Seen:
@@ -170,7 +163,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
     options = _options(inputs)
     made = module_class(**options)
-    start = _beginning(made)
+    start = _beginning(made, inputs)
     model = _load(made, inputs)
     ids = {"ids": inputs["ids"]}
     seen: Seen = {"other parameters": extras(model, inputs)} | start

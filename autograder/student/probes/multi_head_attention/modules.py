@@ -12,14 +12,13 @@ from autograder.student.probes import (
     Inputs,
     Seen,
     gradients,
-    load_weights,
     moving,
     outcome,
-    parameter_shapes,
     probe,
     returned,
     tensor,
 )
+from autograder.student.probes.weights import beginning, load_weights, parameter_shapes
 
 
 @probe("multi_head_attention/list_of_heads")
@@ -29,7 +28,8 @@ def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
     d_v = len(inputs["weights.heads.0.w_v.bias"])
     d_out, width = inputs["weights.w_o.weight"].shape
     made = module_class(d_model, width // d_v, d_k, d_v, d_out)
-    return _observe(load_weights(made, inputs), ["x"], inputs)
+    seen = beginning(made, inputs)
+    return seen | _observe(load_weights(made, inputs), ["x"], inputs)
 
 
 @probe("multi_head_attention/multi_head_attention")
@@ -42,10 +42,11 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
         }
     d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
     rates = [float(inputs["rate"])] if "rate" in inputs else []
-    module = load_weights(module_class(d_model, num_heads, *rates), inputs)
+    made = module_class(d_model, num_heads, *rates)
+    seen, module = beginning(made, inputs), load_weights(made, inputs)
     if rates and "mask" not in inputs:
         return _dropout(module, rates[0], num_heads, inputs)
-    return _observe(module, ["query", "key", "value"], inputs)
+    return seen | _observe(module, ["query", "key", "value"], inputs)
 
 
 def _refused(module_class: Any, size: int, count: int) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.student.probes import Inputs, Seen, load_weights, probe, tensor
+from autograder.student.probes import Inputs, Seen, probe, tensor
 from autograder.student.probes.positional_encoding.observing import (
     comes_to,
     gradient,
     the_module,
 )
+from autograder.student.probes.weights import load_weights
 
 DROPOUT = 0.25  # the share that the input layer is asked to drop
 

@@ -11,6 +11,7 @@ from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide, given
 from autograder.student.probes import Inputs, Log, Seen, probe, tensor
 from autograder.student.probes.sequence_reversal.observing import BOS, EOS, the_share
+from autograder.student.probes.written import said
 
 
 class _Lines(OtherSide):
@@ -96,7 +97,8 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     finally:
         torch.set_grad_enabled(True)
     return {
-        "tokens": tokens,
+        "tokens before EOS": said(tokens),
+        "form of the tokens": tokens,
         "in training mode while decoding": torch.tensor(any(model.modes)),
         "with gradients while decoding": torch.tensor(any(model.gradients)),
         "in training mode afterwards": torch.tensor(model.training),

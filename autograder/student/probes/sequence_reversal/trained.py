@@ -15,15 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide
-from autograder.student.probes import (
-    WEIGHTS,
-    Inputs,
-    Seen,
-    describe,
-    probe,
-    weights_of,
-    with_weights,
-)
+from autograder.student.probes import Inputs, Seen, describe, probe
 from autograder.student.probes.sequence_reversal.observing import BOS, EOS, PAD
 from autograder.student.probes.sequence_reversal.symptoms import (
     Decode,
@@ -31,6 +23,7 @@ from autograder.student.probes.sequence_reversal.symptoms import (
     reversed_share,
     symptom,
 )
+from autograder.student.probes.weights import WEIGHTS, weights_of, with_weights
 
 _OTHER = (
     "the weights of this model are not those of a `new_model()`, so nothing can be "

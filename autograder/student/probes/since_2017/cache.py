@@ -8,15 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    load_weights,
-    probe,
-    returned,
-    tensor,
-)
+from autograder.student.probes import Inputs, Seen, probe, returned, tensor
 from autograder.student.probes.since_2017.observing import whole
+from autograder.student.probes.weights import load_weights
 
 
 class _Layer(nn.Module):

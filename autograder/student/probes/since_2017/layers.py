@@ -7,14 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    beginning,
-    load_weights,
-    probe,
-    tensor,
-)
+from autograder.student.probes import Inputs, Seen, probe, tensor
 from autograder.student.probes.since_2017.observing import (
     module_answers,
     others,
@@ -23,6 +16,7 @@ from autograder.student.probes.since_2017.observing import (
     who_moves,
     whole,
 )
+from autograder.student.probes.weights import beginning, load_weights
 
 
 @probe("since_2017/attention_layer")
@@ -30,7 +24,7 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers of heads that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
     made = module_class(inputs["x"].size(-1), *sizes)
-    start, module = beginning(made), load_weights(made, inputs)
+    start, module = beginning(made, inputs), load_weights(made, inputs)
     kept = [getattr(module, name, None) for name in ("num_heads", "num_kv_heads")]
     start |= {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
     return module_answers(module, inputs) | start
@@ -41,7 +35,7 @@ def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
     sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
     made = module_class(inputs["x"].size(-1), *sizes)
-    start, module = beginning(made), load_weights(made, inputs)
+    start, module = beginning(made, inputs), load_weights(made, inputs)
     return module_answers(module, inputs) | start
 
 
@@ -51,7 +45,7 @@ def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
     vocabulary, d_model = inputs["weights.embedding.weight"].shape
     made = module_class(vocabulary, d_model, *whole(inputs, *names))
-    start, module = beginning(made), load_weights(made, inputs)
+    start, module = beginning(made, inputs), load_weights(made, inputs)
 
     def call(ids: torch.Tensor) -> torch.Tensor:
         return tensor(module(ids), "the logits")

@@ -11,11 +11,9 @@ import torch
 from autograder.student.probes import (
     Inputs,
     Seen,
-    beginning,
     describe,
     gradients,
     kind,
-    load_weights,
     probe,
     returned,
     tensor,
@@ -28,6 +26,7 @@ from autograder.student.probes.since_2017.observing import (
     options,
     whole,
 )
+from autograder.student.probes.weights import beginning, load_weights
 
 
 @probe("since_2017/rms_norm")
@@ -166,7 +165,7 @@ def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""
     made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
-    return beginning(made) | module_answers(load_weights(made, inputs), inputs)
+    return beginning(made, inputs) | module_answers(load_weights(made, inputs), inputs)
 
 
 @probe("since_2017/grouped_attention")

@@ -15,17 +15,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide
-from autograder.student.probes import (
-    Inputs,
-    Seen,
-    describe,
-    kind,
-    probe,
-    tensor,
-    weights_of,
-    with_weights,
-)
+from autograder.student.probes import Inputs, Seen, describe, kind, probe, tensor
 from autograder.student.probes.since_2017.observing import number, options
+from autograder.student.probes.weights import weights_of, with_weights
 
 _OTHER = "the weights of this model are not those of a `new_model()`"
 

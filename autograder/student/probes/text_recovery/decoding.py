@@ -13,7 +13,7 @@ from torch import nn
 
 from autograder.student.probes import Inputs, Log, Seen, probe, tensor
 from autograder.student.probes.text_recovery.observing import text
-from autograder.student.recovery.text import PAD
+from autograder.student.probes.written import said, trimmed
 
 
 class Script(nn.Module):
@@ -64,7 +64,10 @@ class Script(nn.Module):
 
 @probe("text_recovery/beam_search")
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The ids of each beam size, how long prefixes grew, and the source afterwards."""
+    """What is said with each beam size, and in which form; how long prefixes grew.
+
+    Then the source afterwards.
+    """
     seen: Seen = {}
     source = inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
@@ -75,22 +78,14 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
         }  # fmt: skip
         ids = function(model, source, **(dials if size else {}))  # 0: as they come
         ids = tensor(ids, "the ids")
-        seen[f"ids, k = {size}"] = _trimmed(ids)
+        seen[f"tokens before EOS, k = {size}"] = said(ids)
+        seen[f"form of the ids, k = {size}"] = trimmed(ids)
         seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
         seen[f"gradients recorded, k = {size}"] = str(any(model.recorded))
         if not size:
             alone = tensor(function(model, source[:1]), "the ids of one sentence")
             seen["dimensions for one sentence"] = str(alone.dim())
     return seen | {"source afterwards": source}
-
-
-def _trimmed(ids: torch.Tensor) -> torch.Tensor:
-    """Without columns of PAD at the end: they say nothing."""
-    if ids.dim() != 2 or ids.is_floating_point():
-        return ids
-    while ids.size(1) > 1 and bool((ids[:, -1] == PAD).all()):
-        ids = ids[:, :-1]
-    return ids
 
 
 @probe("text_recovery/consensus")
