@@ -22,6 +22,7 @@ from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.exercise import Answers, Case, Value
 from autograder.student.otherside import OtherSide
+from autograder.student.points import RESULTS, aspect_of, parts_of
 from autograder.student.probes.weights import WEIGHTS
 
 _STATES = ("True", "False")
@@ -39,6 +40,7 @@ class Exposure:
         fixed: those that are the same in all drawings, so that they can be known.
         revealed: those that are equal to something that lies in the box.
         declared: the cases that are said to be open, which earn nothing alone.
+        groups: the answers that count together, apart from others, by case and aspect.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Exposure:
     fixed: set[tuple[str, str]] = field(default_factory=set)
     revealed: set[tuple[str, str]] = field(default_factory=set)
     declared: set[str] = field(default_factory=set)
+    groups: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
     @property
     def open(self) -> set[str]:
@@ -57,6 +60,18 @@ class Exposure:
             return set()
         cases = {case for case, _ in self.answers}
         return cases - {case for case, _ in self.answers - self.fixed - self.revealed}
+
+    @property
+    def open_parts(self) -> set[tuple[str, str]]:
+        """The parts, by case, that a box could give without solving anything."""
+        if self.played:
+            return set()
+        found = self.answers - self.fixed - self.revealed
+        return {
+            (case, part)
+            for (case, part), answers in self.groups.items()
+            if not any((case, answer) in found for answer in answers)
+        }
 
 
 def rows() -> Iterator[Exposure]:
@@ -89,7 +104,11 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
         found.given |= {_kind(n) for n in shown}
         found.kept |= {_kind(n) for n in case.inputs if n not in shown}
         drawings[case.name] += 1
+        parts = parts_of(specification.aspects)
         for answer, value in case.expected.items():
+            group = case.name, aspect_of(case, answer, parts)
+            if parts and group[1] in (*parts, *RESULTS):
+                found.groups.setdefault(group, set()).add(answer)
             if not _is_echo(answer, value, case):
                 seen.setdefault((case.name, answer), []).append(value)
                 if _lies_in(value, shown):

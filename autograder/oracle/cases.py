@@ -196,5 +196,5 @@ def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
 
 
 def _like(kind: CaseKind) -> dict[str, Any]:
-    names = "atol rtol picture measure scale aspect says asks open"
+    names = "atol rtol picture measure scale aspect says asks open whole"
     return {name: getattr(kind, name) for name in names.split()}

@@ -34,6 +34,8 @@ class CaseKind:
             from them, so that no solution has to find them.
         open: the right answer is the same in every drawing, or lies in the box: it
             counts beside the right answer of a case that is not open.
+        whole: no part of its results counts for itself, since some part's right answer
+            is the same in every drawing, or lies in the box.
         tells: mistakes, by a way's name, that every drawing tells from the right; it is
             drawn again until it does, so that they cost the same whatever is drawn. Not
             where known answers depend on what is drawn.
@@ -54,6 +56,7 @@ class CaseKind:
     says: str = ""
     asks: str = ""
     open: bool = False
+    whole: bool = False
     tells: tuple[str, ...] = ()
 
 
@@ -124,7 +127,9 @@ class Specification:
             notebook's solution (a trained model is neither exact nor portable; to draw
             a picture takes longer than to know what stands in it).
         promise: what is true of every call, from which more cases follow.
-        aspects: weights of the cases' aspects where they are not the usual ones.
+        aspects: weights of the cases' aspects where they are not the usual ones. One of
+            no usual name is a part of the results, which counts for itself: of all that
+            the probe reports, what begins with that name, or ends in a dot and it.
         other: what the judge plays, where it knows more than ships with the probe.
     """
 

@@ -109,10 +109,11 @@ def uneven(
         for way in mutant.ways:
             made = build_object(specification, way)
             shown = _results(specification, made, visible.cases)
-            lost = _lost(shown)
+            weights = specification.aspects
+            lost = _lost(credits(shown, weights))
             rest = [[c for c in fresh if c.name not in lost] for fresh in drawn]
             found = [
-                credits([*shown, *_results(specification, made, cases)])
+                credits([*shown, *_results(specification, made, cases)], weights)
                 for cases in rest
             ]
             for name in _differing(found):
@@ -130,9 +131,9 @@ def _results(
     ]
 
 
-def _lost(results: Iterable[CaseResult]) -> set[str]:
+def _lost(found: Credits) -> set[str]:
     """The cases that earn nothing at all."""
-    shares = list(credits(results).values())
+    shares = list(found.values())
     names = {name for own in shares for name in own}
     return {name for name in names if not any(own.get(name) for own in shares)}
 

@@ -75,7 +75,8 @@ class Case:
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
     earns a share of its points by ``scale`` (see measures/) instead of all or none.
     ``says`` and ``asks`` tell what was seen if all cases without them are right. What
-    everybody could answer is ``open``: it counts beside a right answer that is not.
+    everybody could answer is ``open``: it counts beside a right answer that is not. Of
+    a ``whole`` case no part counts for itself: some of them everybody could answer.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Case:
     says: str = ""
     asks: str = ""
     open: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -96,14 +96,21 @@ def _only_kind(wrong: Wrong) -> Sign:
     )
 
 
-def _only_missing(wrong: Wrong) -> Sign:
-    problems = _problems(wrong)
-    if not all(f.name == "parameters that are missing" for f in problems):
+def _only_parameters(wrong: Wrong) -> Sign:
+    first, *others = _problems(wrong)
+    if any(finding.name != first.name for finding in others):
         return None
-    return (
-        f"Your module lacks {problems[0].actual}. With it, all is right.",
-        "Which layers have a bias, and which arguments leave it out?",
-    )
+    if first.name == "parameters that are missing":
+        return (
+            f"Your module lacks {first.actual}. With it, all is right.",
+            "Which layers have a bias, and which arguments leave it out?",
+        )
+    if first.name == "other parameters":
+        return (
+            f"All is right, but your module has parameters beside: {first.actual}.",
+            "Is each of them asked for? Some come by default.",
+        )
+    return None
 
 
 def _other_type(wrong: Wrong) -> Sign:
@@ -303,7 +310,7 @@ def _sorted(value: torch.Tensor) -> torch.Tensor:
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
     _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
-    _only_missing, _other_type,
+    _only_parameters, _other_type,
     _no_numbers, _zeros, _input_returned, _exchanged, _other_shape, _elsewhere,
     _multiplied, _few_digits, _first_only,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -26,6 +27,12 @@ def test_a_case_that_can_be_answered_without_solving_it_earns_nothing_alone(rows
     for row in rows:
         assert row.open <= row.declared, row.name
         assert row.declared - row.open <= GENERAL, row.name
+
+
+def test_no_part_of_an_answer_can_be_given_without_solving_it(rows):
+    for row in rows:
+        assert row.open_parts <= {(case, part) for case in row.open
+                                  for _, part in row.groups}, row.name  # fmt: skip
 
 
 def test_each_exercise_has_an_answer_that_must_be_found_out(rows):
@@ -71,6 +78,14 @@ def test_a_probe_that_is_given_the_answer_is_found_out():
 def test_an_answer_that_everybody_knows_is_found_out():
     drawn = cases(*(({"x": torch.ones(2) * n}, {"y": "rejected"}) for n in range(3)))
     assert outside.row(exercise(), drawn).open == {"c"}
+
+
+def test_a_part_that_everybody_knows_is_found_out():
+    drawn = cases(*(({}, {"y": torch.ones(2) * n, "weights": "1"}) for n in range(3)))
+    task = replace(exercise(), aspects={"weights": 2.0})
+    found = outside.row(task, drawn)
+    assert found.open == set() and found.open_parts == {("c", "weights")}
+    assert outside.row(exercise(), drawn).open_parts == set()
 
 
 def test_an_answer_that_must_be_computed_is_outside():

@@ -105,3 +105,40 @@ def test_missing_parameters_and_another_form_leave_the_values():
     formless = expected | {"form of the ids": X[None]}
     found = earned(Exercise("u/e", "E", 9.0, (case,)), [compare(case, formless)])
     assert found == {"values": (6.0, 6.0), "learning": (1.5, 1.5), "form": (0.0, 1.5)}
+
+
+def two(**changed: torch.Tensor) -> dict[str, tuple[float, float]]:
+    """What is earned with two results, of which the weights are a part."""
+    expected = {"y": X, "weights": X, "x afterwards": X}
+    case = Case("c", "c", "", {}, expected)
+    exercise = Exercise("u/e", "E", 9.5, (case,), aspects={"weights": 2.0})
+    return earned(exercise, [compare(case, expected | changed)])
+
+
+def test_a_part_of_the_results_counts_for_itself():
+    right = {"values": (6.0, 6.0), "weights": (2.0, 2.0), "calls": (1.5, 1.5)}
+    assert two() == right
+    assert two(weights=0 * X) == right | {"weights": (0.0, 2.0)}
+    assert two(y=0 * X) == {
+        "values": (0.0, 6.0), "weights": (2.0, 2.0), "calls": (0.0, 1.5)
+    }  # fmt: skip
+    assert {share for share, _ in two(y=0 * X, weights=0 * X).values()} == {0.0}
+
+
+def test_of_parts_alone_one_that_is_right_is_enough_for_the_rest():
+    expected = {"w_q.weight": X, "w_q.bias": X, "x afterwards": X}
+    case = Case("c", "c", "", {}, expected)
+    weights = {"w_q.weight": 2.0, "bias": 1.5}
+    exercise = Exercise("u/e", "E", 5.0, (case,), aspects=weights)
+    found = earned(exercise, [compare(case, expected | {"w_q.bias": 0 * X})])
+    assert found == {"w_q.weight": (2.0, 2.0), "bias": (0.0, 1.5), "calls": (1.5, 1.5)}
+    wrong = {"w_q.bias": 0 * X, "w_q.weight": 0 * X}
+    found = earned(exercise, [compare(case, expected | wrong)])
+    assert {share for share, _ in found.values()} == {0.0}
+
+
+def test_a_whole_case_has_no_parts():
+    case = Case("c", "c", "", {}, {"y": X, "weights": X}, whole=True)
+    exercise = Exercise("u/e", "E", 6.0, (case,), aspects={"weights": 2.0})
+    found = earned(exercise, [compare(case, {"y": 0 * X, "weights": X})])
+    assert found == {"values": (0.0, 6.0)}

@@ -63,3 +63,9 @@ def test_a_parameter_that_is_missing_is_told_where_all_else_is_right():
     assert told and told.says == "Your module lacks `w_o.bias`. With it, all is right."
     other = of_all([compare(case, lacking | {"output": X.cos() + X})])
     assert other is None or "lacks" not in other.says
+
+
+def test_a_parameter_too_many_is_told_where_all_else_is_right():
+    case = Case("c", "c", "", {}, {"other parameters": "none", "output": X})
+    told = of_all([compare(case, {"other parameters": "w_o.bias", "output": X})])
+    assert told and told.says.endswith("has parameters beside: w_o.bias.")

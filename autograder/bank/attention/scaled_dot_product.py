@@ -93,6 +93,7 @@ EXERCISE = Specification(
     name="attention/scaled_dot_product",
     title="Scaled dot-product attention",
     target="scaled_dot_product_attention",
+    aspects={"weights": 4.0},  # right ones are half of the way
     promise=Promise(
         typed=True,
         arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; "

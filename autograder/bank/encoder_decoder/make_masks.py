@@ -47,6 +47,7 @@ EXERCISE = Specification(
     name="encoder_decoder/make_masks",
     title="Two masks for three attentions",
     target="make_masks",
+    aspects={"target attends to target": 6.0},  # one of two masks
     precise=False,
     cases=[
         CaseKind(
@@ -72,6 +73,7 @@ EXERCISE = Specification(
             title="one sentence",
             inputs=_padding_anywhere(1, 4),
             hint="A batch of one is a batch.",
+            whole=True,
             tells=("first_always_open",),
         ),
         CaseKind(

@@ -92,6 +92,7 @@ EXERCISE = Specification(
     name="encoder_decoder/transformer",
     title="The Transformer",
     target="Transformer",
+    aspects={"memory": 3.0},  # the encoder's half
     promise=Promise(
         arguments="src: B Ls; tgt: B Lt",
         results="logits: B Lt V",

@@ -46,6 +46,7 @@ EXERCISE = Specification(
     name="multi_head_attention/mask_for_heads",
     title="A mask for all heads",
     target="mask_for_heads",
+    aspects={"3-D": 3.0},  # one of three forms
     promise=Promise(
         ways=(),
         sizes=special(
@@ -70,6 +71,7 @@ EXERCISE = Specification(
             title="a mask (B, Lq, Lk), and one for each head",
             inputs=_masks(2, 4, 5, 3, three=(2, 5, 3), four=(2, 4, 5, 3)),
             hint="A mask of four dimensions is already what we want.",
+            whole=True,
         ),
         CaseKind(
             name="as_many_sentences_as_heads",

@@ -74,7 +74,7 @@ EXERCISE = Specification(
     name="multi_head_attention/multi_head_attention",
     title="Multi-head attention",
     target="MultiHeadAttention",
-    aspects={"mode": 5.0},  # dropout is one of the things that it is about
+    aspects={"mode": 5.5, "weights": 4.0},  # dropout is one of its things
     promise=Promise(
         arguments="query: B Lq d; key: B Lk d; value: B Lk d; "
         "mask?: Lq Lk | B Lq Lk | B h Lq Lk",

@@ -43,6 +43,7 @@ EXERCISE = Specification(
     name="multi_head_attention/pytorch_mask",
     title="A mask for PyTorch",
     target="pytorch_mask",
+    aspects={"weights": 3.0},  # what a mask does, whatever it holds
     promise=Promise(
         ways=(),
         sizes=special(

@@ -28,7 +28,8 @@ EXERCISE = Specification(
     name="multi_head_attention/to_pytorch",
     title="To PyTorch",
     target="to_pytorch",
-    aspects={"calls": 3.0},  # that the copies are not tied is half of it
+    # That the copies are not tied is half of it.
+    aspects={"calls": 3.0, "weights": 3.0, "in_proj_bias": 1.0},
     cases=[
         CaseKind(
             name="plain",

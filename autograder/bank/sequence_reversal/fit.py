@@ -62,6 +62,7 @@ EXERCISE = Specification(
     name="sequence_reversal/fit",
     title="The training loop",
     target="fit",
+    aspects={"losses": 2.0},  # what is told of the loop
     cases=[
         CaseKind(
             name="twelve",

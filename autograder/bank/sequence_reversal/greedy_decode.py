@@ -65,6 +65,7 @@ EXERCISE = Specification(
     name="sequence_reversal/greedy_decode",
     title="Greedy decoding",
     target="greedy_decode",
+    aspects={"form": 3.0, "mode": 3.0},  # what follows an EOS, and an end
     cases=[
         CaseKind(
             name="different_ends",

@@ -36,6 +36,7 @@ EXERCISE = Specification(
     name="sequence_reversal/make_batch",
     title="A batch of sources and targets",
     target="make_batch",
+    aspects={"target": 6.0},  # one of two results
     precise=False,
     cases=[
         CaseKind(
@@ -77,6 +78,7 @@ EXERCISE = Specification(
             title="targets that are all empty",
             inputs=_text(3, 2, targets=(0, 0)),
             hint="BOS and EOS stand in each target row, also with nothing between them.",
+            whole=True,
         ),
         CaseKind(
             name="large_ids",

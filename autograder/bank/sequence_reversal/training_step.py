@@ -58,6 +58,7 @@ EXERCISE = Specification(
     name="sequence_reversal/training_step",
     title="One training step",
     target="training_step",
+    aspects={"decoder input": 2.0, "first loss": 2.0, "losses": 1.0},  # steps of a step
     cases=[
         CaseKind(
             name="three_steps",

@@ -38,6 +38,7 @@ EXERCISE = Specification(
     name="since_2017/sliding_perplexity",
     title="Perplexity",
     target="sliding_perplexity",
+    aspects={"windows": 2.0, "bits per byte": 4.0},  # beside the perplexity
     cases=[
         CaseKind(
             name="overlapping",

@@ -221,7 +221,7 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     return {
         "who sees whom": found,
         "x afterwards": x,
-        "times that x was written to": torch.tensor(x._version),
+        "number of writes to x afterwards": torch.tensor(x._version),
     }
 
 

@@ -76,7 +76,7 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
         part.eval()
     with torch.no_grad():
         seen["output in eval mode"] = call(in_eval)
-    seen["calls in both modes"] = so_far()
+    seen["calls, also in eval mode"] = so_far()
     for part in parts.values():
         part.train()  # in which a gradient is needed
     seen |= {"x afterwards": x, "x in eval mode afterwards": in_eval}

@@ -67,7 +67,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     """For masks of every rank: the dimensions of the answer, and who may attend."""
     shape = tuple(inputs["shape"].tolist())
-    seen: Seen = {"without a mask": _none_or_tensor(function(None))}
+    seen: Seen = {"kind of the answer without a mask": _none_or_tensor(function(None))}
     for name in ("2-D", "3-D", "4-D"):
         if name not in inputs:
             continue

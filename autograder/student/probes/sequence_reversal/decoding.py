@@ -99,8 +99,8 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     return {
         "tokens before EOS": said(tokens),
         "form of the tokens": tokens,
-        "in training mode while decoding": torch.tensor(any(model.modes)),
-        "with gradients while decoding": torch.tensor(any(model.gradients)),
+        "while decoding, in training mode": torch.tensor(any(model.modes)),
+        "gradients recorded while decoding": torch.tensor(any(model.gradients)),
         "in training mode afterwards": torch.tensor(model.training),
         "parts in training mode afterwards": torch.tensor(model.part.training),
         "two parameters learn afterwards": torch.tensor(

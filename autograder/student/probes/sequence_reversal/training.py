@@ -123,6 +123,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         "decoder input": where_labelled(model.inputs[0], labels),
         "source that the model sees": model.sources[0],
         "kind of the loss": kind(losses[0], float),
+        "first loss": _floats(losses[:1]),
         "losses": _floats(losses),
         "in training mode": torch.tensor(all(own for own, _ in model.modes)),
         "its parts in training mode": torch.tensor(all(of for _, of in model.modes)),

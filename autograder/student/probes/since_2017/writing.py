@@ -150,6 +150,6 @@ def sliding_perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "windows": "; ".join(model.windows),
         "perplexity": number(result[0], "the perplexity"),
         "bits per byte": number(result[1], "the bits per byte"),
-        "kinds": ", ".join(kind(part, float) for part in result[:2]),
+        "kind of both numbers": ", ".join(kind(part, float) for part in result[:2]),
         "ids afterwards": ids,
     }
