@@ -880,8 +880,9 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 # `(source, target_in, target_out)`, the target shifted already. `loss_function` gives
 # the mean over the real tokens of one batch. Work in evaluation mode and without
 # gradients; nothing is learnt. Afterwards, leave all as you found it: the mode of the
-# model (training or evaluation), its gradients, what of it is frozen, and whether
-# gradients are recorded. `batches` may be an iterator: go through it once.
+# model (training or evaluation, the same in all its parts), its gradients, what of it
+# is frozen, and whether gradients are recorded. `batches` may be an iterator: go
+# through it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #

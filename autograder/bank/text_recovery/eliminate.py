@@ -36,7 +36,7 @@ def _texts(draw: Draw, levels: Sequence[int], articles: bool = True) -> Inputs:
     if not articles:
         dropped = [w for w in dropped if w not in ("the", "a", "an")]
     lemmas = {word: f"{word[:3]}e" for word in words if len(word) > 4}
-    lemmas |= {"is": "be", "was": "be", "the": "teh", "had": "have", "ox": "oxen"}
+    lemmas |= {"is": "be", "was": "be", "the": "teh", "had": "have", "ox": "oxen", "inn": "Inn"}
     content = [w for w in words if w not in (*dropped, "the", "a", "an")]
     lemmas[content[0]] = "the"  # a lemma that looks like a function word must stay
     own = content[-1]  # a function word here, whatever the course's list says
@@ -100,6 +100,12 @@ EXERCISE = Specification(
                         words = [w for w in words if w not in function_words]
                     return ' '.join(words)
                 """)],
+        ),
+        Mutant(
+            name="lemmas_made_small",
+            says="What `lemma` gives is written in small letters, whatever it is.",
+            asks="Whose word on capitals counts: yours, or that of `lemma`?",
+            ways=[Way(edits=[Edit("lemma(word) for", "lemma(word).lower() for")])],
         ),
         Mutant(
             name="level_1_drops",

@@ -17,7 +17,7 @@ from autograder.oracle.specification import (
 )
 
 
-def _rows(draw: Draw, longest: int) -> Inputs:
+def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
     rows = []
     for length in (3, longest, longest + 2):
         letters = ["ab"[int(i)] for i in draw.ids(0, 2, length)]
@@ -29,6 +29,10 @@ def _rows(draw: Draw, longest: int) -> Inputs:
     rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
     rows.append([["a", "bc", "ab", "c", "abc"], ["ab", "c"]])  # the same letters
     rows.append([["A", "b", "a", "b", "a", "B"], ["a", "b"]])
+    if signs:  # each is a symbol like any other
+        rows.append([list("a.babb.b"), [".", "b"]])
+        rows.append([list("a(b)*(b"), ["(", "b"]])
+        rows.append([list("a\\1b\\1"), ["\\", "1"]])
     return {"rows": json.dumps(rows)}
 
 
@@ -53,8 +57,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="long",
-            title="up to fourteen symbols",
-            inputs=lambda draw: _rows(draw, 12),
+            title="up to fourteen symbols, signs among them",
+            inputs=lambda draw: _rows(draw, 12, signs=True),
             hint="From left to right; a symbol that was used is used up.",
         ),
         CaseKind(
@@ -97,6 +101,26 @@ EXERCISE = Specification(
                         else:
                             out.append(symbol)
                     return out
+                """)],
+        ),
+        Mutant(
+            name="signs_as_rules",
+            says="Signs like `.` and `(` are read as rules of a regular expression.",
+            asks="What does `.` stand for in `re.sub`, and what in a word?",
+            ways=[Way(source=r"""
+                def merge_pair(symbols, pair):
+                    pattern = re.compile(r"(?<!\S)" + " ".join(pair) + r"(?!\S)")
+                    return pattern.sub("".join(pair), " ".join(symbols)).split()
+                """)],
+        ),
+        Mutant(
+            name="backslash_as_rule",
+            says="A backslash in the pair is read as a rule of what `re.sub` is to put.",
+            asks="What does a backslash with a digit stand for in the second argument of `re.sub`?",
+            ways=[Way(source=r"""
+                def merge_pair(symbols, pair):
+                    pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)")
+                    return pattern.sub("".join(pair), " ".join(symbols)).split()
                 """)],
         ),
         Mutant(

@@ -79,6 +79,7 @@ def _other_letters(draw: Draw) -> Inputs:
         f"{names[0]} has {n} CAFÉS, {names[1]} {m}.",
         f"«{names[2]}» – {m}nd!",
         f"Die Straße {n} IST groß.",
+        f"Ein ﬁnaler Ｚug, {m}",  # letters that others could be put in place of
     ]
     return {"sentences": json.dumps(rows, ensure_ascii=False)}
 
@@ -116,6 +117,15 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="other_forms",
+            says="Letters are replaced by others that mean the same, like the ligature `ﬁ` by "
+            "two letters.",
+            asks="Which words does the sentence hold, letter by letter?",
+            ways=[Way(edits=[
+                Edit("sentence.lower()", "__import__('unicodedata').normalize('NFKC', sentence).lower()"),
+            ])],
+        ),
         Mutant(
             name="upper_case_left",
             says="The words are still in their old case.",

@@ -56,7 +56,8 @@ def _ends_of_symbols(draw: Draw) -> Inputs:
     """A later pair is found at the ends of symbols that an earlier one has made."""
     a, b, c, d = some_of(draw, "abcdefgh", 4)
     words = [a + b + c, d + a + b + c, a + b, a + b + c + d + a + b]
-    merges = [(b, c), (a, b), (d, a)]
+    words += [f"{a}.{b}{c}{b}", f"{a}({b})", f"{d}\\1"]  # signs are symbols, too
+    merges = [(b, c), (a, b), (d, a), (".", b), ("(", b), ("\\", "1")]
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
 

@@ -385,6 +385,31 @@ EXERCISE = Specification(
                         ids = ids[:ids.index(EOS)]
                     return glue(self.vocab[i] for i in ids if i != PAD and i != BOS)
             """),
+        Accepted(name="dataclass", source="""
+            from dataclasses import InitVar, dataclass, field
+
+            @dataclass
+            class WordTokenizer:
+                texts: InitVar[Iterable[str]]
+                min_freq: InitVar[int] = 2
+                vocab: list = field(init=False)
+
+                def __post_init__(self, texts, min_freq):
+                    counts = Counter(piece for text in texts for piece in pieces(text))
+                    order = sorted(counts, key=lambda piece: (-counts[piece], piece))
+                    self.vocab = [*SPECIALS, *(p for p in order if counts[p] >= min_freq)]
+
+                def __len__(self):
+                    return len(self.vocab)
+
+                def encode(self, text):
+                    return [self.vocab.index(p) if p in self.vocab else UNK for p in pieces(text)]
+
+                def decode(self, ids):
+                    ids = list(ids)
+                    ids = ids[:ids.index(EOS)] if EOS in ids else ids
+                    return glue([self.vocab[i] for i in ids if i > EOS])
+            """),
         Accepted(name="takewhile", edits=[
             Edit(
                 """
