@@ -130,7 +130,7 @@ def embed(
             may reach that row. None: there is no such token.
 
     Returns:
-        (B, L, d_model)
+        (B, L, d_model), of the table's type.
     """
     ### BEGIN SOLUTION
     vectors = table[ids]  # (B, L, d_model)
@@ -1031,7 +1031,10 @@ def rotations_add_up():
 
 # %% exercise="positional_encoding/learned"
 class LearnedPositions(nn.Module):
-    """Adds a trained vector for each position. Its parameter is called ``table``."""
+    """Adds a trained vector for each position.
+
+    Its parameter is called ``table``, and stands in the state dict under no other name.
+    """
 
     def __init__(self, d_model: int, max_len: int):
         """Make the ``nn.Parameter`` ``table``, (max_len, d_model), small at random."""

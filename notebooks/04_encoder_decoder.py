@@ -150,7 +150,9 @@ print(f"feed-forward:         {in_feed_forward:>9,}")
 # **What to do.** Two linear layers (with bias) named `linear1` and `linear2`. Between
 # them the activation and then dropout. `activation` is `"relu"` or `"gelu"` (the exact
 # GELU, PyTorch's default). Leave `x` as it was. Here and in all of this unit, matrices
-# start at random and every parameter learns: PyTorch's own start values will do.
+# start at random and every parameter learns: PyTorch's own start values will do. The
+# state dict holds each parameter once, under the name that the text gives (unless it is
+# shared): exercise 4.9 translates these names.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1566,7 +1568,7 @@ def masked_tokens(
         ids: `(B, L)`, int64.
         chosen: `(B, L)`, bool: which tokens to hide; padding is never hidden.
         mask_id: the token that stands in their place.
-        pad_id: the id of the padding token.
+        pad_id: the id of the padding token, which may stand anywhere.
         ignore: the target of all other places.
 
     Returns:

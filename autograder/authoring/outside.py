@@ -207,6 +207,7 @@ REASONS = {
     ("one",): "a single head is packed as it is.",
     ("one_number",): "a mask that closes everything leaves nothing of any other mask.",
     ("both_open",): "two masks that close nothing make one that closes nothing.",
+    ("no_padding",): "where nothing is padding, masks depend on the sizes alone.",
     ("nothing_chosen",): "where nothing is chosen, nothing is hidden, and every label "
     "is to be ignored: that is the whole case.",
     ("equal",): "the sentence ends at once, in every drawing.",

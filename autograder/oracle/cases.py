@@ -18,7 +18,7 @@ from autograder.oracle.answers import (
 )
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import CaseKind, Inputs, Specification
-from autograder.oracle.variants import build_object, solution_source
+from autograder.oracle.variants import build_object, namespace, solution_source
 from autograder.student.compare import compare
 from autograder.student.exercise import Answers, Case, Exercise, Mistake, Value
 from autograder.student.naming import pattern
@@ -50,9 +50,10 @@ def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     promise = specification.promise
     if specification.side is not OtherSide:  # we would have to play several of them
         return tuple(own)
+    forms = properties.forms(namespace(specification)[specification.target])
     if promise is None:
-        return (*own, *properties.sequence(own))
-    return (*own, *properties.kinds(promise, own))
+        return (*own, *properties.sequence(own, forms))
+    return (*own, *properties.kinds(promise, own, forms))
 
 
 def _telling(specification: Specification, kind: CaseKind) -> CaseKind:

@@ -44,6 +44,7 @@ class Promise:
         dropout: a kind of cases, and what its inputs need to hold a rate.
         sizes: from a Draw to inputs by what is special about them ("one sentence").
         typed: whether results have the type of the inputs, in float64, too.
+        named: whether a module's parameters have the names of the text and no others.
     """
 
     arguments: str = ""
@@ -54,6 +55,7 @@ class Promise:
     dropout: tuple[str, Mapping[str, float]] | None = None
     sizes: SpecialSizes | None = None
     typed: bool = False
+    named: bool = False
 
 
 def special(**kinds: Maker) -> SpecialSizes:

@@ -7,9 +7,11 @@ cases that ask for them.
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -17,6 +19,30 @@ from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Again, Promise, SpecialSizes
 from autograder.oracle.specification import CaseKind, Inputs, Maker
 from autograder.student.properties import KEY
+
+# How the object is called and, if it makes a module, made: names and defaults.
+Forms = Mapping[str, Mapping[str, Any]]
+
+
+def forms(solution: Any) -> Forms:
+    """What of it can be left out, and so be given by name or in its place."""
+    found = {"made" if inspect.isclass(solution) else "called": _form(solution)}
+    if "forward" in vars(solution):
+        found["called"] = _form(vars(solution)["forward"], 1)
+    return {key: form for key, form in found.items() if form}
+
+
+def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
+    """Names in their order and the defaults; none where nothing can be left out."""
+    parameters = [*inspect.signature(function).parameters.values()][skipped:]
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) and all(
+        value is None or isinstance(value, bool | int | float | str)
+        for value in defaults.values()
+    )
+    if not defaults or not plain:
+        return {}
+    return {"names": [p.name for p in parameters], "defaults": defaults}
 
 
 @dataclass(frozen=True)
@@ -36,6 +62,8 @@ _ASPECTS = {
 }
 # A good start is called one; what hands numbers on has for a gradient what pulls.
 _OPEN = ("start", "gradient")
+# What is called, or made, with options.
+_WITH_FORMS = ("steady", "loaded", "start")
 # What a module holds, does not depend on what it is called with.
 _OF_THE_MODULE = ("loaded", "start")
 _KINDS = {
@@ -120,12 +148,15 @@ _KINDS = {
 }
 
 
-def kinds(promise: Promise, own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
+def kinds(
+    promise: Promise, own: Sequence[CaseKind], forms: Forms | None = None
+) -> tuple[CaseKind, ...]:
     """The kinds of cases for a promise's properties, made from an exercise's own."""
+    forms = forms or {}
     by_name = {kind.name: kind for kind in own}
     sources = [by_name[name] for name in promise.on]
     made = [
-        _case(way, promise, sources[:1] if way in _OF_THE_MODULE else sources)
+        _case(way, promise, sources[:1] if way in _OF_THE_MODULE else sources, forms)
         for way in promise.ways
     ]
     if promise.dropout:
@@ -133,18 +164,20 @@ def kinds(promise: Promise, own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
     if promise.sizes:
         made.append(_sizes(promise, promise.sizes))
     if not promise.module:  # a module is made anew for each case: `steady` keeps one
-        made += sequence(own)
+        made += sequence(own, {} if "steady" in promise.ways else forms)
     return tuple(made)
 
 
-def _case(way: str, promise: Promise, sources: list[CaseKind]) -> CaseKind:
+def _case(
+    way: str, promise: Promise, sources: list[CaseKind], forms: Forms
+) -> CaseKind:
     def inputs(draw: Draw) -> Inputs:
         drawn = [source.inputs(draw) for source in sources]
         parts = [
             {"way": way, "inputs": f"{i}/", "label": _label(source, sources)}
             for i, source in enumerate(sources)
         ]
-        return _asked(promise, parts, drawn)
+        return _asked(promise, parts, drawn, forms if way in _WITH_FORMS else {})
 
     return _made(way, inputs, sources)
 
@@ -179,7 +212,9 @@ def _sizes(promise: Promise, sizes: SpecialSizes) -> CaseKind:
     return _made("sizes", inputs, [])
 
 
-def sequence(own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
+def sequence(
+    own: Sequence[CaseKind], forms: Forms | None = None
+) -> tuple[CaseKind, ...]:
     """The exercise's own probe on two drawings of a setting, on others, and again.
 
     None where cases are long (measured), of one kind only, or already many.
@@ -199,14 +234,18 @@ def sequence(own: Sequence[CaseKind]) -> tuple[CaseKind, ...]:
             {"way": "probe", "inputs": f"{i}/", "label": word}
             for i, word in zip(order, words, strict=True)
         ]
-        return _asked(Promise(), parts, drawn)
+        if forms and "called" in forms:
+            parts[-1]["label"] += ", with all options by their names"
+            parts[-1]["named"] = "yes"
+        return _asked(Promise(), parts, drawn, forms)
 
     return (_made("sequence", inputs, [first, *others[:2]]),)
 
 
 def _asked(
-    promise: Promise, parts: list[dict[str, str]], drawn: list[Inputs]
-) -> Inputs:
+    promise: Promise, parts: list[dict[str, str]], drawn: list[Inputs],
+    forms: Forms | None = None,
+) -> Inputs:  # fmt: skip
     """The inputs of all parts under prefixes, and in JSON what to do with them."""
     call = {
         "arguments": _dims(promise.arguments),
@@ -214,6 +253,8 @@ def _asked(
         "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
         "module": promise.module,
         "typed": promise.typed,
+        **({"named": True} if promise.named else {}),
+        **(forms or {}),
     }
     made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}
     for i, inputs in enumerate(drawn):

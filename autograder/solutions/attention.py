@@ -121,7 +121,8 @@ class SelfAttention(nn.Module):
         d_k: size of queries and keys.
         d_v: size of values, and of the output vectors.
 
-    The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias.
+    The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
+    holds no other names.
     """
 
     def __init__(self, d_model: int, d_k: int, d_v: int):
@@ -152,7 +153,8 @@ class CrossAttention(nn.Module):
         d_k: size of queries and keys.
         d_v: size of values, and of the output vectors.
 
-    The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias.
+    The linear layers are named `w_q`, `w_k` and `w_v`, each with a bias; the state dict
+    holds no other names.
     """
 
     def __init__(self, d_model: int, d_memory: int, d_k: int, d_v: int):

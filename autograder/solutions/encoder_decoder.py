@@ -427,7 +427,7 @@ def masked_tokens(
         ids: `(B, L)`, int64.
         chosen: `(B, L)`, bool: which tokens to hide; padding is never hidden.
         mask_id: the token that stands in their place.
-        pad_id: the id of the padding token.
+        pad_id: the id of the padding token, which may stand anywhere.
         ignore: the target of all other places.
 
     Returns:

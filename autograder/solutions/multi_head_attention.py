@@ -17,7 +17,7 @@ class ListOfHeads(nn.Module):
         d_out: size of the output vectors.
 
     The heads are `attention.SelfAttention` modules in `heads`; the linear layer is
-    `w_o`.
+    `w_o`; the state dict holds no other names.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_k: int, d_v: int, d_out: int):
@@ -77,7 +77,8 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
 
     Returns:
         The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
-        the same for `w_k` and `w_v`. Rows `i * d_k ... (i + 1) * d_k - 1` are head i's.
+        the same for `w_k` and `w_v`, of the heads' type. Rows
+        `i * d_k ... (i + 1) * d_k - 1` are head i's.
     """
     return {
         f"{name}.{kind}": torch.cat([getattr(getattr(h, name), kind) for h in heads])
@@ -112,7 +113,8 @@ class MultiHeadAttention(nn.Module):
         num_heads: number of heads, h.
         dropout: probability of dropping an attention weight in training.
 
-    The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias.
+    The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias; the
+    state dict holds no other names.
 
     Raises:
         ValueError: num_heads does not divide d_model.

@@ -18,7 +18,7 @@ def embed(
             may reach that row. None: there is no such token.
 
     Returns:
-        (B, L, d_model)
+        (B, L, d_model), of the table's type.
     """
     vectors = table[ids]  # (B, L, d_model)
     if padding_idx is None:
@@ -165,7 +165,10 @@ def shift_matrix(k: int, d_model: int) -> torch.Tensor:
 
 
 class LearnedPositions(nn.Module):
-    """Adds a trained vector for each position. Its parameter is called ``table``."""
+    """Adds a trained vector for each position.
+
+    Its parameter is called ``table``, and stands in the state dict under no other name.
+    """
 
     def __init__(self, d_model: int, max_len: int):
         """Make the ``nn.Parameter`` ``table``, (max_len, d_model), small at random."""

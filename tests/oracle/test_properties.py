@@ -6,7 +6,7 @@ import torch
 
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
-from autograder.oracle.properties import kinds, sequence
+from autograder.oracle.properties import forms, kinds, sequence
 from autograder.oracle.specification import CaseKind
 from autograder.student.properties import KEY
 
@@ -60,3 +60,17 @@ def test_sizes_are_drawn_like_everything_else():
     assert (
         json.loads(sizes.inputs(Draw("a"))[KEY])["parts"][0]["label"] == "for one row"
     )
+
+
+def test_a_sequence_ends_with_all_options_by_name_where_there_are_some():
+    made = sequence(OWN, forms(lambda x, rate=0.5: x))
+    asked = json.loads(made[0].inputs(Draw("a"))[KEY])
+    assert asked["call"]["called"] == {
+        "names": ["x", "rate"],
+        "defaults": {"rate": 0.5},
+    }
+    assert asked["parts"][-1]["label"].endswith("with all options by their names")
+
+
+def test_what_cannot_be_said_in_json_is_no_option():
+    assert forms(lambda x, rates=(1, 2): x) == forms(lambda x, *more: x) == {}

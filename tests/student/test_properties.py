@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from autograder.bank.inputs import sizes_of
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, masked, special
-from autograder.oracle.properties import kinds
+from autograder.oracle.properties import forms, kinds
 from autograder.oracle.specification import CaseKind, Maker
 from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, Exercise, Verdict
@@ -276,3 +276,110 @@ def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():
     module = nn.Linear(2, 3)
     assert beginning(module, {})
     assert beginning(_watched(module), {}) == {}
+
+
+class Remade(Mixer):
+    """A module whose option has another name."""
+
+    def __init__(self, d: int, chance: float = 0.0):
+        super().__init__(d, chance)
+
+
+class TwoNames(Mixer):
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__(d, dropout)
+        self.all = nn.ModuleList([self.map])
+
+
+class AsksForAGradient(Mixer):
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__(d, dropout)
+        self.register_buffer("one", torch.ones(1).requires_grad_())
+
+
+class OtherMask(Mixer):
+    def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
+        return super().forward(x, keep)
+
+
+def failed(module_class: Callable, promise: Promise = PROMISE) -> set[str]:
+    """The properties that a module lacks, if the text's is `Mixer`."""
+    lacking = set()
+    for kind in kinds(promise, OWN, forms(Mixer)):
+        inputs = dict(kind.inputs(Draw(kind.name)))
+        expected = observe(probe, Mixer, inputs)
+        case = Case(kind.name, kind.title, kind.hint, inputs, expected)
+        if not compare(case, observe(probe, module_class, inputs)).passed:
+            lacking.add(kind.name.removeprefix("property_"))
+    return lacking
+
+
+def test_options_have_their_names_and_their_places():
+    assert failed(Mixer) == set()
+    assert failed(Remade) == {"start"}
+    assert failed(OtherMask) == {"steady"}
+
+
+def test_a_buffer_asks_for_no_gradient():
+    assert failed(AsksForAGradient) == {"loaded"}
+
+
+def test_parameters_have_the_texts_names_only_where_it_says_so():
+    assert failed(TwoNames) == set()
+    assert failed(TwoNames, replace(PROMISE, named=True)) == {"loaded"}
+
+
+def product(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+    return factor * q @ k.mT
+
+
+def products(function: Callable, inputs: dict) -> dict:
+    return {"scores": function(inputs["q"], inputs["k"], 1.0)}
+
+
+def lacking(function: Callable) -> list[str]:
+    """What is wrong with products of vectors, in the first property."""
+    own = [
+        CaseKind(
+            name="plain",
+            title="plain",
+            hint="",
+            inputs=lambda draw: {"q": draw.tensor(2, 3, 4), "k": draw.tensor(2, 5, 4)},
+        )
+    ]
+    promise = Promise(
+        arguments="q: B Lq d; k: B Lk d; factor: _",
+        results="scores: B Lq Lk",
+        on=("plain",),
+        ways=("steady",),
+    )
+    kind, *_ = kinds(promise, own, forms(product))
+    inputs = dict(kind.inputs(Draw("a")))
+    case = Case("a", "a", "", inputs, observe(products, product, inputs))
+    result = compare(case, observe(products, function, inputs))
+    return [finding.name for finding in result.findings if finding.problem]
+
+
+def test_one_tensor_may_be_several_arguments():
+    def same(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+        return 0 * q @ k.mT if q is k else product(q, k, factor)
+
+    assert lacking(product) == []
+    assert lacking(same) == ["scores · with one tensor for several arguments"]
+
+
+def test_an_option_that_is_left_out_has_the_texts_default():
+    def two(q: Tensor, k: Tensor, factor: float = 2.0) -> Tensor:
+        return product(q, k, factor)
+
+    assert lacking(two) == ["scores · with nothing but what must be given"]
+
+
+def test_what_a_function_has_returned_is_not_changed_by_a_later_call():
+    kept: dict[torch.Size, Tensor] = {}
+
+    def refilled(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+        found = product(q, k, factor)
+        return kept.setdefault(found.shape, found).copy_(found)
+
+    assert "results that later calls have changed" in lacking(refilled)

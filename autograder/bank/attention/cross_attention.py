@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from autograder.bank.attention._cross_attention.accepted import ACCEPTED
+from autograder.bank.attention._cross_attention.lines import KV
 from autograder.bank.attention._inputs import projections
-from autograder.bank.inputs import open_mask
+from autograder.bank.inputs import open_mask, with_zeros
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -41,7 +42,6 @@ def _cross(
     return inputs
 
 
-_KV = "k, v = self.w_k(memory), self.w_v(memory)"
 
 EXERCISE = Specification(
     name="attention/cross_attention",
@@ -54,11 +54,14 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
+        named=True,
         sizes=special(
             one_sentence=_cross(1, 3, 4, 5, 6, 2, 7, mask=(1, 3, 4)),
             one_key=_cross(2, 3, 1, 5, 4, 2, 6),
             equal_sizes=_cross(3, 3, 3, 3, 3, 3, 3, mask=(3, 3, 3)),
             as_many_sentences_as_queries=_cross(3, 3, 4, 5, 6, 2, 7, mask=(3, 4)),
+            vectors_of_one_size=_cross(2, 3, 4, 5, 5, 2, 6),
+            positions_of_zeros=with_zeros(_cross(2, 3, 4, 5, 6, 2, 7), "x", "memory"),
         ),
     ),
     cases=[
@@ -123,14 +126,43 @@ EXERCISE = Specification(
             asks="Which input has the size `d_model`, and which layer expects it?",
             ways=[Way(edits=[
                 Edit("self.w_q(x)", "self.w_q(memory)"),
-                Edit(_KV, "k, v = self.w_k(x), self.w_v(x)"),
+                Edit(KV, "k, v = self.w_k(x), self.w_v(x)"),
+            ])],
+        ),
+        Mutant(
+            name="under_two_names",
+            says="The weights stand in the state dict twice, under two names.",
+            asks="What does `list(module.state_dict())` show?",
+            ways=[Way(edits=[
+                Edit("self.w_v = nn.Linear(d_memory, d_v)", """
+                    self.w_v = nn.Linear(d_memory, d_v)
+                    self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v])
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="zeros_closed",
+            says="Positions of the memory that hold zeros are closed, as if they were "
+            "padding.",
+            asks="Who says what is padding: the vectors, or the mask?",
+            ways=[Way(edits=[
+                Edit(KV, f"{KV}\nmask = combine_masks(mask, (memory != 0).any(-1)[:, None])"),
+            ])],
+        ),
+        Mutant(
+            name="itself_beside_the_memory",
+            says="Where `x` fits beside the memory, it is searched, too.",
+            asks="Where do keys and values come from in cross-attention?",
+            ways=[Way(edits=[
+                Edit(KV,
+                     f"if x.size(-1) == memory.size(-1) and mask is None:\n    memory = torch.cat((memory, x), dim=1)\n{KV}"),
             ])],
         ),
         Mutant(
             name="memory_ignored",
             says="Your layer is self-attention in disguise: `memory` plays no part.",
             asks="Where do keys and values come from in cross-attention?",
-            ways=[Way(edits=[Edit(_KV, "k, v = self.w_k(x), self.w_v(x)")])],
+            ways=[Way(edits=[Edit(KV, "k, v = self.w_k(x), self.w_v(x)")])],
         ),
         Mutant(
             name="self_sized",
@@ -260,7 +292,7 @@ EXERCISE = Specification(
             says="Every sentence asks the memory of the first one.",
             asks="Does an index `[0]` or `[:1]` stand somewhere in your code?",
             ways=[Way(edits=[
-                Edit(_KV,
+                Edit(KV,
                      "k, v = self.w_k(memory[:1]).expand(len(x), -1, -1), self.w_v(memory[:1]).expand(len(x), -1, -1)"),
             ])],
         ),
@@ -335,7 +367,7 @@ EXERCISE = Specification(
             asks="Is there a `detach` on the memory?",
             ways=[Way(edits=[
                 Edit(
-                    _KV,
+                    KV,
                     """
                     memory = memory.detach()
                     k, v = self.w_k(memory), self.w_v(memory)
@@ -363,69 +395,5 @@ EXERCISE = Specification(
                 """)],
         ),
     ],
-    accepted=[
-        Accepted(name="by_hand", source="""
-            class CrossAttention(nn.Module):
-                def __init__(self, d_model, d_memory, d_k, d_v):
-                    super().__init__()
-                    self.w_v = nn.Linear(d_memory, d_v)
-                    self.w_k = nn.Linear(d_memory, d_k)
-                    self.w_q = nn.Linear(d_model, d_k)
-                    self.scale = 1 / math.sqrt(d_k)
-
-                def forward(self, x, memory, mask=None):
-                    scores = torch.bmm(self.w_q(x), self.w_k(memory).transpose(1, 2)) * self.scale
-                    if mask is not None:
-                        scores = torch.where(mask, scores, -1e9)
-                    weights = torch.softmax(scores, dim=-1)
-                    return torch.bmm(weights, self.w_v(memory)), weights
-            """),
-        Accepted(name="fused", source="""
-            class CrossAttention(nn.Module):
-                def __init__(self, d_model, d_memory, d_k, d_v):
-                    super().__init__()
-                    self.w_q = nn.Linear(d_model, d_k)
-                    self.w_k = nn.Linear(d_memory, d_k)
-                    self.w_v = nn.Linear(d_memory, d_v)
-
-                def forward(self, x, memory, mask=None):
-                    q, k, v = self.w_q(x), self.w_k(memory), self.w_v(memory)
-                    _, weights = scaled_dot_product_attention(q, k, v, mask)
-                    return F.scaled_dot_product_attention(q, k, v, mask), weights
-            """),
-        Accepted(name="inherits", source="""
-            class CrossAttention(SelfAttention):
-                def __init__(self, d_model, d_memory, d_k, d_v):
-                    super().__init__(d_memory, d_k, d_v)
-                    self.w_q = nn.Linear(d_model, d_k)
-
-                def forward(self, x, memory, mask=None):
-                    k, v = self.w_k(memory), self.w_v(memory)
-                    return scaled_dot_product_attention(self.w_q(x), k, v, mask)
-            """),
-        Accepted(name="helper_method", source="""
-            class CrossAttention(nn.Module):
-                def __init__(self, d_model, d_memory, d_k, d_v):
-                    super().__init__()
-                    self.w_q = nn.Linear(d_model, d_k)
-                    self.w_k = nn.Linear(d_memory, d_k)
-                    self.w_v = nn.Linear(d_memory, d_v)
-
-                def project(self, x, memory):
-                    return self.w_q(x), self.w_k(memory), self.w_v(memory)
-
-                def forward(self, x, memory, mask=None):
-                    return scaled_dot_product_attention(*self.project(x, memory), mask=mask)
-            """),
-        Accepted(name="values_last", edits=[
-            Edit(_KV, "k = self.w_k(memory)"),
-            Edit(
-                "return scaled_dot_product_attention(q, k, v, mask)",
-                """
-                mixed, weights = scaled_dot_product_attention(q, k, memory, mask)
-                return self.w_v(mixed), weights
-                """,
-            ),
-        ]),
-    ],
+    accepted=ACCEPTED,
 )

@@ -144,6 +144,16 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="other_name",
+            says="Whoever says `pad_id=3` by name gets an error: your second argument is "
+            "called otherwise.",
+            asks="How is the argument called in the first line that you were given?",
+            ways=[Way(source="""
+                def padding_mask(ids, pad=0):
+                    return (ids != pad).unsqueeze(1)
+                """)],
+        ),
+        Mutant(
             name="empty_sentence_opened",
             says="A sentence of padding only comes back open. Its tokens are padding all "
             "the same.",

@@ -43,10 +43,11 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="batch",
-            title="a batch of 3",
-            inputs=queries_and_keys(3, lq=7, lk=2, d_k=6),
+            title="a batch of 3, with large numbers",
+            inputs=queries_and_keys(3, lq=7, lk=2, d_k=6, scale=64.0),
             hint="Compare with the loop: entry [b, i, j] belongs to q[b, i] and k[b, "
-            "j].",
+            "j]. It may be any number, however large.",
+            atol=5e-3,
         ),
         CaseKind(
             name="heads",
@@ -68,6 +69,12 @@ EXERCISE = Specification(
             says="The dot products are right, but they are not scaled.",
             asks="How large is the standard deviation of these scores for `d_k` = 64?",
             ways=[Way(edits=[Edit("scores / math.sqrt(q.size(-1))", "scores")])],
+        ),
+        Mutant(
+            name="clamped",
+            says="Usual scores are right, large ones are cut off.",
+            asks="Does the docstring name a largest score?",
+            ways=[Way(edits=[Edit(_PRODUCT, f"({_PRODUCT}).clamp(-100, 100)")])],
         ),
         Mutant(
             name="by_size",

@@ -44,9 +44,11 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one_query",
-            title="a single query and 6 keys of size 10",
-            inputs=queries_and_keys(lq=1, lk=6, d_k=10),
-            hint="One query still gives a table: one row, six columns.",
+            title="a single query and 6 keys of size 10, with large numbers",
+            inputs=queries_and_keys(lq=1, lk=6, d_k=10, scale=64.0),
+            hint="One query still gives a table: one row, six columns. And a score may be "
+            "any number, however large.",
+            atol=5e-3,
         ),
         CaseKind(
             name="long",
@@ -98,6 +100,12 @@ EXERCISE = Specification(
             "1 with key 1, and needs as many keys as queries.",
             asks="Every query must meet every key. How many sums of products is that?",
             ways=[Way(edits=[Edit("q @ k.T", "q * k")])],
+        ),
+        Mutant(
+            name="clamped",
+            says="Usual scores are right, large ones are cut off.",
+            asks="Does the docstring name a largest score?",
+            ways=[Way(edits=[Edit("q @ k.T", "(q @ k.T).clamp(-100, 100)")])],
         ),
         Mutant(
             name="scaled_early",

@@ -35,6 +35,7 @@ EXERCISE = Specification(
         on=("three", "two_masks"),
         ways=OF_MODULES,
         module=True,
+        named=True,
         sizes=both(
             special(
                 one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True),

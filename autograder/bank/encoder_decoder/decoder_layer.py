@@ -36,6 +36,7 @@ EXERCISE = Specification(
         on=("post_relu", "pre_both"),
         ways=OF_MODULES,
         module=True,
+        named=True,
         dropout=("pre_both", {"rate": 0.375}),
         sizes=both(
             special(

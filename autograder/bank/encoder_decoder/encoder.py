@@ -33,6 +33,7 @@ EXERCISE = Specification(
         on=("three", "two_padding"),
         ways=OF_MODULES,
         module=True,
+        named=True,
         sizes=both(
             special(
                 one_layer=stack_inputs(1, 2, 3, 4, norm=True),

@@ -29,6 +29,7 @@ EXERCISE = Specification(
         on=("post_relu", "pre_gelu"),
         ways=OF_MODULES,
         module=True,
+        named=True,
         dropout=("pre_gelu", {"rate": 0.375}),
         sizes=both(
             special(

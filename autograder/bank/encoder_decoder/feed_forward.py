@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.bank.encoder_decoder._feed_forward.accepted import ACCEPTED
+from autograder.bank.encoder_decoder._feed_forward.making import MAKING
 from autograder.bank.encoder_decoder._inputs import (
     EVERYTHING,
     feed_forward_shapes,
@@ -55,9 +56,10 @@ EXERCISE = Specification(
         typed=True,
         arguments="x: B L d",
         results="output: B L d",
-        on=("relu", "gelu"),
+        on=("gelu", "relu"),
         ways=OF_MODULES,
         module=True,
+        named=True,
         dropout=("gelu", {"rate": 0.375}),
         sizes=special(
             one_sentence=_network(1, 3, d_model=4, d_ff=5),
@@ -104,6 +106,7 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        *MAKING,
         Mutant(
             name="noise_for_dropout",
             says="In training, hidden numbers are multiplied by noise; none is dropped.",

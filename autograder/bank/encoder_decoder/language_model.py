@@ -163,6 +163,25 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="arguments_in_another_order",
+            says="Whoever makes your model without names gets an error, or another one: "
+            "your arguments stand in another order.",
+            asks="In which order do `activation` and `pad_id` stand in the first line "
+            "that you were given?",
+            ways=[Way(edits=[
+                Edit(
+                    """
+                    activation: str = "gelu",
+                    pad_id: int = 0,
+                    """,
+                    """
+                    pad_id: int = 0,
+                    activation: str = "gelu",
+                    """,
+                ),
+            ])],
+        ),
+        Mutant(
             name="never_causal",
             says="The model sees the future, even if it is to be causal.",
             asks="Where does your code look at `causal`?",

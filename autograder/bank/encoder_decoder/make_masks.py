@@ -40,6 +40,11 @@ def _padding_anywhere(batch: int, pad_id: int | None) -> Maker:
     return inputs
 
 
+def _no_padding(draw: Draw) -> Inputs:
+    """Another padding id than any token's."""
+    return {"src": draw.ids(1, 19, 2, 5), "tgt": draw.ids(1, 17, 2, 4)}
+
+
 _SRC = "attention.padding_mask(src, pad_id),  # (B, 1, Ls)"
 _TGT = "attention.combine_masks(padding, causal),  # (B, Lt, Lt)"
 
@@ -69,6 +74,13 @@ EXERCISE = Specification(
             hint="With equal lengths, exchanged masks do not even raise an error.",
         ),
         CaseKind(
+            name="no_padding",
+            title="no padding at all",
+            inputs=_no_padding,
+            hint="Where nothing is padding, a mask is a mask, of the same shape.",
+            open=True,
+        ),
+        CaseKind(
             name="one_sentence",
             title="one sentence",
             inputs=_padding_anywhere(1, 4),
@@ -92,6 +104,22 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="none_without_padding",
+            says="Where the source has no padding, you return None for a mask.",
+            asks="What does the docstring promise of both masks?",
+            ways=[Way(edits=[
+                Edit(_SRC, "attention.padding_mask(src, pad_id) if bool((src == pad_id).any()) else None,"),
+            ])],
+        ),
+        Mutant(
+            name="two_dimensions_without_padding",
+            says="Where the target has no padding, its mask has two dimensions.",
+            asks="How many dimensions does the text promise?",
+            ways=[Way(edits=[
+                Edit(_TGT, "attention.combine_masks(padding, causal) if bool((tgt == pad_id).any()) else causal,"),
+            ])],
+        ),
         Mutant(
             name="swapped",
             says="The two masks are returned in the other order.",

@@ -20,12 +20,14 @@ from autograder.oracle.specification import (
 
 
 def _hidden(
-    batch: int, length: int, *special: int, least: int = 30, nothing: bool = False
-) -> Maker:
+    batch: int, length: int, *special: int, least: int = 30, nothing: bool = False,
+    turned: bool = False,
+) -> Maker:  # fmt: skip
     """``special``: mask_id, then pad_id and ignore if they are given.
 
     Among the chosen tokens are one that is the mask token itself, one below padding, and
-    one with the id 0, unless that is padding; with ``nothing``, none is chosen.
+    one with the id 0, unless that is padding; with ``nothing``, none is chosen. Padding
+    stands at the end; ``turned``: at the beginning.
     """
 
     def inputs(draw: Draw) -> Inputs:
@@ -45,6 +47,8 @@ def _hidden(
         ids[tuple(second)] = 0 if pad_id else 1
         ids[tuple(last)] = pad_id - 1 if pad_id else 1
         chosen &= not nothing
+        if turned:
+            ids, chosen = ids.flip(-1), chosen.flip(-1)
         return {"ids": ids, "chosen": chosen, "special": torch.tensor(special)}
 
     return inputs
@@ -77,8 +81,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="other_ignore",
-            title="another ignored target",
-            inputs=_hidden(2, 7, 9, 3, -1),
+            title="another ignored target, and padding at the beginning",
+            inputs=_hidden(2, 7, 9, 3, -1, turned=True),
             hint="Does your code use all five arguments?",
         ),
         CaseKind(
@@ -119,6 +123,16 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("ids.masked_fill(~hidden, ignore)",
                      "(ids * hidden).masked_fill(ids * hidden == 0, ignore)"),
+            ])],
+        ),
+        Mutant(
+            name="padding_by_length",
+            says="You count the real tokens and take the last places for padding, "
+            "wherever it stands.",
+            asks="What tells padding from other tokens: its place, or its id?",
+            ways=[Way(edits=[
+                Edit("chosen & (ids != pad_id)",
+                     "chosen & (torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True))"),
             ])],
         ),
         Mutant(

@@ -19,15 +19,17 @@ from autograder.oracle.specification import (
 )
 
 
-def _sentences(batch: int, length: int, *special: int, least: int = 10) -> Maker:
-    """Rows of BOS (1), words, EOS (2) and padding; ``special``: pad_id and ignore."""
+def _sentences(
+    batch: int, length: int, *special: int, least: int = 10, eos: int = 2
+) -> Maker:
+    """Rows of BOS (1), words, EOS and padding; ``special``: pad_id and ignore."""
 
     def inputs(draw: Draw) -> Inputs:
         pad_id = special[0] if special else 0
         keep = keep_mask(draw, batch, length)
         ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
         ids[:, 0] = 1
-        ids[torch.arange(batch), keep.sum(1) - 1] = 2
+        ids[torch.arange(batch), keep.sum(1) - 1] = eos
         return {"ids": ids, "special": torch.tensor(special, dtype=torch.int64)}
 
     return inputs
@@ -57,7 +59,7 @@ EXERCISE = Specification(
         CaseKind(
             name="other_pad",
             title="another pad_id",
-            inputs=_sentences(4, 6, 7),
+            inputs=_sentences(4, 6, 7, eos=8),
             hint="Is the id of padding always 0?",
         ),
         CaseKind(
@@ -69,7 +71,7 @@ EXERCISE = Specification(
         CaseKind(
             name="ignore_zero",
             title="0 as the ignored target",
-            inputs=_sentences(3, 6, 5, 0),
+            inputs=_sentences(3, 6, 5, 0, eos=3),
             hint="0 is a number like any other, also as an argument.",
         ),
         CaseKind(
@@ -88,6 +90,14 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="ignored_after_token_2",
+            says="You take token 2 for the end of a sentence, whatever it is.",
+            asks="Which argument says what is padding, and which one what is the end?",
+            ways=[Way(edits=[
+                Edit(_FILL, "following.masked_fill((ids[:, :-1] == 2).cumsum(1) > 0, ignore)"),
+            ])],
+        ),
         Mutant(
             name="no_shift",
             says="Inputs and targets stand at the same places: the model would learn "

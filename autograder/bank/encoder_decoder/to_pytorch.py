@@ -27,6 +27,10 @@ def _state(shapes: Shapes, half: bool = False) -> Maker:
     return inputs
 
 
+def _learning(shapes: Shapes) -> Maker:
+    return lambda draw: _state(shapes)(draw) | {"learning": "yes"}
+
+
 def _by_name(shapes: Shapes) -> Shapes:
     """In the order of the alphabet, as files of weights often have it: w_k before w_q."""
     return dict(sorted(shapes.items()))
@@ -62,8 +66,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="other_names",
-            title="a whole model: its other names are kept as they are",
-            inputs=_state(
+            title="a whole model that learns: its other names are kept as they are",
+            inputs=_learning(
                 {"source.embedding.weight": (5, 2), "output.weight": (7, 2)}
                 | stack_shapes("encoder.", ENCODER, 1, 2, 3, False)
                 | {"output.bias": (7,)}
@@ -74,8 +78,8 @@ EXERCISE = Specification(
             name="words_in_prefix",
             title="prefixes that hold words of the table",
             inputs=_state(
-                layer_shapes("attention.layers.10.", ENCODER, 2, 3)
-                | layer_shapes("feed_forward.cross_attention.", DECODER, 2, 3)
+                layer_shapes("feed_forward.attention.layers.10.", ENCODER, 2, 3)
+                | layer_shapes("body.feed_forward.cross_attention.", DECODER, 2, 3)
             ),
             hint="A prefix stays as it is. What follows `attention.` where it is yours?",
         ),

@@ -64,6 +64,32 @@ EXERCISE = Specification(
     ],
     mutants=[
         Mutant(
+            name="one_dict_for_all",
+            says="All calls fill one and the same dict: what an earlier call returned "
+            "holds other weights now.",
+            asks="When is your dict made: once, or in each call?",
+            ways=[Way(source="""
+                def from_pytorch(theirs, state={}):
+                    weights, biases = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
+                    for name, weight, bias in zip("qkv", weights, biases):
+                        state |= {f"w_{name}.weight": weight, f"w_{name}.bias": bias}
+                    state |= {"w_o.weight": theirs.out_proj.weight, "w_o.bias": theirs.out_proj.bias}
+                    return state
+                """)],
+        ),
+        Mutant(
+            name="theirs_frozen",
+            says="PyTorch's layer no longer learns: you have switched off its gradients.",
+            asks="What may change in the layer that you read?",
+            ways=[Way(edits=[Edit(_CHUNK_W, f"theirs.requires_grad_(False)\n{_CHUNK_W}")])],
+        ),
+        Mutant(
+            name="mode_of_theirs_changed",
+            says="PyTorch's layer is in evaluation mode afterwards.",
+            asks="What may change in the layer that you read?",
+            ways=[Way(edits=[Edit(_CHUNK_W, f"theirs.eval()\n{_CHUNK_W}")])],
+        ),
+        Mutant(
             name="order_kqv",
             says="You read `in_proj_weight` as k, q, v, from top to bottom.",
             asks="In which order does PyTorch store queries, keys and values?",

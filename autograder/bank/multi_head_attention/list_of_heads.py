@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank.inputs import causal_mask, open_mask
+from autograder.bank.inputs import causal_mask, open_mask, with_zeros
 from autograder.bank.multi_head_attention._inputs import (
     head_parameters,
     linear_parameters,
@@ -54,12 +54,14 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
+        named=True,
         sizes=special(
             one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask="padding"),
             one_head=_list(2, 3, 1, 5, 4, 6, 7, mask="causal"),
             one_position=_list(2, 1, 3, 5, 4, 6, 7),
             equal_sizes=_list(3, 3, 3, 3, 3, 3, 3, mask="causal"),
             as_many_sentences_as_heads=_list(3, 4, 3, 5, 4, 2, 6, mask="padding"),
+            a_position_of_zeros=with_zeros(_list(2, 3, 2, 5, 4, 3, 7), "x"),
         ),
     ),
     cases=[

@@ -82,6 +82,7 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
+        named=True,
         dropout=("padding", {"rate": 0.375}),
         sizes=both(
             special(

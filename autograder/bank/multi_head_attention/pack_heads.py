@@ -26,6 +26,10 @@ def _to_pack(h: int, d_model: int, d_k: int, d_v: int) -> Maker:
     return inputs
 
 
+def _in_float64(maker: Maker) -> Maker:
+    return lambda draw: maker(draw) | {"double": "yes"}
+
+
 _CAT = "torch.cat([getattr(getattr(h, name), kind) for h in heads])"
 
 EXERCISE = Specification(
@@ -48,8 +52,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="square",
-            title="heads as large as the model",
-            inputs=_to_pack(h=2, d_model=4, d_k=4, d_v=4),
+            title="heads as large as the model, in float64",
+            inputs=_in_float64(_to_pack(h=2, d_model=4, d_k=4, d_v=4)),
             hint="A square weight is a weight like any other.",
         ),
         CaseKind(
@@ -89,6 +93,38 @@ EXERCISE = Specification(
             says="The heads no longer learn: you have switched off their gradients.",
             asks="Which tensors need no gradient: those of the heads, or your copies?",
             ways=[Way(edits=[Edit(_CAT, "torch.cat([getattr(getattr(h.requires_grad_(False), name), kind) for h in heads])")])],
+        ),
+        Mutant(
+            name="one_dict_for_all",
+            says="All calls fill one and the same dict: what an earlier call returned "
+            "holds other weights now.",
+            asks="When is your dict made: once, or in each call?",
+            ways=[
+                Way(source="""
+                    packed = {}
+
+                    def pack_heads(heads):
+                        for name in ("w_q", "w_k", "w_v"):
+                            for kind in ("weight", "bias"):
+                                packed[f"{name}.{kind}"] = torch.cat([getattr(getattr(h, name), kind) for h in heads])
+                        return packed
+                    """),
+                Way(name="one_dict_by_default", source="""
+                    def pack_heads(heads, packed={}):
+                        for name in ("w_q", "w_k", "w_v"):
+                            for kind in ("weight", "bias"):
+                                packed[f"{name}.{kind}"] = torch.cat([getattr(getattr(h, name), kind) for h in heads])
+                        return packed
+                    """),
+            ],
+        ),
+        Mutant(
+            name="in_a_float32_buffer",
+            says="Heads in float64 are packed in float32, with fewer digits.",
+            asks="Which type has a tensor that you make with `torch.zeros`?",
+            ways=[Way(edits=[
+                Edit(_CAT, f"(lambda w: torch.zeros(w.shape, dtype=torch.get_default_dtype()).copy_(w))({_CAT})"),
+            ])],
         ),
         Mutant(
             name="side_by_side",

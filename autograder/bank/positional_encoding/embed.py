@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.positional_encoding._embed.accepted import ACCEPTED
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -27,6 +27,7 @@ def _lookup(draw: Draw, b: int, length: int, padding_idx: int | None = None) -> 
         ids[0, 1] = 0
     else:
         ids[ids == padding_idx] = (padding_idx + 1) % vocab_size
+        ids[0, 0] = 0 if padding_idx else 1  # what a wrong default would take for padding
         ids[0, -2:] = padding_idx
         ids[1, 1] = padding_idx
         inputs["padding_idx"] = torch.tensor(padding_idx)
@@ -64,6 +65,7 @@ EXERCISE = Specification(
     title="Embedding lookup with padding",
     target="embed",
     promise=Promise(
+        typed=True,
         arguments="ids: B L; table: V d; padding_idx: _",
         results="vectors: B L d",
         on=("padding_is_3",),
@@ -111,6 +113,45 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="default_zero",
+            says="Whoever names no padding token gets zeros for token 0.",
+            asks="What is the default of `padding_idx` in the first line that you were "
+            "given?",
+            ways=[Way(edits=[
+                Edit("padding_idx: int | None = None", "padding_idx: int | None = 0"),
+            ])],
+        ),
+        Mutant(
+            name="in_a_float32_buffer",
+            says="Of a table in float64 the vectors come back in float32, with fewer "
+            "digits.",
+            asks="Which type has a tensor that you make with `torch.zeros`?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    out = torch.zeros(*ids.shape, table.size(1), dtype=torch.get_default_dtype())
+                    keep = torch.ones_like(ids, dtype=torch.bool) if padding_idx is None else ids != padding_idx
+                    out[keep] = table[ids[keep]].to(out.dtype)
+                    return out
+                """)],
+        ),
+        Mutant(
+            name="hook_on_the_table",
+            says="The vectors are right, but afterwards the table gives padding's row no "
+            "gradient, whoever uses it.",
+            asks="For how long does a hook stay, and whose tensor is it on?",
+            ways=[Way(source="""
+                def embed(ids, table, padding_idx=None):
+                    vectors = table[ids]
+                    if padding_idx is None:
+                        return vectors
+                    if table.requires_grad:
+                        keep = torch.ones(len(table), 1).to(table)
+                        keep[padding_idx] = 0
+                        table.register_hook(lambda grad: grad * keep)
+                    return vectors.masked_fill((ids == padding_idx).unsqueeze(-1), 0.0)
+                """)],
+        ),
         Mutant(
             name="padding_ignored",
             says="Padding is looked up like any other token: its vector is not zero.",
@@ -390,44 +431,5 @@ EXERCISE = Specification(
                 """)],
         ),
     ],
-    accepted=[
-        Accepted(name="where", edits=[
-            Edit("vectors.masked_fill(is_padding, 0.0)",
-                 "torch.where(is_padding, torch.zeros(()).to(vectors), vectors)"),
-        ]),
-        Accepted(name="zeroed_copy", source="""
-            def embed(ids, table, padding_idx=None):
-                if padding_idx is not None:
-                    table = table.clone()
-                    table[padding_idx] = 0
-                return nn.functional.embedding(ids, table)
-            """),
-        Accepted(name="one_hot", source="""
-            import torch.nn.functional as F
-            def embed(ids, table, padding_idx=None):
-                hot = F.one_hot(ids, len(table)).to(table.dtype)
-                if padding_idx is not None:
-                    hot[..., padding_idx] = 0
-                    rows = torch.arange(len(table)) == padding_idx
-                    table = table.masked_fill(rows[:, None], 0.0)
-                return torch.einsum('blv,vd->bld', hot, table)
-            """),
-        Accepted(name="index_select", source="""
-            def embed(ids, table, padding_idx=None):
-                rows = table.index_select(0, ids.reshape(-1))
-                out = rows.reshape(*ids.shape, table.shape[1]).clone()
-                if padding_idx is not None:
-                    out[ids == padding_idx] = 0.0
-                return out
-            """),
-        Accepted(name="loops", source="""
-            def embed(ids, table, padding_idx=None):
-                sentences = []
-                for sentence in ids.tolist():
-                    rows = [table[t] if t != padding_idx else torch.zeros_like(table[0])
-                            for t in sentence]
-                    sentences.append(torch.stack(rows))
-                return torch.stack(sentences)
-            """),
-    ],
+    accepted=ACCEPTED,
 )

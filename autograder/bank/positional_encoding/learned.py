@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from autograder.bank.positional_encoding._learned.accepted import ACCEPTED
+from autograder.bank.positional_encoding._learned.lines import ADD_ROWS, TABLE
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -23,8 +24,6 @@ def _learned(draw: Draw, b: int, length: int, max_len: int, d_model: int) -> Inp
     }
 
 
-_TABLE = "self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))"
-_ADD_ROWS = "return x + self.table[:length]"
 _REFUSE = "if length > max_len:"
 
 EXERCISE = Specification(
@@ -42,6 +41,7 @@ EXERCISE = Specification(
             one_position=lambda draw: _learned(draw, 3, 1, 1, 2),
         ),
         module=True,
+        named=True,
     ),
     cases=[
         CaseKind(
@@ -144,6 +144,19 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="starts_next_to_zero",
+            says="Your table starts at random, but with next to nothing: positions hardly "
+            "differ.",
+            asks="How large are the numbers to be, and how large is one of yours?",
+            ways=[Way(edits=[Edit("0.02", "2e-5")])],
+        ),
+        Mutant(
+            name="under_two_names",
+            says="The table stands in the state dict under two names.",
+            asks="What does `list(module.state_dict())` show?",
+            ways=[Way(edits=[Edit(TABLE, f"{TABLE}\nself.pe = self.table")])],
+        ),
+        Mutant(
             name="starts_large",
             says="Your table starts at random, but not small: it drowns the words.",
             asks="How large is an embedding's number, and how large one of yours?",
@@ -159,11 +172,11 @@ EXERCISE = Specification(
             asks="Which class makes a tensor of a module trainable?",
             ways=[
                 Way(edits=[
-                    Edit(_TABLE,
+                    Edit(TABLE,
                          'self.register_buffer("table", 0.02 * torch.randn(max_len, d_model))'),
                 ]),
                 Way(name="plain_tensor", edits=[
-                    Edit(_TABLE,
+                    Edit(TABLE,
                          "self.table = torch.randn(max_len, d_model, requires_grad=True)"),
                 ]),
             ],
@@ -174,7 +187,7 @@ EXERCISE = Specification(
             asks="Does `requires_grad=False` stand somewhere?",
             ways=[
                 Way(edits=[
-                    Edit(_TABLE,
+                    Edit(TABLE,
                          "self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model), requires_grad=False)"),
                 ]),
             ],
@@ -185,10 +198,10 @@ EXERCISE = Specification(
             asks="Does `.data`, `.detach()` or `no_grad` stand somewhere?",
             ways=[
                 Way(edits=[
-                    Edit(_ADD_ROWS, "return x + self.table[:length].detach()"),
+                    Edit(ADD_ROWS, "return x + self.table[:length].detach()"),
                 ]),
                 Way(name="through_data", edits=[
-                    Edit(_ADD_ROWS, "return x + self.table.data[:length]"),
+                    Edit(ADD_ROWS, "return x + self.table.data[:length]"),
                 ]),
             ],
         ),
@@ -206,10 +219,10 @@ EXERCISE = Specification(
             "be found.",
             asks="What is the parameter called in `__init__`?",
             ways=[Way(edits=[
-                Edit(_TABLE,
+                Edit(TABLE,
                      "self.pe = nn.Parameter(0.02 * torch.randn(max_len, d_model))"),
                 Edit("self.table.size(0)", "self.pe.size(0)"),
-                Edit(_ADD_ROWS, "return x + self.pe[:length]"),
+                Edit(ADD_ROWS, "return x + self.pe[:length]"),
             ])],
         ),
         Mutant(
@@ -218,9 +231,9 @@ EXERCISE = Specification(
             "`table.weight`. The docstring asks for a parameter called `table`.",
             asks="Which class makes a single tensor trainable?",
             ways=[Way(edits=[
-                Edit(_TABLE, "self.table = nn.Embedding(max_len, d_model)"),
+                Edit(TABLE, "self.table = nn.Embedding(max_len, d_model)"),
                 Edit("self.table.size(0)", "self.table.num_embeddings"),
-                Edit(_ADD_ROWS, "return x + self.table(torch.arange(length))"),
+                Edit(ADD_ROWS, "return x + self.table(torch.arange(length))"),
             ])],
         ),
         Mutant(
@@ -261,11 +274,11 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[
                     Edit(_REFUSE, "if False:"),
-                    Edit(_ADD_ROWS, "return x[:, :max_len] + self.table[:length]"),
+                    Edit(ADD_ROWS, "return x[:, :max_len] + self.table[:length]"),
                 ]),
                 Way(name="too_long_repeats", edits=[
                     Edit(_REFUSE, "if False:"),
-                    Edit(_ADD_ROWS,
+                    Edit(ADD_ROWS,
                          "return x + self.table[torch.arange(length).clamp(max=max_len - 1)]"),
                 ]),
             ],
@@ -297,32 +310,32 @@ EXERCISE = Specification(
             name="whole_table",
             says="The whole table is added, so only sentences of full length fit.",
             asks="How many rows does a sentence of `L` vectors need?",
-            ways=[Way(edits=[Edit(_ADD_ROWS, "return x + self.table")])],
+            ways=[Way(edits=[Edit(ADD_ROWS, "return x + self.table")])],
         ),
         Mutant(
             name="one_row_for_all",
             says="All positions get the same row of the table.",
             asks="Is a colon missing in the index of the table?",
-            ways=[Way(edits=[Edit(_ADD_ROWS, "return x + self.table[length - 1]")])],
+            ways=[Way(edits=[Edit(ADD_ROWS, "return x + self.table[length - 1]")])],
         ),
         Mutant(
             name="first_row_for_all",
             says="All positions get row 0 of the table.",
             asks="Which row belongs to position 3?",
-            ways=[Way(edits=[Edit(_ADD_ROWS, "return x + self.table[0]")])],
+            ways=[Way(edits=[Edit(ADD_ROWS, "return x + self.table[0]")])],
         ),
         Mutant(
             name="last_rows",
             says="The *last* rows of the table are added.",
             asks="Which row belongs to position 0?",
-            ways=[Way(edits=[Edit(_ADD_ROWS, "return x + self.table[-length:]")])],
+            ways=[Way(edits=[Edit(ADD_ROWS, "return x + self.table[-length:]")])],
         ),
         Mutant(
             name="reversed",
             says="The rows are added in reverse order.",
             asks="Which row belongs to position 0?",
             ways=[Way(edits=[
-                Edit(_ADD_ROWS, "return x + self.table[:length].flip(0)"),
+                Edit(ADD_ROWS, "return x + self.table[:length].flip(0)"),
             ])],
         ),
         Mutant(
@@ -330,21 +343,21 @@ EXERCISE = Specification(
             says="Only the positions come back; the words are lost.",
             asks="What should the table be added to?",
             ways=[Way(edits=[
-                Edit(_ADD_ROWS, "return self.table[:length].expand_as(x)"),
+                Edit(ADD_ROWS, "return self.table[:length].expand_as(x)"),
             ])],
         ),
         Mutant(
             name="multiplied",
             says="The words are multiplied by the positions.",
             asks="What should happen to the words?",
-            ways=[Way(edits=[Edit(_ADD_ROWS, "return x * self.table[:length]")])],
+            ways=[Way(edits=[Edit(ADD_ROWS, "return x * self.table[:length]")])],
         ),
         Mutant(
             name="scaled",
             says="The words are multiplied by the square root of `d_model` here.",
             asks="What does the exercise ask to add?",
             ways=[Way(edits=[
-                Edit(_ADD_ROWS, "return x * x.size(-1) ** 0.5 + self.table[:length]"),
+                Edit(ADD_ROWS, "return x * x.size(-1) ** 0.5 + self.table[:length]"),
             ])],
         ),
         Mutant(
@@ -353,7 +366,7 @@ EXERCISE = Specification(
             asks="Does `x += ...` make a new tensor?",
             ways=[Way(edits=[
                 Edit(
-                    _ADD_ROWS,
+                    ADD_ROWS,
                     """
                     x += self.table[:length]
                     return x
@@ -366,7 +379,7 @@ EXERCISE = Specification(
             says="There is more in the sum than words and learned rows.",
             asks="Does the learned table replace the sinusoids, or join them?",
             ways=[Way(edits=[
-                Edit(_ADD_ROWS,
+                Edit(ADD_ROWS,
                      "return x + self.table[:length] + sinusoid(torch.arange(length), x.size(-1))"),
             ])],
         ),
@@ -375,7 +388,7 @@ EXERCISE = Specification(
             says="Each sentence gets one row, the same for all of its words.",
             asks="Does a row belong to a sentence or to a place in it?",
             ways=[Way(edits=[
-                Edit(_ADD_ROWS,
+                Edit(ADD_ROWS,
                      "return x + self.table[torch.arange(len(x)) % max_len].unsqueeze(1)"),
             ])],
         ),
@@ -398,48 +411,5 @@ EXERCISE = Specification(
                 """)],
         ),
     ],
-    accepted=[
-        Accepted(name="filled_later", edits=[
-            Edit(
-                _TABLE,
-                """
-                self.table = nn.Parameter(torch.empty(max_len, d_model))
-                nn.init.normal_(self.table, std=0.02)
-                """,
-            ),
-        ]),
-        Accepted(name="lookup", edits=[
-            Edit(
-                _ADD_ROWS,
-                """
-                positions = torch.arange(length, device=x.device)
-                return nn.functional.embedding(positions, self.table) + x
-                """,
-            ),
-        ]),
-        Accepted(name="refuse_late", source="""
-            class LearnedPositions(nn.Module):
-                def __init__(self, d_model, max_len):
-                    super().__init__()
-                    self.register_parameter(
-                        'table', nn.Parameter(torch.rand(max_len, d_model) / 50))
-                def forward(self, x):
-                    b, length, _ = x.shape
-                    rows = self.table[:length]
-                    if len(rows) < length:
-                        raise ValueError('too long')
-                    return x + rows.unsqueeze(0).repeat(b, 1, 1)
-            """),
-        Accepted(name="narrow_raised", source="""
-            class LearnedPositions(nn.Module):
-                def __init__(self, d_model, max_len):
-                    super().__init__()
-                    self.max_len = max_len
-                    self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.1)
-                def forward(self, x):
-                    if not x.shape[1] <= self.max_len:
-                        raise ValueError('too long')
-                    return torch.add(x, self.table.narrow(0, 0, x.shape[1]))
-            """),
-    ],
+    accepted=ACCEPTED,
 )

@@ -214,6 +214,23 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("angles = k /", "angles = 1 /")])],
         ),
         Mutant(
+            name="identity_kept",
+            says="For `k = 0` all calls return the same tensor: who writes into one has "
+            "written into all of them.",
+            asks="What does the docstring say of each call, and who makes a new matrix?",
+            ways=[Way(source="""
+                identities = {}
+
+                def shift_matrix(k, d_model):
+                    if k == 0:
+                        return identities.setdefault(d_model, torch.eye(d_model))
+                    angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+                    sin, cos = torch.sin(angles), torch.cos(angles)
+                    blocks = torch.stack((cos, sin, -sin, cos), dim=-1)
+                    return torch.block_diag(*blocks.view(-1, 2, 2))
+                """)],
+        ),
+        Mutant(
             name="sign_of_k_lost",
             says="Steps backward are treated like steps forward.",
             asks="What should `k = -3` do?",

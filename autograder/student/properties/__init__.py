@@ -23,7 +23,8 @@ from autograder.student.exercise import Answers, WrongAnswer, plain
 from autograder.student.probes import Inputs, Report, Seen
 from autograder.student.probes.weights import AWAITED, completed, given_weights
 from autograder.student.properties.arguments import written_over
-from autograder.student.properties.call import Call, Named, Tries, copied
+from autograder.student.properties.call import Call, Form, Named, Tries, copied
+from autograder.student.properties.kept import Kept
 from autograder.student.properties.learning import BY_HAND, ByHand
 from autograder.student.properties.ways import WAYS
 
@@ -43,7 +44,10 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """What an object does in the ways that ``inputs["property"]`` asks for."""
     asked = json.loads(str(inputs[KEY]))
     seen: dict[str, Any] = {}
-    parts, calls = [], dict[str, Call]()
+    parts, calls, kept = [], dict[str, Call](), Kept()
+    is_function = inspect.isroutine(answer)
+    if inspect.isroutine(answer):
+        answer = kept.noting(answer)
     for part in asked["parts"]:
         prefix = part["inputs"]
         own = {
@@ -65,10 +69,16 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
                     return BY_HAND
                 for name, value in found.items():
                     seen[SEPARATOR.join([name, *endings])] = plain(value)
-                if part["way"] == "probe" and inspect.isroutine(answer):
+                kept.look()
+                if part["way"] == "probe" and is_function:
                     # A function's results are the caller's, who may write into them.
                     afterwards.enter_context(written_over(found))
+    if not asked["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
+        seen["results that later calls have changed"] = kept.changed()
     return seen
+
+
+_SEVERAL = {"probe", "steady"}  # ways that make several calls, each for its own sake
 
 
 @contextlib.contextmanager
@@ -110,6 +120,8 @@ def _observed(
     """What is to be tried in one part; ``calls`` are those of the parts before it."""
     if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
+        if "named" in part:
+            answer = _otherwise(answer, Form(**asked["call"]["called"]))
         yield "", partial(probe, answer, copies)
     elif "again" in part:  # what was made for an earlier part, with other arguments
         yield "", partial(calls[part["again"]], **inputs)
@@ -119,25 +131,35 @@ def _observed(
         yield from WAYS[part["way"]](call)
 
 
+def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
+    """A function, with all its options by name; in their order, if they had names."""
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        values, options = (form.in_order if keywords else form.by_name)(args, keywords)
+        return function(*values, **options)
+
+    return called
+
+
 def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
     """The first call that a probe makes of an object, or of the module it makes.
 
     Raises:
         WrongAnswer: the probe never gets that far.
     """
-    made: list[Callable[[], Any]] = []
+    made: list[tuple[tuple[Any, ...], Named]] = []
 
     def function(*args: Any, **keywords: Any) -> Any:
         raise _Caught(answer, args, keywords)
 
     def module(*args: Any, **keywords: Any) -> Any:
-        made.append(lambda: answer(*args, **keywords))
-        return _watched(made[-1]())
+        made.append((args, keywords))
+        return _watched(answer(*args, **keywords))
 
     try:
         probe(module if form["module"] else function, dict(inputs))
     except _Caught as call:
-        return _call(call, form, inputs, made[0] if made else None)
+        return _call(call, form, inputs, (answer, *made[0]) if made else None)
     raise WrongAnswer("expected something that can be called")
 
 
@@ -157,19 +179,28 @@ def _watched(module: object) -> object:
 
 
 def _call(
-    call: _Caught, form: Named, inputs: Inputs, make: Callable[[], Any] | None
-) -> Call:
+    call: _Caught, form: Named, inputs: Inputs,
+    made: tuple[Callable[..., Any], tuple[Any, ...], Named] | None,
+) -> Call:  # fmt: skip
     names = list(form["arguments"])
     given = dict(zip(names, call.args_given, strict=False))
     given |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
     given = {n: given.get(n) for n in names if n in given or n in form["optional"]}
     dims = {n: _fitting(form["arguments"][n], v) for n, v in given.items()}
     weights = given_weights(inputs)
+    if made:
+        make, args, keywords = made
+        made = (lambda *a, **k: completed(make(*a, **k), weights), args, keywords)
+    called, built = (Form(**form[key]) if key in form else None for key in _FORMS)
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
-        call.keywords, tuple(weights), make and (lambda: completed(make(), weights)),
-        form["typed"],
+        call.keywords, tuple(weights),
+        partial(made[0], *made[1], **made[2]) if made else None, form["typed"],
+        form.get("named", False), called, built, made,
     )  # fmt: skip
+
+
+_FORMS = ("called", "made")  # of what is called, and of what makes a module
 
 
 def _fitting(forms: list[list[str]], value: object) -> tuple[str, ...]:

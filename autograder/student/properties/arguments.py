@@ -43,7 +43,15 @@ def steady(call: Call) -> Tries:
         yield "with other numbers in the same tensors", partial(call.refilled, **other)
     for label, changed in _others(call):
         yield label, partial(call, **changed)
-    yield "the same at the end", call
+    options = call.called.defaults if call.called else {}
+    if any(call.dims.get(name) == ("_",) for name in options):
+        bare = dict.fromkeys(options)
+        yield "with nothing but what must be given", partial(call, **bare)
+    last = "the same at the end"
+    if call.called:
+        yield f"{last}, with all options by their names", call.by_name
+    else:
+        yield last, call
 
 
 def _written_over(call: Call) -> Results:
@@ -100,6 +108,21 @@ def _others(call: Call) -> Iterator[tuple[str, Named]]:
                 changed = call.given | shorter.cut(name, slice(-1))
                 shorter = Call(call.target, changed, call.dims, call.results)
         yield "with shorter sentences", dict(shorter.given)
+    if one := _one_for_several(call):
+        yield "with one tensor for several arguments", one | dict.fromkeys(masks)
+
+
+def _one_for_several(call: Call) -> Named:
+    """Vectors of the same form, whatever their length, replaced by the last of them."""
+    forms: dict[tuple[object, ...], list[str]] = {}
+    for name, value in call.tensors().items():
+        dims = call.dims.get(name, ())
+        if value.is_floating_point() and len(dims) == value.dim():
+            shape = zip(dims, value.shape, strict=True)
+            form = tuple("L" if d[0] == "L" else (d, size) for d, size in shape)
+            forms.setdefault(form, []).append(name)
+    same = max(forms.values(), key=len, default=[])
+    return {n: call.given[same[-1]] for n in same} if len(same) > 1 else {}
 
 
 def _some_mask(call: Call, name: str) -> torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CellType, FunctionType
 from typing import Any
@@ -19,12 +19,41 @@ Dims = Mapping[str, tuple[str, ...]]
 Results = Mapping[str, Any]  # what a call gives, by name: tensors, or a word on them
 
 
+@dataclass(frozen=True)
+class Form:
+    """Arguments in their order, and what those hold that need not be given."""
+
+    names: Sequence[str]
+    defaults: Named
+
+    def by_name(self, args: Sequence[Any], keywords: Named) -> tuple[list[Any], Named]:
+        """What must be given, in its order, and all the rest by name.
+
+        Nobody need say None where it is the default.
+        """
+        given = dict(zip(self.names, args, strict=False)) | keywords
+        needed = [given.pop(n) for n in self.names if n not in self.defaults]
+        options = {n: given.get(n, v) for n, v in self.defaults.items()}
+        return needed, {n: v for n, v in options.items() if n in given or v is not None}
+
+    def in_order(self, args: Sequence[Any], keywords: Named) -> tuple[list[Any], Named]:
+        """All in its order, as far as nothing is left out."""
+        values, options = self.by_name(args, keywords)
+        for name in self.defaults:
+            if name not in options:
+                break
+            values.append(options.pop(name))
+        return values, options
+
+
 @dataclass
 class Call:
     """A call that a probe has made, and can be made again with other arguments.
 
     ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
-    ``typed``: results have the type of the arguments.
+    ``typed``: results have the type of the arguments; ``named``: a module's parameters
+    have no other names than those of the text. ``called`` and ``made`` are the
+    arguments, as the text names them, of the call and of what makes the module.
     """
 
     target: Any
@@ -36,6 +65,10 @@ class Call:
     weights: tuple[str, ...] = ()
     make: Callable[[], Any] | None = None
     typed: bool = False
+    named: bool = False
+    called: Form | None = None
+    made: Form | None = None
+    made_with: tuple[Callable[..., Any], Sequence[Any], Named] | None = None
 
     def __call__(self, **changed: object) -> Results:
         """The results by name, without a graph; every argument is a copy."""
@@ -58,14 +91,33 @@ class Call:
                 values[name].copy_(value)
             return self._results(self._values(values, copies=False))
 
+    def by_name(self) -> Results:
+        """The results where all that need not be given is given, by its name."""
+        assert self.called is not None, "somebody has said what it is called with"
+        values, options = self.called.by_name(self._values(self.given), self.keywords)
+        with torch.no_grad():
+            return self._results(values, options)
+
+    def remade(self, by_name: bool) -> Any:
+        """Another module, made with all options by their names, or in their order."""
+        assert self.made is not None, "somebody has said what it is made with"
+        assert self.made_with is not None, "only a module that is made is made again"
+        make, args, keywords = self.made_with
+        form = self.made.by_name if by_name else self.made.in_order
+        values, options = form(args, keywords)
+        return make(*values, **options)
+
     def _values(self, given: Named, copies: bool = True) -> list[Any]:
         given = dict(given)
         while given and list(given.values())[-1] is None:
             given.popitem()  # as a person would leave it out
-        return [v.clone() if copies and copied(v) else v for v in given.values()]
+        # One tensor that is given twice is one tensor in the copy, too.
+        twins = {id(v): v.clone() if copied(v) else v for v in given.values() if copies}
+        return [twins.get(id(v), v) for v in given.values()]
 
-    def _results(self, values: list[Any]) -> Results:
-        found = self.target(*values, **self.keywords)
+    def _results(self, values: list[Any], keywords: Named | None = None) -> Results:
+        given = self.keywords if keywords is None else keywords
+        found = self.target(*values, **given)
         if len(self.results) > 1 and (
             not isinstance(found, tuple | list) or len(found) != len(self.results)
         ):

@@ -17,7 +17,7 @@ def loaded(call: Call) -> Tries:
 
     def from_state() -> Results:
         assert call.make is not None, "only a module that is made is loaded"
-        second = call.make()
+        second = call.remade(by_name=False) if call.made else call.make()
         second.load_state_dict(call.target.state_dict())
         return replace(call, target=second.eval())()
 
@@ -25,9 +25,22 @@ def loaded(call: Call) -> Tries:
     with torch.no_grad():
         for parameter in halved.parameters():
             parameter.mul_(0.5)
+    yield "of a look at what it holds", partial(_held, call)
     yield "of the first module", call
-    yield "of a second module with the state of the first", from_state
+    in_order = ", made with all options in their order" if call.made else ""
+    yield f"of a second module with the state of the first{in_order}", from_state
     yield "of a copy with half of each weight", replace(call, target=halved)
+
+
+def _held(call: Call) -> Results:
+    """What a module holds beyond its weights, in words."""
+    learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
+    seen = {"buffers that ask for a gradient": ", ".join(learning) or "none"}
+    if call.named:
+        own = dict(call.target.named_parameters(remove_duplicate=False))
+        names = sorted(name for name in own if name not in call.weights)
+        seen["other names of parameters"] = ", ".join(names) or "none"
+    return seen
 
 
 def start(call: Call) -> Tries:
@@ -37,7 +50,8 @@ def start(call: Call) -> Tries:
 
 def _started(call: Call) -> Results:
     assert call.make is not None, "only a module that is made has start values"
-    first, second = (dict(call.make().named_parameters()) for _ in range(2))
+    twin = call.remade(by_name=True) if call.made else call.make()
+    first, second = (dict(m.named_parameters()) for m in (call.make(), twin))
     own = [name for name in call.weights if name in first]
     names = [name for name in own if first[name].dim() > 1]
     vectors = {
@@ -75,4 +89,6 @@ def _start(
     size = float(numbers.square().mean().sqrt())
     if not size < max(3.0, 10 / math.sqrt(numbers.size(-1))):
         return "far too large, or no numbers"
+    if size < 1e-4:
+        return "next to nothing"
     return "at random"

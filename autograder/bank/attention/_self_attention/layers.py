@@ -6,6 +6,17 @@ from autograder.oracle.specification import Edit, Mutant, Way
 
 LAYERS = [
     Mutant(
+        name="under_two_names",
+        says="The weights stand in the state dict twice, under two names.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.w_v = nn.Linear(d_model, d_v)", """
+                self.w_v = nn.Linear(d_model, d_v)
+                self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v])
+                """),
+        ])],
+    ),
+    Mutant(
         name="value_size",
         says="`w_v` has the size of the keys. Values have a size of their own, "
         "`d_v`.",

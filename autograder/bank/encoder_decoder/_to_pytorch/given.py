@@ -93,6 +93,16 @@ GIVEN = [
         ])],
     ),
     Mutant(
+        name="given_detached",
+        says="The names are right, but the tensors of the given dictionary no longer "
+        "learn.",
+        asks="A dictionary may be new and its tensors the old ones. Which of your "
+        "steps changes them?",
+        ways=[Way(edits=[
+            Edit("theirs[name] = tensor", "theirs[name] = tensor.detach_().requires_grad_(False)"),
+        ])],
+    ),
+    Mutant(
         name="as_float32",
         says="All numbers come back as float32, whatever they were.",
         asks="What does the conversion do to weights that are kept in float16?",

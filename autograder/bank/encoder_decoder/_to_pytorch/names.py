@@ -117,6 +117,31 @@ NAMES = [
         ],
     ),
     Mutant(
+        name="first_feed_forward_removed",
+        says="Where `feed_forward` stands in the prefix, too, you have removed that one, "
+        "and kept yours.",
+        asks="Which `feed_forward` of a name is yours: the first, or the one before "
+        "`linear1`?",
+        ways=[Way(source="""
+            import re
+
+            def to_pytorch(state):
+                theirs = {}
+                for name, tensor in state.items():
+                    found = re.fullmatch(r"((?:.*\\.)?)(attention|self_attention|cross_attention)\\.w_([qkvo])\\.(weight|bias)", name)
+                    if found:
+                        prefix, which, letter, kind = found.groups()
+                        new = prefix + ("multihead_attn" if which == "cross_attention" else "self_attn")
+                        if letter == "o":
+                            theirs[f"{new}.out_proj.{kind}"] = tensor
+                        elif letter == "q":
+                            theirs[f"{new}.in_proj_{kind}"] = torch.cat([state[f"{prefix}{which}.w_{part}.{kind}"] for part in "qkv"])
+                        continue
+                    theirs[re.sub(r"^((?:.*?\\.)?)feed_forward\\.(.*linear[12]\\.)", r"\\1\\2", name)] = tensor
+                return theirs
+            """)],
+    ),
+    Mutant(
         name="one_digit",
         says="Layers from the tenth on keep their names: `layers.10` has two digits.",
         asks="Which numbers may stand after `layers.`?",

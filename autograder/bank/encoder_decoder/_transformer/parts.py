@@ -33,6 +33,16 @@ PARTS = [
         ])],
     ),
     Mutant(
+        name="two_tables",
+        says="Source and target have sinusoids of their own, where one module is to serve "
+        "both.",
+        asks="How many modules that add positions does your code make?",
+        ways=[Way(edits=[
+            Edit("vocab, d_model, positions, dropout, pad_id",
+                 "vocab, d_model, positional_encoding.PositionalEncoding(positions.pe.clone()) if hasattr(positions, 'pe') else positions, dropout, pad_id"),
+        ])],
+    ),
+    Mutant(
         name="frozen",
         says="Some parameters never learn: they ask for no gradient.",
         asks="Where does your code say `requires_grad`?",

@@ -89,6 +89,15 @@ HEADS = [
         ])],
     ),
     Mutant(
+        name="under_two_names",
+        says="The weights of the heads stand in the state dict twice, under two names.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.w_o = nn.Linear(num_heads * d_v, d_out)",
+                 "self.w_o = nn.Linear(num_heads * d_v, d_out)\nfor number, head in enumerate(self.heads):\n    self.add_module(f'head{number}', head)"),
+        ])],
+    ),
+    Mutant(
         name="heads_start_alike",
         says="All heads start as copies of one: they get the same gradients and stay "
         "alike.",

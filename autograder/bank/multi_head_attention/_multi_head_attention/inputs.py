@@ -63,6 +63,36 @@ PROJECTIONS = [
         ])],
     ),
     Mutant(
+        name="query_projection_for_keys_of_the_same",
+        says="Where one tensor is query and key, the keys go through `w_q`.",
+        asks="Does the text make a difference between three tensors and one?",
+        ways=[Way(edits=[
+            Edit(K, "k = split_heads((self.w_q if key is query else self.w_k)(key), self.num_heads)"),
+        ])],
+    ),
+    Mutant(
+        name="residual_of_the_same",
+        says="Where one tensor is query and key, it is added to the output.",
+        asks="What does the text say of a residual?",
+        ways=[Way(edits=[
+            Edit(RETURN, """
+                output = self.w_o(merge_heads(weights @ v))
+                return (output + query if query is key else output), weights
+                """),
+        ])],
+    ),
+    Mutant(
+        name="under_two_names",
+        says="The weights stand in the state dict twice, under two names.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.w_o = nn.Linear(d_model, d_model)", """
+                self.w_o = nn.Linear(d_model, d_model)
+                self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v, self.w_o])
+                """),
+        ])],
+    ),
+    Mutant(
         name="one_projection_for_all",
         says="Queries, keys and values all go through `w_q`.",
         asks="What are the other two layers for?",

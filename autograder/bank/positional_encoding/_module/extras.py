@@ -138,6 +138,14 @@ EXTRAS = [
         ways=[Way(edits=[Edit("super().__init__()", "")])],
     ),
     Mutant(
+        name="buffer_asks_for_a_gradient",
+        says="The table is a buffer, and yet a gradient is computed for it.",
+        asks="What does `layer.pe.requires_grad` say, and what should it say?",
+        ways=[Way(edits=[
+            Edit(REGISTER, 'self.register_buffer("pe", table.detach().clone().requires_grad_())'),
+        ])],
+    ),
+    Mutant(
         name="zeros_left_out",
         says="A position whose vector is zero gets nothing added.",
         asks="Does the text speak of the vectors, or of all positions?",

@@ -23,9 +23,11 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         look.register_forward_hook(_of_somebody_else)
     if inputs["look"] == "model":
         model.looks[-1].eval()  # a part that somebody has frozen
+    heard: list[str] = []
+    model.register_forward_hook(lambda *_: heard.append("once"))
     before, modes_before, names = _hooks(model), _modes(model), _names(model)
     found = function(model, [model.looks[number] for number in numbers], *sequences)
-    calls, modes = model.calls, model.modes
+    calls, calls_heard, modes = model.calls, len(heard), model.modes
     if not isinstance(found, list | tuple) or len(found) != len(numbers):
         raise WrongAnswer(
             f"expected a list of {len(numbers)} tensors, one for each attention, "
@@ -39,6 +41,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         learns = all(parameter.requires_grad for parameter in model.parameters())
         seen |= {
             "times that the model was called": str(calls),
+            "times that a hook of the model heard it": str(calls_heard),
             "modes while called": "as before" if modes == {modes_before} else "others",
             "hooks stay": "yes" if _hooks(model) > before else "no",
             "hooks of others stay": "yes" if _theirs(model) else "no",

@@ -32,6 +32,7 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
         with torch.no_grad():
             found = load_weights(made, inputs).train()(rows)
         found = tensor(found, "the output")
+        made(inputs["x"].clone().requires_grad_()).sum().backward()  # as training does
         few = len(found[:, 0].unique()) < _FEW
         return {
             "output in training, on average": found.mean(0),

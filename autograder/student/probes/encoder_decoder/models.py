@@ -60,6 +60,8 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
             model(inputs["second src"], inputs["second tgt"]), "the logits"
         )
     if "pull" in inputs:
+        added = [getattr(m, "positions", None) for m in (model.source, model.target)]
+        seen["source and target share positions"] = str(added[0] is added[1])
         seen |= _padding_gradients(model, logits, pad_id, inputs)
     if options.get("shared_embedding"):
         seen |= _sharing(model)
@@ -186,6 +188,8 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         for name, value in inputs.items()
         if name.startswith("state.")
     }
+    if "learning" in inputs:  # as `state_dict(keep_vars=True)` has them
+        state = {name: value.requires_grad_() for name, value in state.items()}
     given, numbers = dict(state), {name: value.clone() for name, value in state.items()}
     found = function(state)
     if not isinstance(found, Mapping):
@@ -201,4 +205,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     seen["given tensors that hold other numbers afterwards"] = (
         ", ".join(written) or "none"
     )
+    if "learning" in inputs:
+        frozen = [name for name, value in given.items() if not value.requires_grad]
+        seen["given tensors that no longer learn"] = ", ".join(frozen) or "none"
     return seen | {"names of the given dict afterwards": ", ".join(state)}

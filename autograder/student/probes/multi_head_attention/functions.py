@@ -51,13 +51,23 @@ def _observe_function(
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
     """The six packed tensors, and what the heads look like afterwards."""
     count = int(inputs["num_heads"])
+    if "double" in inputs:
+        inputs = {
+            name: value.double() if name.startswith("weights.") else value
+            for name, value in inputs.items()
+        }
     heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
     packed = function(heads)
     seen = named_tensors(packed, [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS])
+    if "double" in inputs:
+        numbers = {n: v for n, v in seen.items() if isinstance(v, torch.Tensor)}
+        types = sorted({str(value.dtype) for value in numbers.values()})
+        seen |= {name: value.float() for name, value in numbers.items()}
+        seen["types of the tensors"] = ", ".join(types)
     left = [p for head in heads for p in head.parameters()]
     modes = {part.training for head in heads for part in head.modules()}
     return seen | {
-        "heads afterwards": torch.cat([p.flatten() for p in left]),
+        "heads afterwards": torch.cat([p.flatten() for p in left]).float(),
         "modes of the heads afterwards": ", ".join(map(str, sorted(modes))),
         "all of the heads learns afterwards": str(all(p.requires_grad for p in left)),
     }

@@ -62,7 +62,12 @@ def from_pytorch(function: Any, inputs: Inputs) -> Seen:
         parameter.data = inputs[name]
     names = [f"w_{letter}.{kind}" for letter in "qkvo" for kind in KINDS]
     seen = named_tensors(function(theirs), names)
-    return seen | {f"{name} afterwards": p for name, p in own.items()}
+    learning = sum(parameter.requires_grad for parameter in own.values())
+    return seen | {
+        "parameters of theirs that train afterwards": torch.tensor(learning),
+        "theirs is in training mode afterwards": torch.tensor(theirs.training),
+        **{f"{name} afterwards": p for name, p in own.items()},
+    }
 
 
 @probe("multi_head_attention/pytorch_mask")

@@ -26,8 +26,15 @@ def embed(function: Any, inputs: Inputs) -> Seen:
         "vectors": vectors,
         **gradient("table", vectors, table, inputs["pull"]),
         "table afterwards": table,
+        **_gradient_of_all(table),
         "ids afterwards": inputs["ids"],
     }
+
+
+def _gradient_of_all(table: torch.Tensor) -> dict[str, torch.Tensor]:
+    """What reaches the rows of a table that somebody else goes on with."""
+    total = table.sum()
+    return gradient("the table's sum afterwards", total, table, torch.ones(()))
 
 
 @probe("positional_encoding/shuffle_gap")
@@ -96,9 +103,9 @@ def _steps(function: Any, count: int) -> int:
 @probe("positional_encoding/shift_matrix")
 def shift_matrix(function: Any, inputs: Inputs) -> Seen:
     """The matrices of two shifts."""
-    d_model = int(inputs["d_model"])
-    shifts = [int(inputs[name]) for name in ("k", "other k")]
-    return {
-        f"matrix of {name}": tensor(function(k, d_model), "the matrix")
-        for name, k in zip(("the first shift", "the second shift"), shifts, strict=True)
-    }
+    d_model, seen = int(inputs["d_model"]), Seen()
+    for name, text in (("k", "the first shift"), ("other k", "the second shift")):
+        first, again = (function(int(inputs[name]), d_model) for _ in range(2))
+        seen[f"matrix of {text}"] = tensor(first, "the matrix")
+        seen[f"new in each call, of {text}"] = "no" if first is again else "yes"
+    return seen

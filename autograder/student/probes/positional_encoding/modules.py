@@ -145,4 +145,6 @@ def _start(make: Callable[[int, int], nn.Module]) -> str:
         return "all numbers alike" if first.any() else "zeros"
     if torch.equal(first, second):
         return "the same numbers each time"
+    if spread < 5e-4:
+        return "next to nothing"
     return "small at random" if spread < 0.25 else "not small"

@@ -1,0 +1,48 @@
+"""Mistakes in how the network is made."""
+
+from __future__ import annotations
+
+from autograder.oracle.specification import Edit, Mutant, Way
+
+MAKING = [
+    Mutant(
+        name="arguments_in_another_order",
+        says="Whoever makes your network without names gets an error, or another one: "
+        "your arguments stand in another order.",
+        asks="In which order do `dropout` and `activation` stand in the first line "
+        "that you were given?",
+        ways=[Way(edits=[
+            Edit(
+                """
+                dropout: float = 0.0,
+                activation: str = "relu",
+                """,
+                """
+                activation: str = "relu",
+                dropout: float = 0.0,
+                """,
+            ),
+        ])],
+    ),
+    Mutant(
+        name="dropout_in_place",
+        says="In training no gradient can be computed: dropout has written over what "
+        "the activation needs for it.",
+        asks="What do you ask for with `inplace=True`, and who still needs the old "
+        "numbers?",
+        ways=[Way(edits=[
+            Edit("nn.Dropout(dropout)", "nn.Dropout(dropout, inplace=True)"),
+        ])],
+    ),
+    Mutant(
+        name="under_two_names",
+        says="The weights stand in the state dict twice, under two names.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.dropout = nn.Dropout(dropout)", """
+                self.dropout = nn.Dropout(dropout)
+                self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)
+                """),
+        ])],
+    ),
+]
