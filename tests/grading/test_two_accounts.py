@@ -87,6 +87,7 @@ def test_what_is_closed_is_one_line_and_nothing_is_changed(open_course, closed):
     assert (open_course / ".autograder" / "secret").read_bytes() == secret
 
 
+@pytest.mark.slow
 def test_one_student_s_closed_result_is_nobody_else_s_affair(open_course):
     assert run(0, open_course, "autograde", UNIT)[0] == 0
     share(open_course)
@@ -97,6 +98,7 @@ def test_one_student_s_closed_result_is_nobody_else_s_affair(open_course):
     assert points(open_course) == {s: [2.0, 4.0, None] for s in ("ada", "bob")}
 
 
+@pytest.mark.slow
 def test_who_shares_a_folder_grades_what_the_other_graded_and_back(open_course):
     """What did not change, a time of handing in, stays the other one's file."""
     assert run(0, open_course, "autograde", UNIT)[0] == 0
