@@ -28,7 +28,9 @@ def _add_exchange(commands: Commands) -> None:
     command.add_argument("--folder", type=Path, default=Path("/srv/nbgrader"))
     command.add_argument("--config", type=Path, default=Path("/etc/jupyter"))
     command.add_argument("--group", default="nbgraders")
-    command.add_argument("--course", default="transformer", help="its name")
+    command.add_argument(
+        "--course", dest="name", default="transformer", help="its name"
+    )  # elsewhere ``course`` is a folder
     command.set_defaults(run=_exchange)
 
 
@@ -115,7 +117,7 @@ def _exchange(options: argparse.Namespace) -> int:
 
     room = Classroom(
         options.graders, options.folder.absolute(), options.config.absolute(),
-        options.group, options.course,
+        options.group, options.name,
     )  # fmt: skip
     set_up(room)
     listed = ", ".join(options.graders)

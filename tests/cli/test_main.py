@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -89,3 +90,19 @@ def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail():
     known = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     out, said = printing("Bob Óðinsson ✓", env=known).communicate(timeout=60)
     assert (out, said) == (b"Bob \\xd3\\xf0insson \\u2713\n", b"")
+
+
+def test_what_a_command_calls_its_course_is_a_folder():
+    (commands,) = (
+        action
+        for action in cli._parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    kinds = {
+        name: action.type
+        for name, command in commands.choices.items()
+        for action in command._actions
+        if action.dest == "course"
+    }
+    assert len(kinds) > 5
+    assert {name for name, kind in kinds.items() if kind is not Path} == set()

@@ -126,8 +126,8 @@ EXERCISE = Specification(
             name="pre_gelu",
             title="pre-norm, GELU, a long source",
             inputs=_model_inputs(
-                8,
                 11,
+                8,
                 4,
                 2,
                 2,
