@@ -73,7 +73,7 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
     assignments = [
         n for n, own in enumerate(into.titles) if re.search(r"\(\d+\)$", own)
     ]
-    plain = {n: re.sub(r"\s*\(\d+\)$", "", into.titles[n]) for n in assignments}
+    plain = {n: re.sub(r"\(\d+\)$", "", into.titles[n]).rstrip() for n in assignments}
     wanted = {_plain(title)} if title else {
         _plain(book.unit), _plain(book.unit.partition("_")[2])
     }  # fmt: skip
