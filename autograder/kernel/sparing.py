@@ -151,6 +151,14 @@ class SparingKernel(IPythonKernel):
         with _as_if_not_installed("debugpy"):
             super().__init__(**more)  # type: ignore[no-untyped-call]
 
+    @property
+    def banner(self) -> str:  # type: ignore[override]
+        """None: IPython's draws a tip by dice, each time that a client asks who it is.
+
+        So often as a machine is busy: what a submission rolled would depend on that.
+        """
+        return ""
+
     def takes_more(self) -> bool:
         """Whether the next message may be handled before the event loop has turned."""
         return not self._aborting

@@ -296,6 +296,8 @@ print(random.random(), numpy.random.rand(), torch.rand(1).item())
     drawn: list[str] = []
 
     async def body(_: Any, kernel: Any) -> None:
+        for _ in drawn:  # a client asks again while it has no answer
+            await kernel.kernel_info(reply=True)
         drawn.append(text(await run(kernel, draw)))
 
     for seed in ("", "", "other", "one", "one"):
