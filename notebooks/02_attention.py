@@ -376,11 +376,11 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # one step. This is one of its favourite birthplaces.
 #
 # **What to do.** Write softmax over the last dimension with `exp`, `sum` and a good
-# choice of $c$. (`torch.softmax` exists, and does just this. Here you open the box;
-# from Exercise 2.7 on you may use it.) Leave the input as it was, and keep the gradient
-# alive: training runs through this function, so no `.item()`, no `.data`, no NumPy.
-# Some entries may be `-inf`: they must get weight 0. Each row has at least one finite
-# number.
+# choice of $c$. (`torch.softmax` and `log_softmax` exist, and do just this. Here you
+# open the box; from Exercise 2.7 on you may use them.) Leave the input as it was, and
+# keep the gradient alive: training runs through this function, so no `.item()`, no
+# `.data`, no NumPy. Some entries may be `-inf`: they must get weight 0. Each row has at
+# least one finite number.
 #
 # <details><summary>Hint 1: a question</summary>
 #

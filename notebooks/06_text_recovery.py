@@ -301,7 +301,7 @@ def what_is_left():
 # shifts all the pairs behind it. Nothing crashes. The model just learns nonsense.
 #
 # **What to do.** Sort pairs into `"train"`, `"dev"` and `"test"`:
-# - leave out pairs whose source is empty (nothing is left: nothing can be recovered);
+# - leave out pairs whose source is `""` (nothing is left: nothing can be recovered);
 # - keep each pair once, at its first place; keep the order otherwise;
 # - the split depends on the **source** alone: take the SHA-256 of its UTF-8 bytes as a
 #   number (`int(hexdigest, 16)`), modulo 20. Remainder 0 is test, 1 is dev, all others
@@ -2190,6 +2190,9 @@ LEADERBOARD_NAME = ""
 # ### Exercise 6.16 - hand in your model
 #
 # *time ~10 min, and the training · difficulty 2/5 · 12 points*
+#
+# **Why it matters.** A number that you measured yourself, on sentences that you could
+# see, convinces nobody. Here somebody else measures it, on sentences you never saw.
 #
 # **What to do.** Return the recovered sentences, in the order of the sources. Load the
 # checkpoint that you trained: `load(handed_in(), encoder_decoder, segment)` gives a

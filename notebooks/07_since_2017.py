@@ -18,7 +18,7 @@
 #
 # *About 6 hours · short path about 3: exercises 7.1, 7.2, 7.3, 7.6, 7.7, 7.8, 7.9,
 # 7.10, 7.11 · 18 exercises and one question in words · 100 points · the whole notebook
-# runs in about five minutes on one core, three of them for the training near the end*
+# runs in about five minutes on one core, half of it the training near the end*
 #
 # The short path is the model and its cache (52 points). The rest stands on its own.
 #
@@ -1709,7 +1709,7 @@ def the_text():
 # %% [markdown]
 # ### Exercise 7.17 - the trained model
 #
-# *time ~25 min, three of them for the computer · difficulty 3/5 · 8 points*
+# *time ~25 min, two to three of them for the computer · difficulty 3/5 · 8 points*
 #
 # **Why it matters.** Everything above runs in it: your model, your optimizer, your
 # clipping.
