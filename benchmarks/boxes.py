@@ -23,7 +23,7 @@ from jupyter_client.manager import AsyncKernelManager
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.course import find_unit
-from autograder.grading.prompt_client import PromptClient
+from autograder.grading.cells.prompt_client import PromptClient
 from autograder.kernel import client
 from autograder.kernel.confine import Policy
 from autograder.kernel.warm import asked_for

@@ -32,8 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.classroom import sample
 from autograder.course import Unit, find_unit
-from autograder.grading.parallel import usable_cores
 from autograder.grading.secret import course_secret
+from autograder.grading.workers.parallel import usable_cores
 from benchmarks.grading import dask_workers, write_course
 from tests.grading.disturb import disturbed, kill_each, stop_at_random
 

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from autograder.classroom import gradebook, sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
 from autograder.course.errors import CourseError
-from autograder.grading.parallel import usable_cores
+from autograder.grading.workers.parallel import usable_cores
 from benchmarks.grading import write_course
 from benchmarks.tables import table
 from benchmarks.watch import ROLES, Watched, watched

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import torch
 
 from autograder.bank import specifications
-from autograder.grading.judging import decide, prepared
-from autograder.grading.questioning import Respondent
+from autograder.grading.judge.judging import decide, prepared
+from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification

@@ -126,11 +126,12 @@ def graded(label: str, warm: int) -> dict[str, float]:
     """Grade the course in this folder; seconds of a submission after the first ones."""
     from nbgrader.apps import NbGraderApp
 
-    from autograder.grading import grade, keeping
-    from autograder.grading.assignment import Assignment
+    from autograder.grading import grade
     from autograder.grading.execute import JudgedExecute
-    from autograder.grading.keeping import Keeper
-    from autograder.grading.published import Published
+    from autograder.grading.run import keeping
+    from autograder.grading.run.assignment import Assignment
+    from autograder.grading.run.keeping import Keeper
+    from autograder.grading.run.published import Published
 
     clock, kept, judges = Clock(), [], []
     for step, owner, function in (

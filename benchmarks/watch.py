@@ -130,10 +130,10 @@ def _role(process: psutil.Process, parents: str) -> str:
     line = " ".join(process.cmdline())
     if "autograder.kernel.zygote" in line:
         return BOXES
-    if "autograder.grading.judging" in line:
+    if "autograder.grading.judge.judging" in line:
         return JUDGES
-    if "autograder.grading.worker" in line:
+    if "autograder.grading.workers.worker" in line:
         # The process that workers are forked from, a worker, and then its judge.
         above = " ".join(process.parent().parent().cmdline())
-        return JUDGES if "autograder.grading.worker" in above else WORKERS
+        return JUDGES if "autograder.grading.workers.worker" in above else WORKERS
     return parents

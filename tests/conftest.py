@@ -13,7 +13,7 @@ import torch
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from autograder.course import units
-from autograder.grading import book
+from autograder.grading.gradebook import book
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_path, refuse_unreadable
-from autograder.grading.book import (
+from autograder.grading.gradebook.book import (
     Gradebook,
     PatientBook,
     first_line,

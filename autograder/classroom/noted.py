@@ -10,7 +10,7 @@ from typing import Any
 from autograder.course.errors import CourseError
 from autograder.course.files import closed
 from autograder.course.notebooks import remedy
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 from autograder.grading.task import KEY
 
 

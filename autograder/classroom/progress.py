@@ -17,7 +17,7 @@ from autograder.classroom import gradebook, page, sheet
 from autograder.classroom.classbook import Classbook, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.grading import extensions
+from autograder.grading.gradebook import extensions
 
 DAY = 86400.0
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.classroom import sheet
 from autograder.classroom.classbook import Classbook, Item, Submission
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 from autograder.grading.titles import title
 
 TELL = ("points", "cases", "panels")

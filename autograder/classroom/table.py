@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.classroom import noted
 from autograder.course import Unit, graded_notebooks, notebooks
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from autograder.classroom.classbook import Student
 from autograder.course import graded_notebooks, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.grading.book import Gradebook, PatientBook
+from autograder.grading.gradebook.book import Gradebook, PatientBook
 from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)

@@ -181,8 +181,8 @@ def _hosted(options: argparse.Namespace) -> int:
 
 def _extend(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook
-    from autograder.grading import extensions
     from autograder.grading.dates import due_date
+    from autograder.grading.gradebook import extensions
 
     unit = gradebook.find_assignment(options.unit, options.course)
     extra = timedelta(days=options.days, hours=options.hours)
@@ -205,7 +205,7 @@ def _extend(options: argparse.Namespace) -> int:
 def _solutions(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook
     from autograder.course import find_unit
-    from autograder.grading import extensions
+    from autograder.grading.gradebook import extensions
     from autograder.publishing import solved
 
     unit = gradebook.find_assignment(options.unit, options.course)

@@ -23,9 +23,9 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.errors import CourseError
 from autograder.course.files import alone, refuse_full, refuse_path
-from autograder.grading import extensions
-from autograder.grading.inbound import copy, last_change
+from autograder.grading.gradebook import extensions
 from autograder.grading.intake import parse_stamp
+from autograder.grading.intake.inbound import copy, last_change
 
 # An honest `nbgrader submit` takes the time first and then copies the files.
 _COPYING = datetime.timedelta(minutes=1)

@@ -25,20 +25,21 @@ from traitlets.config import Application
 
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed, refuse_full, refuse_path
-from autograder.grading import assignment, extensions
-from autograder.grading.allowance import refuse_little
-from autograder.grading.book import PatientBook, book_files
-from autograder.grading.cluster import Cluster
 from autograder.grading.collect import put_back
-from autograder.grading.enter import enter
+from autograder.grading.gradebook import extensions
+from autograder.grading.gradebook.book import PatientBook, book_files
+from autograder.grading.gradebook.enter import enter
 from autograder.grading.intake import SizeLimits
-from autograder.grading.keeping import Keeper
-from autograder.grading.outcome import Outcome, above_bar, changes, summary
-from autograder.grading.parallel import Pool, usable_cores
-from autograder.grading.published import Published
-from autograder.grading.running import Run
+from autograder.grading.run import assignment
+from autograder.grading.run.allowance import refuse_little
+from autograder.grading.run.keeping import Keeper
+from autograder.grading.run.outcome import Outcome, above_bar, changes, summary
+from autograder.grading.run.published import Published
+from autograder.grading.run.running import Run
 from autograder.grading.settings import Stages, loaded
-from autograder.grading.underway import Here, Slots
+from autograder.grading.workers.cluster import Cluster
+from autograder.grading.workers.parallel import Pool, usable_cores
+from autograder.grading.workers.underway import Here, Slots
 from autograder.kernel import client
 
 

@@ -17,7 +17,7 @@ from nbgrader import api
 
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed
-from autograder.grading.book import book_files
+from autograder.grading.gradebook.book import book_files
 from autograder.grading.intake import parse_stamp
 
 

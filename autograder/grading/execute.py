@@ -1,4 +1,4 @@
-"""Run a submission: its cells in boxes, its checks before the judge (checking.py)."""
+"""Run a submission: its cells in boxes, its checks before the judge (checks/checking.py)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from traitlets import Bool, Dict, Float
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
-from autograder.grading.beside import (
+from autograder.grading.cells.beside import (
     earlier_solutions,
     refuse_large,
     shipped,
     submission_key,
 )
-from autograder.grading.boxed import BoxedExecute
-from autograder.grading.check_cell import check_cell
-from autograder.grading.checking import Checks
+from autograder.grading.cells.boxed import BoxedExecute
+from autograder.grading.checks.check_cell import check_cell
+from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
 from autograder.grading.grade import environment
-from autograder.grading.judge import Judge
-from autograder.grading.record import VERDICT
+from autograder.grading.judge.handle import Judge
+from autograder.grading.judge.record import VERDICT
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
 from autograder.kernel import client

@@ -31,9 +31,9 @@ from nbgrader.exchange.default import (
 from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
-from autograder.grading import book
-from autograder.grading.book import PatientBook
-from autograder.grading.enter import Notebooks, enter
+from autograder.grading.gradebook import book
+from autograder.grading.gradebook.book import PatientBook
+from autograder.grading.gradebook.enter import Notebooks, enter
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 

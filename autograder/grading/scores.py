@@ -16,11 +16,11 @@ from nbgrader.utils import (
     is_task,
 )
 
-from autograder.grading import index
-from autograder.grading.book import Row, rows_of, set_score
-from autograder.grading.check_cell import check_cell
+from autograder.grading.checks import index
+from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.faults import Undecided
-from autograder.grading.record import VERDICT, Record
+from autograder.grading.gradebook.book import Row, rows_of, set_score
+from autograder.grading.judge.record import VERDICT, Record
 from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.grading import index
+from autograder.grading.checks import index
 
 
 def title(assignment: str, grade_id: str) -> str:

@@ -10,7 +10,7 @@ import torch
 from autograder.classroom import page as pages
 from autograder.classroom import progress, report, written
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.grading.record import CaseRecord, Record
+from autograder.grading.judge.record import CaseRecord, Record
 from autograder.solutions import attention
 from autograder.student.check import Check
 from autograder.student.references import load

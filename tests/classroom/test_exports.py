@@ -12,7 +12,7 @@ from autograder import cli
 from autograder.classroom import exports, sheet
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 from tests.classroom.conftest import WHOLE
 
 EXERCISES = (Item("code", 6.0), Item("essay", 4.0, True))

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 
 
 def _notebook(name: str, bleu: float) -> dict:

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.classroom import noted
 from autograder.course.errors import CourseError
-from autograder.grading.record import CaseRecord, Record
+from autograder.grading.judge.record import CaseRecord, Record
 
 RECORD = Record(
     "n/double", 1.0, 2.0, "tripled", cases=(CaseRecord("a", "a vector", "", True),)

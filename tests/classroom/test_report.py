@@ -17,7 +17,7 @@ from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
-from autograder.grading.record import CaseRecord, Record
+from autograder.grading.judge.record import CaseRecord, Record
 from autograder.student.references import titles
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT

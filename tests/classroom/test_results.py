@@ -10,7 +10,7 @@ import pytest
 
 from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.grading.record import CaseRecord, Record
+from autograder.grading.judge.record import CaseRecord, Record
 
 RECORD = Record(
     "n/double",

@@ -1,7 +1,7 @@
 """The class at a glance, with a line for each miss."""
 
 from autograder.classroom import table
-from autograder.grading.record import CaseRecord, Record
+from autograder.grading.judge.record import CaseRecord, Record
 
 
 def test_a_miss_is_explained_in_one_line():

@@ -13,7 +13,7 @@ from autograder.classroom import ledger
 from autograder.classroom.ledger import Note
 from autograder.course.errors import CourseError
 from autograder.course.files import kept, refuse_closed, refuse_full, write
-from autograder.grading import extensions
+from autograder.grading.gradebook import extensions
 
 
 def test_it_says_whether_anything_changed(tmp_path):

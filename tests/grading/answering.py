@@ -9,9 +9,9 @@ import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from autograder.grading.judging import Prepared, shown
-from autograder.grading.record import Record
-from autograder.grading.told import of_verdict
+from autograder.grading.judge.judging import Prepared, shown
+from autograder.grading.judge.record import Record
+from autograder.grading.judge.told import of_verdict
 from autograder.student.compare import judge
 from autograder.student.exercise import Answers, Case, Other
 from autograder.student.naming import diagnose

@@ -3,9 +3,9 @@
 import contextlib
 import threading
 
-from autograder.grading.judging import decide, prepared, shown
-from autograder.grading.naming import named
-from autograder.grading.questioning import Respondent
+from autograder.grading.judge.judging import decide, prepared, shown
+from autograder.grading.judge.naming import named
+from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.student.wire import WireError, receive, send, within
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from autograder.grading import converter, release
-from autograder.grading.judge import Judge
+from autograder.grading.judge.handle import Judge
 from autograder.student import agent
 from autograder.student.wire import WireError
 from tests import tiny_course as tiny

@@ -12,8 +12,8 @@ import psutil
 
 ROLES = ("judge", "worker", "nursery", "zygote", "supervisor", "box")
 _KINDS = {
-    "autograder.grading.judging": ("judge",),
-    "autograder.grading.worker": ("nursery", "worker", "judge"),
+    "autograder.grading.judge.judging": ("judge",),
+    "autograder.grading.workers.worker": ("nursery", "worker", "judge"),
     "autograder.kernel.zygote": ("zygote", "supervisor", "box"),
 }  # by what was started, and by how often it was forked since
 _GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)

@@ -8,7 +8,7 @@ import statistics
 import pytest
 import torch
 
-from autograder.grading.judging import prepared
+from autograder.grading.judge.judging import prepared
 from autograder.student import references
 from autograder.student.exercise import RAISED
 from autograder.student.otherside import concluded, reply

@@ -16,8 +16,9 @@ from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
 from autograder.course import files
-from autograder.grading import collect, extensions
+from autograder.grading import collect
 from autograder.grading.collect import CourseCollect
+from autograder.grading.gradebook import extensions
 from autograder.grading.intake import handed_in
 
 UNIT = "01_numbers"

@@ -12,10 +12,12 @@ import psutil
 import pytest
 from nbconvert.preprocessors import Preprocessor
 
-from autograder.grading import assignment, boxed, converter
+from autograder.grading import converter
+from autograder.grading.cells import boxed
 from autograder.grading.execute import JudgedExecute
-from autograder.grading.judge import Exchange
-from autograder.grading.record import Record
+from autograder.grading.judge.handle import Exchange
+from autograder.grading.judge.record import Record
+from autograder.grading.run import assignment
 from autograder.kernel.client import Box
 from autograder.kernel.meter import Budget
 from autograder.kernel.slot import no_room

@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute
-from autograder.grading.judge import Judge
+from autograder.grading.judge.handle import Judge
 from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError
 from autograder.kernel.inside import THREADS

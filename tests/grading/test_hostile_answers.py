@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from autograder.bank import specification
 from autograder.bank.since_2017.trained_model import instructors_model
-from autograder.grading.judging import Prepared
-from autograder.grading.record import Record
-from autograder.grading.told import for_a_person, told
+from autograder.grading.judge.judging import Prepared
+from autograder.grading.judge.record import Record
+from autograder.grading.judge.told import for_a_person, told
 from autograder.student import references
 from autograder.student.compare import judge
 from autograder.student.exercise import RAISED, Answers, Other

@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 from autograder.bank import specification
-from autograder.grading.judging import decide, prepared, shown
-from autograder.grading.questioning import Respondent
+from autograder.grading.judge.judging import decide, prepared, shown
+from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.oracle.variants import build_object
 from autograder.student import agent, references

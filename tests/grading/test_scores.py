@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from autograder.grading import index
+from autograder.grading.checks import index
 from autograder.grading.scores import inside_score, most_points
 from tests.tiny_course import graded
 

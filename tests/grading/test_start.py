@@ -8,7 +8,7 @@ import sys
 LOADS = """
 import sys
 from traitlets.config.loader import PyFileConfigLoader
-from autograder.grading import carrying
+from autograder.grading.checks import carrying
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.settings import loaded
 

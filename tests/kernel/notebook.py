@@ -30,7 +30,7 @@ for name, path in OUTSIDE["folders"].items():
 seen["links"] = not os.path.lexists("stolen.txt")
 seen["pipes"] = not os.path.exists("pipe")
 def judge():
-    import autograder.grading.judge
+    import autograder.grading.judge.handle
 seen["course"] = denied(judge)
 """,
     "network": """

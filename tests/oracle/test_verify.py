@@ -50,7 +50,7 @@ def test_a_mistake_costs_the_same_whatever_is_drawn(unit):
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_a_mistake_that_passes_a_played_case_does_so_in_each_drawing(unit):
-    """Grading does not run it there to name it (`grading/naming.py`)."""
+    """Grading does not run it there to name it (`grading/judge/naming.py`)."""
     visible = load(unit.name)
     for exercise in specifications(unit.name):
         if exercise.side is OtherSide:

@@ -20,7 +20,7 @@ from autograder.classroom.report.rows import (
 from autograder.classroom.report.shareable import FEWEST, anonymous
 from autograder.classroom.similarity import Comparison
 from autograder.course.errors import CourseError
-from autograder.grading.record import Record
+from autograder.grading.judge.record import Record
 from autograder.grading.titles import title
 
 BANDS = 10  # of the score distribution

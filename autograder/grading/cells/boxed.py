@@ -1,0 +1,271 @@
+"""Run a notebook's cells in boxes: each within its limits, and none ends another."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.utils import is_grade, is_solution
+from traitlets import Bool, Float, Integer, List, Unicode
+
+from autograder.grading.cells.one_cell import OneCell
+from autograder.grading.cells.outputs import CappedOutputs
+from autograder.grading.cells.prompt_client import PromptClient
+from autograder.grading.faults import Undecided
+from autograder.kernel.client import OURS
+from autograder.kernel.meter import Budget, Meter, Span, usual_budget
+from autograder.kernel.slot import FULL
+
+_TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
+# What jupyter_client and nbclient raise over messages that a kernel's code has forged.
+_NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_TIMEOUT = "CellTimeoutError"  # nbgrader's word for it
+
+# Called at each look while a cell runs: why it is to be ended, "" if it is not.
+Look = Callable[[Span], str]
+
+
+class BoxedExecute(CappedOutputs):
+    """Executes cells in a box; what ends a box ends one cell, and a fresh one goes on.
+
+    A fresh box runs the cells before again, without those that have ended a box and
+    without test cells, whose outcome is there already.
+    """
+
+    timeout = Integer(60, help="CPU seconds of a cell, all its processes.").tag(
+        config=True
+    )
+    notebook_seconds = Float(900.0, help="CPU seconds of a notebook.").tag(config=True)
+    memory_mb = Integer(2048, help="Memory of a submission.").tag(config=True)
+    disk_mb = Integer(256, help="What a submission may write, in all.").tag(config=True)
+    file_mb = Integer(64, help="What it may write to one file.").tag(config=True)
+    processes = Integer(128, help="Processes and threads at once.").tag(config=True)
+    open_files = Integer(512, help="Open files at once.").tag(config=True)
+    most_boxes = Integer(
+        12, help="Boxes in all, when cells end theirs; then the notebook stops."
+    ).tag(config=True)
+    allow_unconfined = Bool(
+        False, help="Grade even where no confinement works on this machine."
+    ).tag(config=True)
+    level = Unicode("", help="Force a level of confinement; default: strongest.").tag(
+        config=True
+    )
+    readable = List(Unicode(), help="More paths that a box may read.").tag(config=True)
+    startup_timeout = Integer(300, help="Seconds that a box may take to start.").tag(
+        config=True
+    )
+    iopub_timeout = Integer(
+        30, help="Seconds that a cell's output may come later than its end."
+    ).tag(config=True)
+
+    final = True  # whether there is no second try
+    _stopped = ""  # why the notebook has ended as a whole
+    _used_up = False  # whether the box is one that nothing may be run in any more
+    _gone: dict[int, str]  # index of a cell -> why it was ended for good
+    _boxes: list[Any]  # their provisioners; the last one is in use
+    _meter: Meter  # of that one
+
+    def begin(self) -> None:
+        """Forget the notebook before."""
+        self._spent, self._gone = {}, {}
+        self._stopped, self._used_up, self._deaf = "", False, False
+        self._meter, self._boxes = Meter(None), []
+        self._cpu_before = self._clock_before = 0.0
+
+    @property
+    def usage(self) -> dict[str, Any]:
+        """What the boxes used together, and how the last one ended."""
+        found: list[dict[str, Any]] = [
+            box.usage for box in self._boxes if getattr(box, "usage", None)
+        ]
+        if not found:
+            return {}
+        times = {k: sum(one[k] for one in found) for k in ("utime", "stime")}
+        return found[-1] | times | {"boxes": len(found)}
+
+    def refuse_full(self) -> None:
+        """See that no box has found the host's disk full, be it after its last cell.
+
+        Raises:
+            Undecided: one has; who knows what its cells missed.
+        """
+        for box in self._boxes:
+            reason = (getattr(box, "usage", None) or {}).get("reason", "")
+            if reason.startswith(FULL):
+                raise Undecided(reason)
+
+    @property
+    def box_level(self) -> str:
+        """The isolation that the cells ran in."""
+        return str(getattr(self._boxes[-1], "level", "none")) if self._boxes else "none"
+
+    def run(
+        self, cell: NotebookNode, index: int, look: Look | None = None
+    ) -> NotebookNode:
+        """Execute a cell, within its limits, in a box that can be used.
+
+        Raises:
+            Undecided: it was a fault of ours, or of the machine, that ended it.
+        """
+        if self.has_box(index):
+            self._run(cell, index, look or Span.over)
+        if says := self.ended(index):
+            cell.outputs = [_error("Stopped", says)]
+        return cell
+
+    def ended(self, index: int) -> str:
+        """Why a cell, or the notebook before it, was ended for good; "" if not."""
+        return self._gone.get(index, self._stopped)
+
+    def has_box(self, index: int) -> bool:
+        """Have a box in which the cells before this one have run, if one may be had."""
+        self._note_box()
+        while self._used_up and not self._stopped:
+            self._start_anew()
+            self.run_again(0, index)
+        return not self._stopped
+
+    @property
+    def box(self) -> Any:
+        """The provisioner of the box that is in use."""
+        return self._boxes[-1]
+
+    @contextlib.contextmanager
+    def unheard(self) -> Iterator[None]:
+        """Run copies of cells meanwhile, whose outputs are there already."""
+        before, self._deaf = self._deaf, True
+        try:
+            yield
+        finally:
+            self._deaf = before
+
+    def run_again(self, start: int, end: int) -> None:
+        """Run cells whose outputs are there already, as long as their box may be used.
+
+        Without those that have ended a box, and without tests.
+        """
+        with self.unheard():
+            for index, cell in enumerate(self.nb.cells[start:end], start):
+                tested = is_grade(cell) and not is_solution(cell)
+                if self._used_up or self._stopped:
+                    return
+                if cell.cell_type == "code" and not tested and index not in self._gone:
+                    self._run(copy.deepcopy(cell), index, Span.over)
+
+    def leave_box(self) -> None:
+        """Use this box no more: an exchange with it was interrupted."""
+        self._used_up = True
+
+    def count(self, seconds: float) -> None:
+        """Count what a box took for answers: the clock of its cell stood meanwhile."""
+        self._clock_before += seconds
+
+    def _note_box(self) -> None:
+        box = self.km.provisioner
+        if not self._boxes or self._boxes[-1] is not box:
+            self._boxes.append(box)
+            self._meter = Meter(getattr(box, "supervisor", None))
+
+    def _start_anew(self) -> None:
+        if len(self._boxes) >= self.most_boxes:
+            self._stop("too many of its cells had to be ended")
+            return
+        self._cpu_before += self._meter.cpu
+        self._cleanup_kernel()
+        self.km = self.create_kernel_manager()
+        self.start_new_kernel()
+        self.start_new_kernel_client()
+        self._used_up = False
+        self._note_box()
+
+    def _stop(self, reason: str) -> None:
+        self._stopped = f"The notebook stopped here: {reason}."
+
+    # One cell
+
+    def _run(self, cell: NotebookNode, index: int, look: Look) -> None:
+        span = Span(self._meter, usual_budget(self.timeout))
+        ended = ""
+        try:
+            ended = self._executed(cell, index, span, look)
+        except DeadKernelError:
+            self._after_death(index)
+        except _NONSENSE:
+            self._stop("its messages made no sense")
+        self._clock_before += span.clock
+        if ended:
+            cell.outputs.append(_error(_TIMEOUT, f"it was ended: {ended}"))
+            if ended == "time" and span.busy and not self.final:
+                raise Undecided("a cell was cut off on a busy machine")
+
+    def _executed(self, cell: NotebookNode, index: int, span: Span, look: Look) -> str:
+        """Execute a cell; why it was interrupted, or "".
+
+        Raises:
+            DeadKernelError: its box has ended.
+        """
+        if not cell.source.strip():
+            return ""
+        asked = OneCell(self, cell, index)
+        reason = asked.heard(lambda: look(span) or self._notebook_is_over(span))
+        if reason:
+            run_sync(self.km.interrupt_kernel)()
+            if asked.heard(Span(self._meter, _TO_END).over):
+                run_sync(self.km.signal_kernel)(signal.SIGKILL)
+                asked.heard(lambda: "")  # its end
+        asked.close()
+        return reason
+
+    def _notebook_is_over(self, span: Span) -> str:
+        cpu = self._cpu_before + self._meter.cpu
+        clock = self._clock_before + span.clock
+        budget = usual_budget(self.notebook_seconds)
+        if cpu > budget.cpu or clock > budget.clock:
+            self._stop("it has used up its time")
+            return "the notebook has used up its time"
+        return ""
+
+    def _after_death(self, index: int) -> None:
+        """Say of what a box has died; a fresh one goes on without this cell."""
+        reason = (self._boxes[-1].usage or {}).get("reason", "its process ended")
+        if reason.startswith(OURS):
+            raise Undecided(f"its box was lost: {reason}")
+        if reason.startswith("signal") and not self.final:
+            raise Undecided(f"its box was ended by {reason}")
+        self._gone[index] = f"This cell ended its process: {reason}."
+        self._used_up = True
+        if reason == "CPU time":
+            self._stop("it has used up its time")
+
+    def create_kernel_manager(self) -> AsyncKernelManager:
+        """nbclient's, for a kernel in a box, whose messages it does not queue up."""
+        manager: AsyncKernelManager = super().create_kernel_manager()
+        # Not by the environment: a Jupyter server's other kernels are not for a box.
+        spec = manager.kernel_spec
+        assert spec  # nbgrader has looked for it
+        spec.metadata["kernel_provisioner"] = {"provisioner_name": "autograder-box"}
+        manager.client_class = f"{PromptClient.__module__}.{PromptClient.__name__}"
+        return manager
+
+    async def _async_check_alive(self) -> None:
+        """nbclient's, without a word in the log: what it means is said later."""
+        if self.km is None or not await self.km.is_alive():
+            raise DeadKernelError("Kernel died")
+
+    def _get_timeout(self, cell: NotebookNode | None) -> None:
+        """None: nbclient's own clock does not know how busy the machine is."""
+
+
+def _error(name: str, says: str) -> NotebookNode:
+    output: NotebookNode = new_output(
+        "error", ename=name, evalue=says, traceback=[says]
+    )
+    return output

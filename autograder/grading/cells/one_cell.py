@@ -1,0 +1,103 @@
+"""One cell that a kernel executes, from the request to its end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from jupyter_core.utils import run_sync
+from nbclient.client import timestamp
+from nbclient.exceptions import CellExecutionComplete, DeadKernelError
+from nbformat import NotebookNode
+
+from autograder.grading.cells.outputs import CappedOutputs, is_count
+from autograder.grading.cells.prompt_client import KernelMessage, is_about
+from autograder.kernel.meter import LOOK_SECONDS
+
+_LAST_WORDS = 0.1  # seconds in which what a dead kernel has said may still come
+
+
+class OneCell:
+    """A cell that was asked for: takes in what comes of it.
+
+    nbclient does it with three tasks of an event loop for each cell, which for a short
+    one took more time than all else.
+
+    Args:
+        client: whose kernel executes it, and who takes in what it shows.
+    """
+
+    def __init__(self, client: CappedOutputs, cell: NotebookNode, index: int):
+        self._client, self._cell, self._index = client, cell, index
+        cell.outputs, client.clear_before_next_output = [], False
+        cell.metadata["execution"] = {}  # the times, which nbclient notes there
+        self._idle = False
+        self._reply: KernelMessage | None = None
+        self._patience = math.inf  # until when output may come after the reply
+        self._request = client.kc.execute(
+            cell.source, store_history=True, stop_on_error=False
+        )
+
+    def heard(self, over: Callable[[], str]) -> str:
+        """Take in what comes until the cell has ended.
+
+        Args:
+            over: why it is to be ended before, "" if it is not; asked now and again.
+
+        Returns:
+            What that has said.
+
+        Raises:
+            DeadKernelError: the kernel has ended before the cell.
+        """
+        reason, look = over(), time.monotonic() + LOOK_SECONDS
+        while not (self._is_over() or reason):
+            seconds = look - time.monotonic()
+            if seconds > 0:
+                self._hear(seconds)
+            else:
+                self._refuse_death()
+                reason, look = over(), time.monotonic() + LOOK_SECONDS
+        return "" if self._is_over() else reason
+
+    def close(self) -> None:
+        """Note how it has ended."""
+        self._client.on_cell_executed(
+            cell=self._cell, cell_index=self._index, execute_reply=self._reply
+        )
+
+    def _is_over(self) -> bool:
+        if self._reply is None:
+            return False
+        return self._idle or time.monotonic() > self._patience
+
+    def _hear(self, seconds: float) -> bool:
+        """Take in what comes next; whether anything came."""
+        found = self._client.kc.messages(seconds)
+        for message, is_reply in found:
+            if is_about(message, self._request):
+                self._take(message, is_reply)
+        return bool(found)
+
+    def _take(self, message: KernelMessage, is_reply: bool) -> None:
+        if is_reply and self._reply is None:
+            self._reply = message
+            self._patience = time.monotonic() + self._client.iopub_timeout
+            self._cell.metadata["execution"]["shell.execute_reply"] = timestamp(message)
+            number = message["content"].get("execution_count")
+            if is_count(number):  # a box may say anything
+                self._cell["execution_count"] = number
+        elif not (is_reply or self._idle):
+            try:
+                self._client.process_message(message, self._cell, self._index)
+            except CellExecutionComplete:
+                self._idle = True
+
+    def _refuse_death(self) -> None:
+        if run_sync(self._client.km.is_alive)():
+            return
+        while not self._is_over() and self._hear(_LAST_WORDS):
+            pass
+        if not self._is_over():
+            raise DeadKernelError("Kernel died")

@@ -1,0 +1,107 @@
+"""What a cell may show: its share of output, and no message that makes no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbclient.exceptions import CellExecutionComplete
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import Execute
+from traitlets import Integer
+
+from autograder.grading.cells.prompt_client import KernelMessage
+
+_SHOWING = (
+    "stream", "display_data", "execute_result", "error", "update_display_data"
+)  # fmt: skip
+_CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
+_OUTPUT = 64  # bytes that an output takes at least, be it empty
+_LARGEST_COUNT = 1 << 31  # of cells that have run
+_TOLD = 500  # characters of an error that a reply tells of, and no output
+
+
+def is_count(value: object) -> bool:
+    """Whether a notebook can hold it as the number of a cell that has run."""
+    return type(value) is int and 0 <= value < _LARGEST_COUNT
+
+
+class CappedOutputs(Execute):  # type: ignore[misc]
+    """nbgrader's Execute, which keeps of the outputs only what has a place."""
+
+    output_kb = Integer(
+        1024, help="Output kept of a cell; the rest is dropped as it arrives."
+    ).tag(config=True)
+
+    _deaf = False  # while cells run again, whose outputs are there already
+    _spent: dict[int, int]  # index of a cell -> bytes that it has shown
+
+    def process_message(
+        self, msg: KernelMessage, cell: NotebookNode, cell_index: int
+    ) -> NotebookNode | None:
+        """Take an output message, unless its cell has printed its share already.
+
+        Any process of the box can send anything: what makes no sense is dropped.
+        """
+        try:
+            if msg["msg_type"] in _SHOWING and (
+                self._deaf or self._is_too_much(msg, cell, cell_index)
+            ):
+                return None
+            if not is_count(msg["content"].get("execution_count", 0)):
+                return None
+            shown: NotebookNode | None = super().process_message(msg, cell, cell_index)
+            return shown
+        except CellExecutionComplete:
+            raise
+        except Exception:  # nbclient and nbformat have many for a message's faults
+            return None
+
+    def _is_too_much(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
+        most = self.output_kb * 1024
+        before = self._spent.get(index, 0)
+        self._spent[index] = before + self._cost(msg["content"])
+        if sum(min(n, most) for n in self._spent.values()) > _CELLS_IN_FULL * most:
+            return True
+        if before <= most < self._spent[index]:
+            text = f"[output cut after {self.output_kb} kB]\n"
+            cell.outputs.append(new_output("stream", name="stdout", text=text))
+        return self._spent[index] > most
+
+    def _cost(self, content: dict[str, Any]) -> int:
+        """About how many bytes a message takes, in all the places that it changes."""
+        display = (content.get("transient") or {}).get("display_id")
+        places = sum(map(len, self._display_id_map.get(display, {}).values()))
+        return (_OUTPUT + _size(content)) * (1 + places)
+
+    def on_cell_executed(self, **told: Any) -> None:
+        """Have an error that only the reply tells of be an output, in a line.
+
+        nbgrader would take it over as it is: nothing has counted it, or looked at it.
+        """
+        content = told["execute_reply"]["content"]
+        if content["status"] == "error":
+            told["execute_reply"] = {"content": _in_a_line(content)}
+        super().on_cell_executed(**told)
+
+    def handle_comm_msg(
+        self, outs: list[Any], msg: KernelMessage, cell_index: int
+    ) -> None:
+        """Nothing: widgets have no state here, and none can take outputs for itself."""
+
+
+def _in_a_line(content: dict[str, Any]) -> dict[str, Any]:
+    """The error of a reply; whatever in it is no text, is left out."""
+    given = (content.get(name) for name in ("ename", "evalue"))
+    name, value = (text[:_TOLD] if isinstance(text, str) else "" for text in given)
+    error = {"ename": name or "Error", "evalue": value}
+    return {"status": "error", **error, "traceback": [f"{error['ename']}: {value}"]}
+
+
+def _size(content: object) -> int:
+    """About how many bytes a message's content takes."""
+    if isinstance(content, dict):
+        return _size([*content, *content.values()])
+    if isinstance(content, list | tuple):
+        return sum(_size(value) for value in content)
+    return len(content) if isinstance(content, str | bytes) else 8

@@ -1,0 +1,170 @@
+"""A check cell becomes an exchange with the judge, while its box answers.
+
+What imports PyTorch is imported when it is needed: most submissions do without it here.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nbformat import NotebookNode, from_dict
+
+from autograder.grading.cells.boxed import BoxedExecute
+from autograder.grading.checks import carrying
+from autograder.grading.checks.check_cell import CheckCell, check_cell
+from autograder.grading.faults import Undecided
+from autograder.grading.judge.handle import Decision, Exchange, Judge, Question
+from autograder.grading.judge.record import VERDICT, Record
+from autograder.grading.judge.referee import Referee
+from autograder.student.words import NOT_SOLVED
+
+
+class Checks:
+    """The judged checks of one notebook.
+
+    Args:
+        boxes: runs the cells of the notebook.
+        submission: whose it is; ``key``: what its fresh inputs are drawn from.
+        answer_seconds: CPU time that one answer may take.
+    """
+
+    def __init__(
+        self,
+        boxes: BoxedExecute,
+        judge: Judge,
+        submission: str,
+        key: str,
+        answer_seconds: float,
+    ):
+        self._boxes, self._judge = boxes, judge
+        self._submission, self._key, self._seconds = submission, key, answer_seconds
+        self._records: dict[str, Record] = {}  # by grade id
+        self._panels: dict[int, NotebookNode] = {}
+        self._reached: int | None = None  # up to where the box of `carry` has run
+
+    def place(self, notebook: NotebookNode) -> None:
+        """Put the verdicts into the notebook.
+
+        Only when all has run: a display update can reach any output before it.
+        """
+        checks = {name: record.to_json() for name, record in self._records.items()}
+        notebook.metadata.setdefault(VERDICT, {})["checks"] = checks
+        for index, output in self._panels.items():
+            notebook.cells[index].outputs = [output]
+
+    def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
+        """Have a check decided."""
+        if not self._boxes.has_box(index):
+            from autograder.grading.judge.told import without_box
+
+            points = float(cell.metadata.nbgrader.points)
+            says = self._boxes.ended(index)
+            told = without_box(check.exercise, points, says, self._submission)
+            self._keep(cell, index, Decision(told.record, told.panel))
+            return
+        question = Question(check.exercise, self._submission, self._key, self._seconds)
+        decision = self._decided(question, cell, check, index)
+        if says := self._boxes.ended(index):  # why the box has not answered
+            decision = replace(decision, record=replace(decision.record, note=says))
+        self._keep(cell, index, decision)
+
+    def carry(self, notebook: NotebookNode) -> None:
+        """Try what follows from other failures again, in another box (see carrying)."""
+        failed, self._reached = self._failed(), None
+        if all(note.startswith(NOT_SOLVED) for note in failed.values()):
+            return
+        for index, cell in enumerate(notebook.cells):
+            check = check_cell(cell)
+            note = failed.get(check.exercise) if check else None
+            if check is None or note is None or note.startswith(NOT_SOLVED):
+                continue
+            if names := carrying.missing(check.exercise, failed):
+                self._try_again(index, copy.deepcopy(cell), check, names)
+
+    def _failed(self) -> Mapping[str, str]:
+        """The exercises that have failed, and the notes on them."""
+        return {
+            record.exercise: record.note
+            for record in self._records.values()
+            if record.points < record.max_points
+        }
+
+    def _has_second_box(self, index: int) -> bool:
+        """Have a box with the cells before a check: the last check's goes on."""
+        if self._reached is None:
+            self._boxes.leave_box()
+        else:
+            self._boxes.run_again(self._reached, index)
+        self._reached = index
+        return self._boxes.has_box(index)
+
+    def _try_again(
+        self, index: int, cell: NotebookNode, check: CheckCell, names: list[str]
+    ) -> None:
+        """Run a check again with the course's version of some exercises before it.
+
+        It is asked the same as before: what was wrong by itself stays so. The better of
+        the two verdicts counts (see carrying); nothing else leaves this box.
+        """
+        if not self._has_second_box(index):
+            return
+        with self._boxes.unheard():  # an update of a display would reach the notebook
+            question = Question(
+                check.exercise, self._submission, self._key, self._seconds, tuple(names)
+            )
+            decision = self._decided(question, cell, check, index)
+        before = self._records[cell.metadata.nbgrader.grade_id]
+        if carrying.is_better(decision.record, before):
+            self._keep(cell, index, decision)
+
+    def _decided(
+        self, question: Question, cell: NotebookNode, check: CheckCell, index: int
+    ) -> Decision:
+        """What the judge makes of a check that the box answers."""
+        with self._judge.exchange(question) as exchange:
+            self._ask(exchange, cell, check, index)
+            decision = exchange.settle()
+            self._boxes.count(decision.took)
+            if not decision.complete:
+                self._boxes.leave_box()
+            self._refuse_hindered(decision)
+            return exchange.named()
+
+    def _ask(
+        self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int
+    ) -> None:
+        """Have the box answer the judge, until the cell has ended."""
+        ticket, source = secrets.token_hex(8), cell.source
+        box = self._boxes.box
+        supervisor = getattr(box, "supervisor", None)
+        exchange.ask(box.judge_socket, supervisor, ticket)
+        agent = "__import__('autograder.student.agent', fromlist=['serve'])"
+        cell.source = (
+            f"{agent}.serve({check.exercise!r}, {ticket!r},"
+            f" lambda: ({check.expression}))"
+        )
+        if code := exchange.code:
+            cell.source = f"with {agent}.in_place({code!r}, globals()): {cell.source}"
+        try:
+            referee = Referee(exchange, box.judge_socket, self._judge.patience)
+            self._boxes.run(cell, index, referee.look)
+        finally:
+            cell.source = source
+
+    def _refuse_hindered(self, decision: Decision) -> None:
+        if decision.hindered and not self._boxes.final:
+            raise Undecided("an answer came late on a busy machine")
+
+    def _keep(self, cell: NotebookNode, index: int, decision: Decision) -> None:
+        """Keep a verdict, to stand in place of what the box printed under the check."""
+        points = min(decision.record.points, float(cell.metadata.nbgrader.points))
+        # Not by `new_output`, which would look at its own work again by the schema.
+        self._panels[index] = from_dict({
+            "output_type": "execute_result", "execution_count": None,
+            "metadata": {VERDICT: "verdict"},
+            "data": {"text/plain": repr(points), "text/html": decision.panel},
+        })  # fmt: skip
+        self._records[cell.metadata.nbgrader.grade_id] = decision.record

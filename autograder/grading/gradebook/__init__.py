@@ -1,0 +1,1 @@
+"""nbgrader's gradebook: who writes what into it, and when."""

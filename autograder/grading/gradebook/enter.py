@@ -1,0 +1,71 @@
+"""An assignment enters the gradebook by itself: nothing to run before ``autograde``.
+
+``nbgrader generate_assignment`` writes a release and tells the gradebook of it. Where
+the release is there already (a clone of the course has it), only the second is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import api
+from nbgrader.converters import GenerateAssignment
+from traitlets.config import Config
+
+from autograder.course.errors import CourseError
+from autograder.grading.gradebook.book import Gradebook, sharing
+
+# Notebook name -> the texts of source and release.
+Notebooks = Mapping[str, tuple[str, str]]
+
+
+def enter(
+    book: Gradebook, assignment: str, notebooks: Notebooks, config: Config
+) -> bool:
+    """Tell the gradebook of an assignment whose notebooks it has not met yet.
+
+    What it knows stays as it is: a due date, and an assignment that was generated.
+
+    Returns:
+        Whether anything was entered.
+
+    Raises:
+        CourseError: the release is not what nbgrader makes of the source today.
+    """
+    try:
+        known = book.find_assignment(assignment)
+        if known.notebooks or known.submissions:
+            return False
+    except api.MissingEntry:
+        book.update_or_create_assignment(assignment)
+    stages = GenerateAssignment(config=config).preprocessors
+    with sharing(book, stages):
+        for name, (source, release) in notebooks.items():
+            made = nbformat.reads(source, as_version=4)
+            resources = {
+                "nbgrader": {
+                    "assignment": assignment, "notebook": name, "student": ".",
+                    "db_url": "",
+                },
+            }  # fmt: skip
+            for stage in stages:
+                made, resources = stage(config=config)(made, resources)
+            if _graded(made) != _graded(nbformat.reads(release, as_version=4)):
+                raise CourseError(
+                    f'release/ of "{name}" is not what source/ gives today; run: '
+                    f'nbgrader generate_assignment "{assignment}" --force'
+                )
+    book.finish()
+    return True
+
+
+def _graded(notebook: NotebookNode) -> list[tuple[str, Mapping[str, Any]]]:
+    """The cells that nbgrader knows: their text, and what it noted of them."""
+    return [
+        (cell.source, cell.metadata["nbgrader"])
+        for cell in notebook.cells
+        if "nbgrader" in cell.metadata
+    ]

@@ -1,0 +1,1 @@
+"""One run over a class: from its folders to what is kept of each submission."""

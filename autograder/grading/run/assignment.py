@@ -1,0 +1,215 @@
+"""What is to be graded: the course's side of an assignment, and tasks for students."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbgrader import api
+from nbgrader.preprocessors import CheckCellMetadata
+from nbgrader.utils import is_grade
+from traitlets.config import Config
+
+from autograder import __version__
+from autograder.course.errors import CourseError
+from autograder.course.files import alone
+from autograder.course.notebooks import parse, shared, text_of
+from autograder.grading.gradebook.book import Gradebook
+from autograder.grading.intake import (
+    File,
+    Refused,
+    Repair,
+    SizeLimits,
+    find_notebook,
+    handed_in,
+    rebuild,
+    say,
+    take,
+)
+from autograder.grading.secret import course_secret
+from autograder.grading.settings import Stages
+from autograder.grading.task import Task
+
+KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a student has handed in, as tasks; ``kept`` is published with the result."""
+
+    stamp: datetime.datetime | None = None
+    kept: Mapping[str, bytes] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What all submissions of an assignment share.
+
+    Attributes:
+        notebooks: by name, the texts of source and release.
+        beside: the course's files beside the notebooks, by relative path.
+        stages: the preprocessors that grade.
+        depends: what results depend on besides the files.
+        ignored: patterns of files that are not looked at.
+    """
+
+    name: str
+    root: Path
+    notebooks: Mapping[str, tuple[str, str]]
+    beside: Mapping[str, bytes]
+    stages: Stages
+    config: Config
+    limits: SizeLimits
+    secret: bytes
+    depends: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+    def submission(self, student: str, folder: Path, final: bool) -> Delivery:
+        """What lies in a student's folder, whatever that is.
+
+        Args:
+            final: whether there is no second try.
+
+        Raises:
+            CourseError: it is closed to us.
+        """
+        files: Mapping[str, File] = {}
+        repairs: tuple[Repair, ...] = ()
+        odd: tuple[Repair, ...] = ()
+        stamp, reason = None, ""
+        try:
+            with alone(folder):  # else somebody may be putting a newer one there
+                taken = take(folder, self.limits, self.ignored)
+                stamp, odd = handed_in(folder)
+            files, repairs = taken.files, taken.repairs + odd
+        except Refused as refusal:
+            reason = str(refusal)
+        kept = {name: files[name].data for name in KEPT if name in files}
+        if stamp and odd and "timestamp.txt" in kept:  # what counts, as plain text
+            kept["timestamp.txt"] = f"{stamp:%Y-%m-%d %H:%M:%S} UTC".encode()
+        tasks = [
+            self._task(student, name, files, repairs, reason, final)
+            for name in self.notebooks
+        ]
+        return Delivery(stamp, kept, tuple(tasks))
+
+    def _task(
+        self, student: str, name: str, files: Mapping[str, File],
+        repairs: tuple[Repair, ...], reason: str, final: bool,
+    ) -> Task:  # fmt: skip
+        source, release = self.notebooks[name]
+        data = None
+        try:
+            if reason:
+                raise Refused(reason)
+            ours = shared(release)
+            path, chosen = find_notebook(files, f"{name}.ipynb", ours, self.limits)
+            data, repairs = files[path].data, repairs + chosen
+        except Refused as refusal:
+            reason = str(refusal)
+        beside = {
+            path: file.data for path, file in files.items()
+            if path not in KEPT and not _in_the_way(path, self.beside)
+        }  # fmt: skip
+        # A folder for each account: what a killed run left, only its owner can remove.
+        scratch = self.root / ".autograder" / f"work-{os.getuid()}"
+        who = identity(student, self.name, name, data)  # names may be too long
+        return Task(
+            student, self.name, name, source, release, data, beside | dict(self.beside),
+            str(scratch / who), repairs, reason, self.stages, self.config,
+            self.limits, self.secret, who, final,
+        )  # fmt: skip
+
+    def digest(self, task: Task, *more: object) -> str:
+        """What a result depends on, as far as files tell; and on what else."""
+        digest = hashlib.sha256()
+        parts: list[object] = [__version__, task.source, task.release, task.refused]
+        parts += [*more, *self.depends, task.submission, *say(task.repairs)]
+        parts += [part for item in sorted(task.files.items()) for part in item]
+        for part in parts:
+            data = part if isinstance(part, bytes) else repr(part).encode()
+            digest.update(b"%d:" % len(data) + data)
+        return digest.hexdigest()
+
+    def refuse_strange(self, book: Gradebook) -> None:
+        """See that the gradebook has the notebooks with their cells and points.
+
+        Raises:
+            CourseError: it has not.
+        """
+        for name, (source, _) in self.notebooks.items():
+            cells = filter(is_grade, shared(source).cells)
+            points = {c.metadata.nbgrader.grade_id: _points(c) for c in cells}
+            try:
+                notebook = book.find_notebook(name, self.name)
+                known = {cell.name: cell.max_score for cell in notebook.grade_cells}
+            except api.MissingEntry:
+                known = None
+            if known != points:
+                raise CourseError(
+                    f'the gradebook does not have "{name}" as the source has it; run: '
+                    f'nbgrader generate_assignment "{self.name}" --force'
+                )
+
+
+def load(
+    name: str, root: Path, source: Path, release: Path, pattern: str,
+    exempt: Iterable[str], stages: Stages, config: Config, limits: SizeLimits,
+    ignored: Iterable[str],
+) -> Assignment:  # fmt: skip
+    """Read an assignment from its folders of sources and releases.
+
+    Args:
+        pattern: of the notebooks' names.
+        exempt: files beside the source that do not replace the students'.
+
+    Raises:
+        CourseError: build or release lack something.
+    """
+    paths = sorted(source.glob(f"{pattern}.ipynb"))
+    if not paths:
+        raise CourseError(f"there is no notebook {source}/*.ipynb")
+    notebooks = {}
+    for own in paths:
+        theirs = release / own.name
+        texts = (text_of(own), text_of(theirs))
+        made, released = parse(texts[0], own), parse(texts[1], theirs)
+        # Here once: what is rebuilt later has the same metadata.
+        CheckCellMetadata(config=config)(rebuild(made, released, None)[0], {})
+        notebooks[own.stem] = texts
+    beside = {
+        str(path.relative_to(source)): path.read_bytes()
+        for path in sorted(source.rglob("*"))
+        if path.is_file() and path.suffix != ".ipynb"
+    }
+    for path in exempt:
+        beside.pop(path, None)
+    # Read once a run: a server that runs this again must see what has changed.
+    depends = [s.depends_on(name) for s in stages if hasattr(s, "depends_on")]
+    return Assignment(
+        name, root, notebooks, beside, stages, config, limits, course_secret(root),
+        tuple(depends), tuple(ignored),
+    )  # fmt: skip
+
+
+def identity(student: str, assignment: str, notebook: str, data: bytes | None) -> str:
+    """Whose submission it is, so that no other one's verdict is taken for its own."""
+    parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _in_the_way(path: str, others: Iterable[str]) -> bool:
+    """Whether a file stands where a folder of others has to be, or below one."""
+    return any(
+        other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in others
+    )
+
+
+def _points(cell: NotebookNode) -> float:
+    return float(cell.metadata.nbgrader.points)

@@ -1,0 +1,102 @@
+"""A student's folder in ``autograded/``: what an earlier run noted, and what is new.
+
+The notebook comes last, in one rename: it is there as a whole, or as it was. It carries
+a digest of all that it was made of, and the scores that were recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import notebooks
+from autograder.course.errors import CourseError
+from autograder.course.files import refuse_closed, write
+from autograder.grading.run.assignment import KEPT
+from autograder.grading.task import KEY
+
+
+def noted(notebook: NotebookNode) -> dict[str, Any]:
+    """What grading noted in a notebook; {} if nothing."""
+    return dict(notebook.metadata.get(KEY, {}))
+
+
+class Published:
+    """The results of one student, of all notebooks of an assignment."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @contextlib.contextmanager
+    def locked(self, wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Keep other runs from grading the same submission; they wait.
+
+        Args:
+            wait: called before we wait for another run, however long that takes.
+
+        Raises:
+            CourseError: nothing can be written there.
+        """
+        refuse_closed(self.path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            says = f"{self.path} cannot be written: {error.strerror}"
+            raise CourseError(says) from None
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    wait()
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def known(self, name: str) -> dict[str, Any]:
+        """What an earlier run noted in a notebook; {} if there is none."""
+        try:
+            return noted(notebooks.read(self.path / f"{name}.ipynb"))
+        except CourseError:
+            return {}
+
+    def replace(
+        self, name: str, notebook: NotebookNode, kept: Mapping[str, bytes],
+        others: Collection[str],
+    ) -> None:  # fmt: skip
+        """Put a notebook in the old one's place, after all that goes with it.
+
+        Args:
+            kept: what stands beside it, of the files in `KEPT`.
+            others: the notebooks that the folder may hold, by name.
+
+        Raises:
+            CourseError: it cannot be written.
+        """
+        for path in (self.path / name for name in KEPT):
+            if path.name in kept:
+                write(path, kept[path.name])
+            else:
+                path.unlink(missing_ok=True)
+        self._clear({*KEPT, *(f"{other}.ipynb" for other in others)})
+        # Without nbformat's look at it by the schema, of which only the log would tell:
+        # it is the course's, rebuilt, and what cells show was looked at as it came.
+        write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))
+
+    def _clear(self, expected: Collection[str]) -> None:
+        """Remove what another grader, or a run that was cut off, left behind."""
+        for path in self.path.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name not in expected and path.suffix != ".ipynb":
+                path.unlink()

@@ -1,0 +1,1 @@
+"""Where submissions are graded: here, in other processes, on other machines."""

@@ -1,0 +1,132 @@
+"""The processes that grade, and the one that they are forked from.
+
+Started by `kernel/launch.py`, it imports all that grading needs, once, and then forks a
+worker for each ``start`` that arrives on the socket that its argument names: for
+milliseconds and a few megabytes each. It has one thread, for a fork copies no others; a
+process with threads, like a Jupyter server, cannot fork by itself. The end of the
+socket is its end and that of all workers.
+
+A worker grades one task after the other: bytes in, bytes out, and meanwhile signs of
+life, as long as it uses CPU. A fork of it is its judge: the judge decodes what comes
+from boxes, and would cost two seconds to import.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.grading import feedback, scores  # noqa: F401  (before forks)
+from autograder.grading.execute import JudgedExecute
+from autograder.grading.judge.handle import Judge
+from autograder.grading.judge.judging import serve
+from autograder.grading.line import Line, LineError, Message
+from autograder.grading.workers.reply import answer
+from autograder.kernel.confine import adopt_orphans
+from autograder.kernel.launch import imported
+from autograder.kernel.processes import end_all_children
+
+_NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
+_REPLY_SECONDS = 600.0
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Serve until the other end of the socket closes."""
+    control = Line(socket.socket(fileno=int(sys.argv[1])))
+    if sys.platform == "linux":
+        adopt_orphans()  # the judge of a worker that died
+    imported()
+    try:
+        with contextlib.suppress(LineError):
+            control.put({"threads": _threads()}, _REPLY_SECONDS)
+            while True:
+                request, fds = control.get(math.inf)
+                reply = _done(request, fds, control)
+                control.put({**reply, "id": request["id"]}, _REPLY_SECONDS)
+    finally:
+        end_all_children()
+
+
+def _threads() -> int:
+    tasks = Path("/proc/self/task")
+    return len(list(tasks.iterdir())) if tasks.is_dir() else 1
+
+
+def _done(request: Message, fds: list[int], control: Line) -> Message:
+    """Carry out a request: start a worker on a connection, or end one."""
+    if "end" in request:
+        return {"status": _end(request["end"])}
+    os.environ.update(request["start"])
+    worker = os.fork()
+    if worker == 0:
+        control.close()
+        _work(fds[0])
+    os.close(fds[0])
+    return {"pid": worker}
+
+
+def _end(worker: int) -> int:
+    """Kill a worker, if it still runs; how it ended: -9 is signal 9."""
+    os.kill(worker, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+
+
+def _work(descriptor: int) -> None:
+    """Grade what arrives, until nothing does any more."""
+    try:
+        _die_with_parent()
+        JudgedExecute.adopt(_judge())
+        tasks = Line(socket.socket(fileno=descriptor))
+        with contextlib.suppress(LineError):
+            while True:
+                request, _ = tasks.get(math.inf)
+                names = {"id": request["id"]}
+                with _signs_of_life(tasks, names, request["every"]):
+                    graded = answer(request["task"].encode()).decode()
+                tasks.put({**names, "graded": graded}, _REPLY_SECONDS)
+    finally:
+        os._exit(0)
+
+
+@contextlib.contextmanager
+def _signs_of_life(tasks: Line, names: Message, every: float) -> Iterator[None]:
+    """Say meanwhile, every so many seconds, that something is being done, if it is."""
+    over = threading.Event()
+    thread = threading.Thread(target=_tell, args=(tasks, names, every, over))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _tell(tasks: Line, names: Message, every: float, over: threading.Event) -> None:
+    done = 0.0
+    with contextlib.suppress(LineError):  # who waits for us is gone
+        while not over.wait(every):
+            others = time.process_time() - time.thread_time()
+            if others > done + _NOTHING:
+                done = others
+                tasks.put({**names, "alive": True}, _REPLY_SECONDS)
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _judge() -> Judge:
+    judge = Judge(b"")
+    judge.fork(serve)
+    return judge

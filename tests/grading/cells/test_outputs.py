@@ -1,0 +1,113 @@
+"""Of what a cell prints, its share is kept, and no message breaks the reader."""
+
+from __future__ import annotations
+
+import pytest
+from nbclient.exceptions import CellExecutionComplete
+from nbformat import validate
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.preprocessors import Execute
+
+from autograder.grading.cells.outputs import CappedOutputs
+
+KB = 1024
+
+
+@pytest.fixture
+def capped(monkeypatch):
+    """Keeps 2 kB of each cell; what reaches nbgrader's own reader is listed."""
+    made, passed = CappedOutputs(output_kb=2), []
+    made._spent = {}
+
+    def take(self, msg, cell, index):
+        if msg["content"].get("execution_state") == "idle":
+            raise CellExecutionComplete
+        passed.append(msg["content"]["text"])
+
+    monkeypatch.setattr(Execute, "process_message", take)
+    made.passed = passed
+    return made
+
+
+def printed(text: object) -> dict:
+    return {"msg_type": "stream", "content": {"name": "stdout", "text": text}}
+
+
+def test_what_is_beyond_a_cells_share_is_cut_with_a_word(capped):
+    cell = new_code_cell()
+    for text in ("a" * KB, "b" * 2 * KB, "c"):
+        capped.process_message(printed(text), cell, 0)
+    assert [text[0] for text in capped.passed] == ["a"]
+    assert [o.text for o in cell.outputs] == ["[output cut after 2 kB]\n"]
+
+
+def test_another_cell_has_its_own_share_until_the_notebooks_is_used_up(capped):
+    for index in range(12):
+        capped.process_message(printed("x" * (2 * KB - 100)), new_code_cell(), index)
+    assert len(capped.passed) == 8
+
+
+def test_a_message_that_makes_no_sense_is_dropped(capped):
+    cell = new_code_cell()
+    nonsense = [{}, {"msg_type": "stream"}, {"msg_type": 3, "content": {}}]
+    odd = [
+        {"msg_type": "execute_input", "content": {"execution_count": count}}
+        for count in ("one", -1, 10**4000, True)
+    ]
+    for message in (*nonsense, *odd):
+        assert capped.process_message(message, cell, 0) is None
+    assert capped.passed == [] and cell.outputs == []
+
+
+def test_the_end_of_a_cell_is_heard(capped):
+    idle = {"msg_type": "status", "content": {"execution_state": "idle"}}
+    with pytest.raises(CellExecutionComplete):
+        capped.process_message(idle, new_code_cell(), 0)
+
+
+def test_what_shows_in_many_places_is_counted_in_each():
+    cell = new_code_cell()
+    made = CappedOutputs(output_kb=8)
+    made.reset_execution_trackers()
+    made.clear_before_next_output = False
+    made._spent, made.nb = {}, new_notebook(cells=[cell])
+    content = {"data": {}, "metadata": {}, "transient": {"display_id": "same"}}
+    for _ in range(200):
+        header = {"msg_type": "display_data"}
+        message = {**header, "header": header, "content": dict(content)}
+        made.process_message({**message, "parent_header": {}}, cell, 0)
+    *shown, cut = cell.outputs
+    assert 5 < len(shown) < 20 and cut.text == "[output cut after 8 kB]\n"
+
+
+def test_an_empty_output_takes_room_too(capped):
+    for _ in range(40):
+        capped.process_message(printed(""), new_code_cell(), 0)
+    assert 10 < len(capped.passed) < 40
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"ename": "x" * 10**6, "evalue": "y" * 10**6, "traceback": ["z" * 10**6] * 9},
+        {"ename": {"a": [1]}, "evalue": [None], "traceback": 5},
+        {"ename": "NameError", "evalue": "x", "traceback": "<b>"},
+        {},
+    ],
+)
+def test_an_error_that_only_the_reply_tells_of_is_a_line(content):
+    cell = new_code_cell()
+    reply = {"content": {"status": "error", **content}}
+    CappedOutputs().on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
+    validate(new_notebook(cells=[cell]))
+    (error,) = cell.outputs
+    assert error.output_type == "error" and len(str(cell)) < 5000
+    assert error.traceback == [f"{error.ename}: {error.evalue}"]
+
+
+def test_an_error_that_was_shown_is_not_told_again():
+    shown = new_output("error", ename="KeyError", evalue="k", traceback=["one", "two"])
+    cell = new_code_cell(outputs=[shown])
+    reply = {"content": {"status": "error", "ename": "KeyError", "evalue": "k"}}
+    CappedOutputs().on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
+    assert cell.outputs == [shown]

@@ -1,0 +1,28 @@
+"""What the references say of a unit's exercises, read without PyTorch."""
+
+from __future__ import annotations
+
+from autograder.grading.checks import index
+from autograder.student import references
+
+
+def test_it_says_what_the_references_say():
+    known = references.load("attention")
+    assert index.titles("attention") == {n: e.title for n, e in known.items()}
+    assert set(index.entries("attention")) == set(known)
+
+
+def test_a_unit_that_is_not_here_has_no_exercises():
+    assert index.entries("no_such_unit") == index.titles("no_such_unit") == {}
+
+
+def test_only_where_a_scale_goes_beyond_all_points_there_is_a_bonus(monkeypatch):
+    cases = {
+        "plain": [{"scale": []}],
+        "measured": [{"scale": [[0.0, 0.0], [60.0, 1.0]]}, {"scale": []}],
+        "with a bonus": [{"scale": [[0.0, 0.0], [60.0, 1.0], [80.0, 1.25]]}],
+    }
+    made = {f"u/{name}": {"cases": found} for name, found in cases.items()}
+    monkeypatch.setattr(index, "entries", lambda unit: made if unit == "u" else {})
+    most = {name: index.most(f"u/{name}") for name in cases}
+    assert most == {"plain": 1.0, "measured": 1.0, "with a bonus": 1.25}

@@ -1,0 +1,60 @@
+"""What lies in the exchange is read within limits, and tells when it was changed."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+
+import pytest
+
+from autograder.grading.intake.inbound import copy, last_change
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "inbound" / "eve"
+    made.mkdir(parents=True)
+    (made / "a.ipynb").write_text("notebook")
+    return made
+
+
+def after(moment: float, found: datetime.datetime) -> float:
+    return found.replace(tzinfo=datetime.UTC).timestamp() - moment
+
+
+def test_what_is_copied_tells_when_it_was_changed(folder, tmp_path):
+    (folder / "x.pyc").write_text("ignored")
+    time.sleep(0.1)
+    moment = time.time()
+    (folder / "x.pyc").write_text("changed later")
+    for found in (
+        last_change(folder, ["*.pyc"]),
+        copy(folder, tmp_path, ["*.pyc"], None)[1],
+    ):
+        assert after(moment, found) < 0
+    assert after(moment, last_change(folder, [])) > -0.05
+    assert (tmp_path / "a.ipynb").read_text() == "notebook"
+    assert not (tmp_path / "x.pyc").exists()
+
+
+def test_nothing_below_a_link_or_too_deep_is_read(folder, tmp_path):
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "solution.txt").write_text("no")
+    (folder / "linked").symlink_to(secret)
+    deep = folder / "/".join("d" * 20)
+    deep.mkdir(parents=True)
+    (deep / "hidden.txt").write_text("no")
+    target = tmp_path / "target"
+    left_out, _ = copy(folder, target, [], None)
+    assert left_out == [("linked", "it is a link")]
+    assert [path.name for path in target.rglob("*.*")] == ["a.ipynb"]
+
+
+def test_no_more_than_five_hundred_files_are_looked_at(folder, tmp_path):
+    for n in range(1500):
+        os.link(folder / "a.ipynb", folder / f"{n}.txt")
+    copy(folder, tmp_path / "target", [], None)
+    taken = os.listdir(tmp_path / "target")
+    assert len(taken) == 500 and "a.ipynb" in taken

@@ -1,0 +1,147 @@
+"""The judge as a process: it answers, is replaced, and outlives no grader."""
+
+import os
+import signal
+import socket
+import time
+
+import pytest
+
+from autograder.course.errors import CourseError
+from autograder.grading.faults import Undecided
+from autograder.grading.judge.handle import DRAWINGS, Judge, Question
+from autograder.grading.line import Line
+from autograder.solutions import attention
+from tests.grading.box_and_judge import (
+    NAME,
+    OTHER,
+    TICKET,
+)
+
+
+def exchange(process, channel, ticket=TICKET, submission="ada"):
+    question = Question(NAME, submission, "key")
+    with process.exchange(question) as found:
+        found.ask(channel, None, ticket)
+        while not found.decision:
+            found.look()
+            time.sleep(0.01)
+        return found.named()
+
+
+def test_the_judge_process_answers_and_outlives_requests(judge, ends, box):
+    for ticket in ("t1", "t2"):
+        channel = box(lambda: attention.dot_product_scores, ticket)
+        decision = exchange(judge, channel, ticket)
+        assert decision.record.points == decision.record.max_points
+        assert decision.complete and "points" in decision.panel
+        assert decision.record.submission == "ada"
+    pid = judge._process.pid
+    with judge.exchange(Question(NAME, "ada", "key")) as silent:
+        silent.ask(ends[0], None, "t3")
+        decision = silent.settle()
+    assert decision.record.points == 0 and "did not run" in decision.record.note
+    assert not decision.complete and judge._process.pid == pid
+
+
+def test_a_judge_that_is_told_what_to_expect_answers_as_any(judge, box):
+    judge.begin()
+    for unit in ("attention", "of_no_course"):
+        judge.expect(unit)
+    channel = box(lambda: attention.dot_product_scores)
+    decision = exchange(judge, channel)
+    assert decision.record.points == decision.record.max_points
+
+
+def test_a_judge_that_is_stopped_while_it_starts_is_ended(judge, monkeypatch):
+    monkeypatch.setattr("autograder.grading.judge.handle.START_SECONDS", 0.3)
+    judge.begin()
+    stopped = judge._process.pid
+    os.kill(stopped, signal.SIGSTOP)
+    with pytest.raises(CourseError, match="the judge process does not start"):
+        judge.start()
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped, 0)
+
+
+def test_a_class_is_asked_few_drawings_and_each_submission_always_the_same():
+    judge, keys = Judge(b"of the course"), [f"key {n}" for n in range(60)]
+    seeds = [judge._seeds(Question(NAME, "ada", key)) for key in keys]
+    assert len({s["own"] for s in seeds}) == len(keys)
+    assert len({s["shared"] for s in seeds}) == DRAWINGS
+    assert seeds == [judge._seeds(Question(NAME, "bob", key)) for key in keys]
+    other = [judge._seeds(Question(OTHER, "ada", key)) for key in keys]
+    of_another = [Judge(b"another")._seeds(Question(NAME, "ada", k)) for k in keys]
+    for found in (other, of_another):
+        assert not {s["shared"] for s in found} & {s["shared"] for s in seeds}
+
+
+def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, box):
+    judge.start()
+    pid = judge._process.pid
+    with (
+        pytest.raises(KeyboardInterrupt),
+        judge.exchange(Question(OTHER, "bob", "key")) as left,
+    ):
+        left.ask(ends[0], None, "t0")
+        raise KeyboardInterrupt
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    channel = box(lambda: attention.dot_product_scores)
+    decision = exchange(judge, channel)
+    assert decision.record.exercise == NAME
+    assert decision.record.points == decision.record.max_points
+
+
+def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
+    judge.start()
+    stopped = judge._process.pid
+    os.kill(stopped, signal.SIGSTOP)
+    judge.patience = 0.3
+    with pytest.raises(Undecided), judge.exchange(Question(OTHER, "bob", "key")):
+        raise AssertionError("it was not prepared")
+    judge.patience = 120.0
+    channel = box(lambda: attention.dot_product_scores)
+    assert exchange(judge, channel).record.exercise == NAME
+    assert judge._process.pid != stopped
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"id": "of another exchange"},
+        {"exercise": OTHER},
+        {"submission": "bob"},
+        {"state": "decided"},
+        {},
+    ],
+)
+def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
+    ours, theirs = socket.socketpair()
+    with theirs:
+        judge._line, judge._process, judge._greeted = Line(ours), FakeProcess(), True
+        monkeypatch.setattr("secrets.token_hex", lambda size: "the id")
+        right = {"id": "the id", "exercise": NAME, "submission": "ada"}
+        reply = {**right, "state": "prepared", **strange}
+        Line(theirs).put(reply if strange else {}, 5.0)
+        refused = pytest.raises(Undecided, match="another question")
+        with refused, judge.exchange(Question(NAME, "ada", "key")):
+            raise AssertionError("it was taken")
+        assert judge._process is None
+
+
+class FakeProcess:
+    def kill(self):
+        pass
+
+    def wait(self):
+        pass
+
+
+def test_the_judge_process_does_not_survive_its_grader(judge):
+    judge.start()
+    process = judge._process
+    judge._line.close()
+    process.wait(60)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)

@@ -1,0 +1,89 @@
+"""A mistake is named if it explains the answers to fresh inputs, in time."""
+
+import time
+
+import pytest
+
+from autograder.grading.judge import naming
+from autograder.oracle import answers
+from autograder.solutions import attention
+from autograder.student import references
+from autograder.student.compare import compare
+from tests.grading.box_and_judge import NAME, judged
+
+
+def test_a_mistake_is_named(box):
+    def swapped(q, k):
+        return k @ q.transpose(-2, -1)
+
+    verdict = judged(box(lambda: swapped))
+    assert verdict.points < verdict.max_points and verdict.mistake
+
+
+@pytest.mark.parametrize(
+    ("answer", "most"),
+    [
+        (attention.dot_product_scores, 0),  # right
+        (lambda q, k: k @ q.transpose(-2, -1), 3),  # one of the named mistakes
+        (lambda q, k: q.no_such_method(), 0),  # an error that no mistake makes
+    ],
+)
+def test_only_likely_mistakes_are_computed(box, monkeypatch, answer, most):
+    computed = []
+    given = answers.mistaken_answers
+    monkeypatch.setattr(
+        answers,
+        "mistaken_answers",
+        lambda task, objects, inputs: (
+            computed.append(len(objects)) or given(task, objects, inputs)
+        ),
+    )
+    judged(box(lambda: answer))
+    assert (
+        max(computed, default=0)
+        <= most
+        < len(references.load("attention")[NAME].mistakes)
+    )
+
+
+def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
+    box, monkeypatch
+):
+    compared, made = set(), answers.mistaken_objects
+    monkeypatch.setattr(
+        answers,
+        "mistaken_objects",
+        lambda task, names: compared.update(names) or made(task, names),
+    )
+    cases = references.load("attention")[NAME].cases
+    seen = {
+        tuple(value.flatten().tolist())
+        for case in cases
+        for name, value in case.inputs.items()
+        if name.endswith("q")
+    }
+
+    def learnt_by_heart(q, k):
+        scores = attention.dot_product_scores(q, k)
+        return scores if tuple(q.flatten().tolist()) in seen else scores + 1
+
+    verdict = judged(box(lambda: learnt_by_heart))
+    assert verdict.points < verdict.max_points
+    wrong_in_visible_ones = {
+        name
+        for case in cases
+        for name, given in case.mistakes.items()
+        if not case.says and not compare(case, given).passed
+    }
+    assert wrong_in_visible_ones and not compared & wrong_in_visible_ones
+
+
+def test_a_mistake_that_takes_too_long_to_find_is_not_named(box, monkeypatch):
+    def endless(task, objects, inputs):
+        while True:
+            time.process_time()
+
+    monkeypatch.setattr(naming, "NAMING_SECONDS", 0.2)
+    monkeypatch.setattr(answers, "mistaken_answers", endless)
+    verdict = judged(box(lambda: lambda q, k: k @ q.transpose(-2, -1)))
+    assert 0 <= verdict.points < verdict.max_points

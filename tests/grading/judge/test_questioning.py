@@ -1,0 +1,138 @@
+"""Whatever a box does, asking it ends in a verdict."""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+
+import pytest
+import torch
+
+from autograder.grading.judge import questioning
+from autograder.grading.judge.judging import decide, prepared
+from autograder.grading.judge.questioning import Respondent
+from autograder.grading.line import Line
+from autograder.kernel.meter import Meter
+from autograder.solutions import attention
+from autograder.student.exercise import Other
+from autograder.student.wire import WireError, send
+from tests.grading.box_and_judge import (
+    NAME,
+    TICKET,
+    answering,
+    asked,
+    hostile,
+    judged,
+)
+
+
+def test_a_check_that_never_runs_earns_nothing(ends):
+    ends[1].close()
+    verdict = judged(ends[0])
+    assert verdict.points == 0 and verdict.note == "The check did not run."
+
+
+def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(box, ends):
+    ours, theirs = ends
+    send(theirs, "ready t0")
+    send(theirs, "answer t0 0", {"scores": torch.ones(2, 2)})
+    send(ours, "ask t0 1", {"q": torch.ones(2, 2), "k": torch.ones(2, 2)})
+    send(ours, "done t0")
+    assert judged(box(lambda: attention.dot_product_scores)).passed
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda c, kind: send(c, kind, {}),
+        lambda c, kind: send(c, kind, {"scores": "7"}),
+        lambda c, kind: send(c, kind, {"scores": Other("Liar")}),
+        lambda c, kind: send(c, kind, {"scores": torch.zeros(0)}),
+        lambda c, kind: send(c, kind, {"scores": torch.full((4, 5), torch.nan)}),
+        lambda c, kind: send(c, "verdict", {"points": torch.tensor(100.0)}),
+        lambda c, kind: send(c, f"ready {TICKET}"),
+        lambda c, kind: c.sendall(b"\xff" * 1000),
+        lambda c, kind: c.sendall(b"\0\0\0\5hello"),
+        lambda c, kind: c.shutdown(socket.SHUT_RDWR),
+    ],
+)
+def test_no_reply_but_the_right_tensors_earns_points(ends, reply):
+    hostile(ends[1], answering(reply))
+    assert judged(ends[0], seconds=0.5).points == 0
+
+
+def test_a_silent_box_costs_its_own_time_once(ends):
+    asks = []
+    hostile(ends[1], answering(lambda channel, kind: asks.append(kind)))
+    check, found = prepared(NAME, "abc", 0.3), asked(ends[0], 0.3)
+    assert decide(check, found).points == 0
+    assert len(asks) <= 1 and not found.complete
+
+
+def flood(channel):
+    """Messages of no exchange, without end."""
+    with contextlib.suppress(WireError, OSError):
+        while True:
+            send(channel, "answer x 0", {"scores": torch.zeros(100)})
+
+
+def half_messages(channel):
+    """A header that is said to come, and then a byte now and then."""
+    with contextlib.suppress(OSError):
+        channel.sendall(b"\0\2\0\0")
+        while True:
+            channel.sendall(b"x")
+            time.sleep(0.01)
+
+
+def noise(channel):
+    with contextlib.suppress(OSError):
+        while True:
+            channel.sendall(os.urandom(1 << 16))
+
+
+@pytest.mark.parametrize("junk", [flood, half_messages, noise])
+def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
+    hostile(ends[1], junk)
+    grader, stop = socket.socketpair()
+    with grader, stop:
+        end = threading.Timer(0.5, grader.send, [b"the cell has ended"])
+        end.start()
+        found = asked(ends[0], stop=Line(stop))
+        end.join()
+        assert not found.heard
+        assert decide(prepared(NAME, "abc", 5.0), found).points == 0
+    ends[0].shutdown(socket.SHUT_RDWR)
+
+
+def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(box):
+    channel = box(lambda: attention.dot_product_scores)
+    check = prepared(NAME, "abc", 0.2)
+    found = asked(channel, 0.2)
+    time.sleep(1.0)  # longer than any answer may take
+    assert decide(check, found).passed
+
+
+def test_what_a_box_takes_for_its_answers_is_counted(ends):
+    def slowly(channel, kind):
+        time.sleep(0.2)
+        send(channel, kind, {})
+
+    hostile(ends[1], answering(slowly))
+    check, found = prepared(NAME, "abc", 5.0), asked(ends[0])
+    time.sleep(0.5)  # which is ours
+    decide(check, found)
+    answers = len(check.cases)
+    assert 0.2 * answers <= found.took < 0.2 * answers + 0.5
+
+
+def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
+    monkeypatch.setattr(questioning, "_SIGN", 0.0)
+    signs = []
+    hostile(ends[1], answering(lambda channel, kind: None))
+    check, meter = prepared(NAME, "abc", 0.5), Meter(None)
+    box = Respondent(ends[0], TICKET, meter, 0.5, waits=lambda: signs.append(1))
+    assert box.await_ready() and not signs  # before that, it is the cell's time
+    decide(check, box)
+    assert len(signs) >= 2

@@ -1,0 +1,29 @@
+"""A record is plain JSON, also one that an earlier version wrote."""
+
+from __future__ import annotations
+
+import json
+
+from autograder.grading.judge.record import CaseRecord, Record
+
+RECORD = Record(
+    "u/e", 1.0, 2.0, "tripled", "You tripled.",
+    scores={"bleu": 12.5},
+    cases=(CaseRecord("a", "a vector", "values", True),),
+    given=("u/before",),
+    aspects={"values": [0.5, 1.2], "calls": [0.5, 0.8]},
+)  # fmt: skip
+
+
+def test_it_is_the_same_after_its_journey_as_json():
+    assert Record.from_json(json.loads(json.dumps(RECORD.to_json()))) == RECORD
+
+
+def test_one_of_an_earlier_version_lacks_what_came_later():
+    old = {"exercise": "u/e", "points": 1.0, "max_points": 2.0, "cases": []}
+    assert Record.from_json(old) == Record("u/e", 1.0, 2.0)
+
+
+def test_it_says_where_points_were_lost_and_nothing_where_none_was():
+    assert RECORD.lost == "values 0.5 of 1.2 · calls 0.5 of 0.8"
+    assert Record("u/e", 2.0, 2.0, aspects=RECORD.aspects).lost == ""

@@ -1,0 +1,120 @@
+"""What is to be graded is read once, and each result depends on all of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from jsonschema import ValidationError
+from traitlets.config import Config
+
+from autograder.course.errors import CourseError
+from autograder.grading.intake import DEFAULTS
+from autograder.grading.run.assignment import Assignment, identity, load
+from tests import tiny_course as tiny
+from tests.grading.intake.released import RELEASE
+from tests.tiny_course import UNIT
+
+
+def loaded(root, **changes) -> Assignment:
+    given = {
+        "name": UNIT, "root": root, "source": root / "source", "pattern": "*",
+        "release": root / "release", "exempt": (), "stages": (), "config": Config(),
+        "limits": DEFAULTS, "ignored": (),
+    }  # fmt: skip
+    return load(**given | changes)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A course of one notebook, as the build leaves it; nobody has released it."""
+    for step, notebook in (("source", tiny.source_notebook()), ("release", RELEASE)):
+        (tmp_path / step).mkdir()
+        (tmp_path / step / f"{UNIT}.ipynb").write_bytes(tiny.data(notebook))
+    (tmp_path / "source" / "data").mkdir()
+    (tmp_path / "source" / "data" / "words.txt").write_text("course")
+    (tmp_path / "source" / "model.bin").write_text("course")
+    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """What a student has handed in."""
+    made = tmp_path / "submitted" / "ada" / UNIT
+    made.mkdir(parents=True)
+    (made / f"{UNIT}.ipynb").write_bytes(tiny.data(tiny.solved(RELEASE)))
+    (made / "model.bin").write_text("student")
+    (made / "timestamp.txt").write_text("2026-11-01 12:00:00 UTC")
+    return made
+
+
+def test_the_courses_files_replace_the_students_but_for_those_exempt(root, folder):
+    (task,) = loaded(root).submission("ada", folder, final=True).tasks
+    assert task.files["model.bin"] == task.files["data/words.txt"] == b"course"
+    exempt = loaded(root, exempt=("model.bin",))
+    (task,) = exempt.submission("ada", folder, final=True).tasks
+    assert task.files["model.bin"] == b"student"
+    assert "timestamp.txt" not in task.files
+
+
+def test_the_metadata_of_the_courses_cells_are_looked_at_when_it_is_read(root):
+    path = root / "source" / f"{UNIT}.ipynb"
+    source = tiny.source_notebook()
+    tiny.cell(source, "numbers-double").metadata.nbgrader.points = -1.0
+    path.write_bytes(tiny.data(source))
+    with pytest.raises(ValidationError, match="may be corrupted"):
+        loaded(root)
+
+
+def test_no_file_of_a_student_stands_in_the_way_of_the_courses(root, folder):
+    (folder / "data").write_text("a file where the course has a folder")
+    (folder / "model.bin").unlink()
+    (folder / "model.bin").mkdir()
+    (folder / "model.bin" / "deep.txt").write_text("a folder where it has a file")
+    (folder / "database").write_text("mine")
+    (task,) = loaded(root).submission("ada", folder, final=True).tasks
+    own = {"database", f"{UNIT}.ipynb"}
+    assert set(task.files) == {"data/words.txt", "model.bin"} | own
+
+
+def test_a_delivery_has_its_time_and_what_is_published_with_it(root, folder):
+    found = loaded(root).submission("ada", folder, final=False)
+    assert str(found.stamp) == "2026-11-01 12:00:00"
+    assert found.kept == {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
+    assert not found.tasks[0].final and not found.tasks[0].refused
+
+
+def test_what_cannot_be_graded_is_a_task_with_its_reason(root, tmp_path):
+    (task,) = loaded(root).submission("ada", tmp_path / "no", final=True).tasks
+    assert task.refused and task.submission is None
+
+
+def test_a_result_depends_on_everything_that_it_was_made_of(root, folder):
+    course = loaded(root)
+    (task,) = course.submission("ada", folder, final=True).tasks
+    others = [
+        course.digest(replace(task, source="{}")),
+        course.digest(replace(task, release="{}")),
+        course.digest(replace(task, submission=b"{}")),
+        course.digest(replace(task, files={**task.files, "x": b"1"})),
+        course.digest(replace(task, refused="no")),
+        course.digest(task, "extra time"),
+        replace(course, depends=("references",)).digest(task),
+    ]
+    assert len({course.digest(task), *others}) == len(others) + 1
+    assert course.digest(replace(task)) == course.digest(task)
+
+
+def test_no_two_submissions_have_one_identity():
+    names = [("a", "b", "c"), ("ab", "", "c"), ("a", "b", "d"), ("a", "c", "c")]
+    found = {identity(*name, data) for name in names for data in (None, b"1", b"2")}
+    assert len(found) == 3 * len(names)
+    assert identity("a", "b", "c", b"1") == identity("a", "b", "c", b"1")
+
+
+def test_what_a_course_lacks_is_said(root, tmp_path):
+    with pytest.raises(CourseError, match="there is no notebook"):
+        loaded(root, pattern="02_*")
+    (root / "release" / f"{UNIT}.ipynb").unlink()
+    with pytest.raises(CourseError, match="No such file"):
+        loaded(root)

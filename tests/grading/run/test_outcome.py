@@ -1,0 +1,66 @@
+"""How submissions fared, in words that a person reads after a run."""
+
+import logging
+
+from autograder.grading.intake import Repair
+from autograder.grading.run.outcome import Outcome, above_bar, changes, outcome, summary
+
+KNOWN = {"repairs": [], "refused": "", "scores": {"double": 2.0, "triple": 3.0}}
+
+
+def test_a_run_is_counted_in_a_fixed_order_without_zeros():
+    fared = [
+        Outcome("ada", "refused"),
+        Outcome("bob", "graded"),
+        Outcome("cyd", "graded"),
+    ]
+    assert summary(fared) == "2 graded, 1 refused"
+    assert summary([]) == "nothing to do"
+
+
+def test_a_reason_makes_it_refused_whatever_came_of_the_run():
+    fared = outcome("ada", "graded", {**KNOWN, "refused": "no notebook"}, {})
+    assert (fared.status, fared.needs_person) == ("refused", True)
+    assert str(fared) == "ada: refused: no notebook"
+
+
+def test_repairs_are_told_behind_the_reason():
+    fared = Outcome("ada", "graded", repairs=(Repair("name", "It was renamed."),))
+    assert str(fared) == "ada: graded; put right: It was renamed."
+
+
+def test_only_scores_that_were_there_before_can_change():
+    before = {"scores": {"double": 1.0, "why": None}}
+    fared = outcome("ada", "graded", KNOWN, before)
+    assert fared.changes == {"double": (1.0, 2.0)}
+    assert changes([fared, Outcome("bob", "graded")]) == [
+        "student  graded cell  before  after",
+        "ada      double            1      2",
+    ]
+    assert changes([Outcome("bob", "graded")]) == []
+
+
+def test_no_line_is_made_that_nobody_prints():
+    log = logging.getLogger("autograder.tests.bar")
+    log.propagate, handler = False, logging.StreamHandler()
+    handler.setLevel(logging.INFO)
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    with above_bar(log):
+        assert not log.isEnabledFor(logging.DEBUG)
+        assert log.isEnabledFor(logging.INFO)
+    assert log.level == logging.DEBUG
+
+
+def test_a_line_that_somebody_above_prints_is_made():
+    log = logging.getLogger("autograder.tests.above")
+    above = log.parent
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.DEBUG)
+    above.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        with above_bar(log):
+            assert log.isEnabledFor(logging.DEBUG)
+    finally:
+        above.removeHandler(handler)

@@ -1,0 +1,252 @@
+"""Grading by a real Dask cluster of several processes on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from nbgrader.preprocessors import SaveAutoGrades
+from traitlets import Unicode
+from traitlets.config import Config
+
+from autograder.course.errors import CourseError
+from autograder.grading.workers import cluster
+from autograder.grading.workers.cluster import Cluster
+from autograder.grading.workers.parallel import SetupError
+from tests.grading.eventful import (
+    FULL,
+    NONE,
+    Eventful,
+    await_file,
+    published,
+    task,
+    wish,
+)
+from tests.grading.eventful import autograde as autograde_here
+from tests.tiny_course import UNIT, good, gradebook, hand_in, points, run_nbgrader
+
+distributed = pytest.importorskip("distributed", reason="the extra `cluster`")
+dask = pytest.importorskip("dask")
+pytestmark = pytest.mark.slow
+
+
+class Destructive(Eventful):
+    """Can also bring down the machine, as far as a test can."""
+
+    def preprocess(self, nb, resources):
+        here = Path(resources["metadata"]["path"])
+        if (here / "down").exists():
+            for process in reversed(psutil.Process().parents()[:2]):
+                process.kill()  # Dask's worker, then the one that we were forked from
+            signal.pause()
+        if (here / "freeze once").exists():
+            mark = Path((here / "freeze once").read_text())
+            if not mark.exists():
+                mark.touch()
+                psutil.Process().parents()[1].suspend()  # Dask's worker
+        return super().preprocess(nb, resources)
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory):
+    """Two workers, each a process without a disk that the other knows of."""
+    here = tmp_path_factory.mktemp("dask")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        local_directory=str(here),
+        silence_logs=50,
+    ) as found:
+        yield found
+
+
+def autograde(root: Path, address: str) -> dict:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [Destructive, SaveAutoGrades]
+    config.Autograde.scheduler = address
+    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
+
+
+def test_a_cluster_gives_the_same_gradebook_and_notebooks(course, tmp_path, workers):
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, good(course))
+    hand_in(course, "bad", good(course)[:400])
+    wish(course, "dan", die="")
+    wish(course, "eve", die_once=tmp_path / "mark")
+    result = autograde(course, workers.scheduler_address)
+    assert "Needs a person: dan" in result["log"], result["error"]
+    expected = dict.fromkeys(("ada", "bob", "cyd", "eve"), FULL)
+    assert points(course) == expected | {"bad": [0.0, 0.0, 0.0], "dan": NONE}
+    assert "dan: undecided: the process that graded it died: SIGKILL" in result["log"]
+    there = {
+        name: (gradebook(course)[name], published(course, name)) for name in expected
+    }
+    for path in course.glob("autograded/*"):
+        os.rename(path, tmp_path / path.name)
+    autograde_here(course)
+    for name in expected:
+        assert there[name] == (gradebook(course)[name], published(course, name))
+
+
+def test_what_a_lost_machine_had_is_graded_by_another(course, tmp_path, workers):
+    for number in range(4):
+        wish(course, f"s{number}")
+    wish(course, "ada", late=tmp_path / "go", early=tmp_path / "begun")
+
+    def lose_one() -> None:
+        await_file(tmp_path / "begun")
+        with distributed.Client(workers.scheduler_address) as client:
+            processing = client.processing()
+            worker = next(name for name, keys in processing.items() if keys)
+            os.kill(client.run(os.getpid, workers=[worker])[worker], signal.SIGKILL)
+        (tmp_path / "go").touch()
+
+    killer = threading.Thread(target=lose_one)
+    killer.start()
+    result = autograde(course, workers.scheduler_address)
+    killer.join()
+    assert result["success"], result["log"]
+    assert len(points(course)) == 5
+    assert set(map(tuple, points(course).values())) == {tuple(FULL)}
+
+
+@pytest.mark.long
+def test_a_submission_that_loses_every_machine_fails_alone(course, workers):
+    wish(course, "ada", down="")
+    for student in ("bob", "cyd", "dan"):
+        wish(course, student)
+    result = autograde(course, workers.scheduler_address)
+    assert points(course).pop("ada") == NONE
+    assert "ada: undecided: each machine that graded it was lost" in result["log"]
+    others = {name: found for name, found in points(course).items() if name != "ada"}
+    assert others == dict.fromkeys(("bob", "cyd", "dan"), FULL)
+
+
+@pytest.mark.long
+def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
+    for student in ("bob", "cyd"):
+        wish(course, student)
+    wish(course, "ada", freeze_once=tmp_path / "mark")
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "20s"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(tmp_path),
+            silence_logs=50,
+        ) as two,
+    ):
+        result = autograde(course, two.scheduler_address)
+    assert result["success"], result["log"]
+    assert points(course) == dict.fromkeys(("ada", "bob", "cyd"), FULL)
+
+
+class Picky(Eventful):
+    """Can be warmed up but in some processes, whose ids a file lists."""
+
+    unfit = Unicode().tag(config=True)
+
+    @classmethod
+    def warm_up(cls, config: Config) -> None:
+        if str(os.getpid()) in Path(config.Picky.unfit).read_text().split():
+            raise CourseError("this machine gives no box")
+
+
+def autograde_but(root: Path, address: str, unfit: Path) -> dict:
+    config = Config()
+    config.Autograde.autograde_preprocessors = [Picky, SaveAutoGrades]
+    config.Autograde.scheduler, config.Picky.unfit = address, str(unfit)
+    return run_nbgrader(root, "autograde", UNIT, "*", force=False, config=config)
+
+
+def test_a_machine_without_boxes_draws_no_work_to_it(course, tmp_path, caplog):
+    for number in range(6):
+        wish(course, f"s{number}")
+    unfit = tmp_path / "unfit"
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        local_directory=str(tmp_path), silence_logs=50,
+    ) as two:  # fmt: skip
+        with distributed.Client(two.scheduler_address) as client:
+            pids = list(client.run(os.getpid).values())
+        unfit.write_text(str(pids[0]))
+        result = autograde_but(course, two.scheduler_address, unfit)
+        assert result["success"], result["log"]
+        assert set(map(tuple, points(course).values())) == {tuple(FULL)}
+        assert len(points(course)) == 6
+        assert caplog.text.count("nothing more is given to the worker") == 1
+
+
+def test_where_no_machine_gives_boxes_the_command_says_so(course, tmp_path):
+    hand_in(course, "ada", good(course))
+    hand_in(course, "bob", good(course))
+    unfit = tmp_path / "unfit"
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None,
+        local_directory=str(tmp_path), silence_logs=50,
+    ) as one:  # fmt: skip
+        with distributed.Client(one.scheduler_address) as client:
+            unfit.write_text(str(*client.run(os.getpid).values()))
+        result = autograde_but(course, one.scheduler_address, unfit)
+    assert not result["success"] and points(course).get("ada", NONE) == NONE
+    assert "no worker can grade" in result["log"] and "gives no box" in result["log"]
+
+
+def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
+        local_directory=str(tmp_path), silence_logs=50,
+    ) as one:  # fmt: skip
+        grading = Cluster(one.scheduler_address)
+        one.scale(0)
+        with distributed.Client(one.scheduler_address) as client:
+            while client.nthreads():
+                time.sleep(0.1)
+        assert "no worker is left" not in caplog.text
+        grading.submit(task())
+        end = time.monotonic() + 60
+        while "no worker is left" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.1)
+        grading.close()
+    assert caplog.text.count("no worker is left") == 1
+
+
+@pytest.fixture
+def older(monkeypatch):
+    """The course with other libraries, here but not on the workers."""
+    monkeypatch.setattr(cluster.importlib.metadata, "version", lambda name: "0.1")
+    cluster.course_version.cache_clear()
+    yield
+    cluster.course_version.cache_clear()
+
+
+def test_workers_with_another_version_of_the_course_are_refused(workers, older):
+    with pytest.raises(SetupError, match="workers have another version"):
+        Cluster(workers.scheduler_address)
+
+
+def test_a_worker_that_joins_late_with_another_version_grades_nothing():
+    with pytest.raises(CourseError, match="another version"):
+        cluster.grade_there(task().to_bytes(), "older")
+
+
+def test_without_a_scheduler_or_workers_the_command_says_so(course, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    hand_in(course, "ada", good(course))
+    log = autograde(course, "tcp://127.0.0.1:9")["log"]
+    assert log.count("does not answer") == 1 and points(course) == {}
+    with distributed.LocalCluster(
+        n_workers=0, dashboard_address=None, silence_logs=50
+    ) as empty:
+        log = autograde(course, empty.scheduler_address)["log"]
+    assert "has no workers" in log and points(course) == {}

@@ -1,0 +1,301 @@
+"""Grading in several processes: the same results, and no process that matters."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from nbgrader.preprocessors import SaveAutoGrades
+
+from autograder.course.errors import CourseError
+from autograder.grading.workers import parallel
+from autograder.grading.workers.parallel import Pool, SetupError
+from tests.grading.eventful import (
+    FULL,
+    NONE,
+    Eventful,
+    autograde,
+    await_file,
+    published,
+    settings,
+    task,
+    wish,
+)
+from tests.tiny_course import (
+    UNIT,
+    RunHere,
+    good,
+    gradebook,
+    hand_in,
+    points,
+    run_nbgrader,
+)
+
+ROOT = Path(__file__).parents[3]
+
+
+# --- the same results ----------------------------------------------------------------
+
+
+def test_any_number_of_jobs_gives_the_same_gradebook_and_notebooks(course, tmp_path):
+    for student in ("ada", "bob", "cyd", "dan"):
+        hand_in(course, student, good(course))
+    hand_in(course, "eve", good(course, double="def double(x):\n    return x"))
+    hand_in(course, "bad", good(course)[:400])
+    alone = tmp_path / "alone"
+    shutil.copytree(course, alone)
+    logs = [autograde(alone, jobs=1)["log"], autograde(course, jobs=3)["log"]]
+    assert gradebook(course) == gradebook(alone)
+    for student in gradebook(alone):
+        assert published(course, student) == published(alone, student)
+    told = [[li for li in log.splitlines() if "person" in li] for log in logs]
+    assert told[0] == told[1] != []
+
+
+def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
+    course, tmp_path
+):
+    wish(course, "ada", late=tmp_path / "bob is done")
+    wish(course, "bob", early=tmp_path / "bob is done")
+    wish(course, "cyd")
+    log = autograde(course)["log"]
+    assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}
+    stamps = [
+        (course / "autograded" / name / UNIT / f"{UNIT}.ipynb").stat().st_mtime_ns
+        for name in ("ada", "bob", "cyd")
+    ]
+    assert stamps == sorted(stamps), log
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
+    course, monkeypatch, jobs
+):
+    begun = []
+
+    def expect(cls, config):
+        begun.append("expected")
+
+    def load(*arguments):
+        begun.append("read")
+        raise CourseError("it is broken")
+
+    monkeypatch.setattr(Eventful, "expect", classmethod(expect), raising=False)
+    with monkeypatch.context() as broken:
+        broken.setattr("autograder.grading.run.assignment.load", load)
+        wish(course, "ada")
+        assert "it is broken" in autograde(course, jobs)["log"]
+    assert begun == ["expected", "read"]
+    assert autograde(course, jobs)["success"] and begun[2:] == ["expected"]
+    assert autograde(course, jobs)["success"] and begun[3:] == []
+
+
+def test_a_second_run_starts_no_process_and_grades_nothing(course, monkeypatch):
+    wish(course, "ada")
+    autograde(course)
+    monkeypatch.setattr(Pool, "submit", None)
+    assert "1 up to date" in autograde(course)["log"]
+
+
+def test_what_is_logged_while_grading_is_logged_by_the_command(course):
+    wish(course, "ada", warn="")
+    assert autograde(course)["log"].count("it swaps") == 1
+
+
+# --- processes come and go -----------------------------------------------------------
+
+
+def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
+    course, tmp_path
+):
+    wish(course, "ada", die_once=tmp_path / "mark")
+    wish(course, "bob", die="")
+    wish(course, "cyd")
+    result = autograde(course)
+    assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL}
+    assert not result["success"]
+    assert (
+        "bob: undecided: the process that graded it died: SIGKILL, then SIGKILL"
+        in (result["log"])
+    )
+    left = course / ".autograder" / f"work-{os.getuid()}"
+    assert list(left.iterdir()) == []
+
+
+def test_a_worker_that_hangs_costs_its_submission_a_try_and_the_class_goes_on(
+    course, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(parallel, "SILENCE", 3.0)
+    wish(course, "ada", stop_once=tmp_path / "mark")
+    wish(course, "bob", stop="")
+    for student in ("cyd", "dan"):
+        wish(course, student)
+    result = autograde(course)
+    assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL, "dan": FULL}
+    assert f"ada: not decided ({parallel.HUNG}" in result["log"]
+    assert f"Needs a person: bob: undecided: {parallel.HUNG}" in result["log"]
+
+
+def test_a_worker_that_waits_for_long_but_looks_around_is_not_given_up(
+    course, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(parallel, "SILENCE", 2.0)
+    wish(course, "ada", look_for=6.0)
+    result = autograde(course)
+    assert result["success"] and "not decided" not in result["log"]
+
+
+def test_faults_and_refusals_cross_from_the_worker_to_the_log(course):
+    wish(course, "ada", **{"raise": ""})
+    wish(course, "bob", refuse="")
+    wish(course, "cyd")
+    log = autograde(course)["log"]
+    assert "ada: grading failed" in log and "no space left on device" in log
+    assert "bob: refused: it used up all memory" in log
+    assert points(course)["cyd"] == FULL
+
+
+@contextlib.contextmanager
+def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
+    text = (
+        "import signal, sys; from pathlib import Path; "
+        # Started in the background, we are told to ignore it, and so are our children.
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from autograder.grading import converter; converter.install(); "
+        "from tests.grading.eventful import autograde; "
+        f"print(autograde(Path(sys.argv[1]), {jobs})['error'])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", text, course],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_or_killed_no_process_is_left_and_the_next_run_goes_on(
+    course, tmp_path, number
+):
+    wish(course, "ada")
+    wish(course, "bob", hang=tmp_path / "bob")
+    wish(course, "cyd", hang=tmp_path / "cyd")
+    with _command(course) as command:
+        await_file(tmp_path / "bob")
+        await_file(tmp_path / "cyd")
+        await_file(course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb")
+        family = _family(command.pid)
+        assert len(family) >= 5  # the nursery, two workers, and a judge for each
+        command.send_signal(number)
+        output, _ = command.communicate(timeout=300)
+    assert number == signal.SIGKILL or "SystemExit: 130" in output
+    assert psutil.wait_procs(family, timeout=120)[1] == []
+    for student in ("bob", "cyd"):
+        (course / "submitted" / student / UNIT / "hang").unlink()
+    log = autograde(course)["log"]
+    assert "2 graded, 1 up to date" in log
+    assert set(map(tuple, points(course).values())) == {tuple(FULL)}
+
+
+@pytest.mark.slow
+def test_hundreds_of_submissions_take_no_more_memory_than_dozens(course):
+    sizes = []
+    for count in (40, 400):
+        for number in range(count):
+            hand_in(course, f"s{number:03}", good(course))
+        most = 0
+        with _command(course) as command:
+            process = psutil.Process(command.pid)
+            while command.poll() is None:
+                most = max(most, process.memory_info().rss)
+                time.sleep(0.05)
+        sizes.append(most)
+    assert len(points(course)) == 400
+    assert sizes[1] < sizes[0] + (32 << 20)
+
+
+def test_settings_that_cannot_leave_the_process_stop_the_run_at_once(course):
+    class Local(RunHere):
+        pass
+
+    for student in ("ada", "bob"):
+        hand_in(course, student, good(course))
+    config = settings(2)
+    config.Autograde.autograde_preprocessors = [Local, SaveAutoGrades]
+    log = run_nbgrader(course, "autograde", UNIT, "*", config=config)["log"]
+    assert log.count("put it into a module") == 1
+    assert points(course) == {}
+
+
+def test_what_is_shared_is_started_once_and_its_failure_stops_the_run(monkeypatch):
+    def fail(cls, config):
+        raise CourseError("this machine gives no box")
+
+    monkeypatch.setattr(Eventful, "warm_up", classmethod(fail), raising=False)
+    pool = Pool(2)
+    with pytest.raises(SetupError, match="no box"):
+        pool.submit(task())
+    pool.close()
+
+
+def test_a_nursery_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
+    stopped: list[psutil.Process] = []
+
+    def stop(cls, config):
+        for child in psutil.Process().children():
+            with contextlib.suppress(psutil.ZombieProcess):  # another test's
+                if "autograder.grading.workers.worker" in child.cmdline():
+                    stopped.append(child)
+                    child.suspend()
+
+    monkeypatch.setattr(Eventful, "warm_up", classmethod(stop), raising=False)
+    monkeypatch.setattr(parallel, "SECONDS", 0.3)
+    pool = Pool(2)
+    with pytest.raises(SetupError, match="the processes that grade do not start"):
+        pool.submit(task())
+    assert [child.is_running() for child in stopped] == [False]
+    # A worker of a cluster lives on: one bad start costs it no later submission.
+    monkeypatch.undo()
+    with contextlib.closing(pool):
+        assert pool.submit(task()).result(120)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_shared_starts_once_and_before_the_first_is_graded(
+    course, monkeypatch, tmp_path, jobs
+):
+    def warm(cls, config):
+        with (tmp_path / "begun").open("a") as file:
+            file.write("warm\n")
+
+    monkeypatch.setattr(Eventful, "warm_up", classmethod(warm), raising=False)
+    wish(course, "ada", late=tmp_path / "begun")
+    wish(course, "bob")
+    assert autograde(course, jobs)["success"]
+    assert (tmp_path / "begun").read_text() == "warm\n"
+
+
+def test_a_lost_nursery_is_replaced(course, tmp_path):
+    for student in ("ada", "bob", "cyd"):
+        wish(course, student, end_nursery=tmp_path / "ended")
+    assert autograde(course)["success"]
+    assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}

@@ -1,0 +1,44 @@
+"""A reply is bytes, of one task, and opens to what grading made or raised."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+
+from autograder.course.errors import CourseError
+from autograder.grading.faults import Undecided
+from autograder.grading.grade import grade
+from autograder.grading.workers.reply import answer, opened
+from tests.grading.eventful import (
+    task,
+)
+
+
+def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
+    sent = task(folder=str(tmp_path / "work"), files={}, submission=None)
+    reply = answer(sent.to_bytes())
+    assert set(json.loads(reply)) == {"notebook", "repairs", "refused", "log", "id"}
+    graded = opened(reply, sent, logging.getLogger())
+    graded.notebook.metadata.autograder.pop("seconds")
+    here = grade(sent)
+    here.notebook.metadata.autograder.pop("seconds")
+    assert graded == here
+
+
+def test_a_worker_without_the_settings_classes_says_so():
+    class_ = type("Gone", (), {"__module__": __name__, "__qualname__": "Gone"})
+    globals()["Gone"] = class_
+    sent = task(preprocessors=(class_,))
+    data = sent.to_bytes()
+    del globals()["Gone"]
+    with pytest.raises(CourseError, match="not known here"):
+        opened(answer(data), sent, logging.getLogger())
+
+
+def test_a_reply_to_another_task_is_not_taken(tmp_path):
+    sent = task(folder=str(tmp_path / "work"), files={}, submission=None, id="ada's")
+    with pytest.raises(Undecided, match="another submission"):
+        opened(answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger())
