@@ -31,7 +31,6 @@ from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
 from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError
-from autograder.kernel.inside import THREADS
 from autograder.kernel.warm import asked_for
 from autograder.student.words import LEFT_OUT
 
@@ -85,8 +84,7 @@ class JudgedExecute(BoxedExecute):
         folder = Path(resources["metadata"]["path"])
         refuse_large(folder, self.disk_mb)
         self.begin()
-        with environment(**THREADS):  # whatever the shell has set for MKL
-            self.judge.begin()  # it imports while a box is started
+        self.judge.begin()  # it imports while a box is started
         self.judge.expect(_unit(resources["nbgrader"]["assignment"]))
         if sys.platform == "linux":
             client.begin(self.level)

@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 
 from autograder.kernel import launch
 from autograder.kernel.confine import ConfinementError, Policy
-from autograder.kernel.inside import BACKEND, THREADS
+from autograder.kernel.inside import ALIKE, BACKEND
 from autograder.kernel.kit import PACKAGE
 from autograder.kernel.request import Request, Usage
 from autograder.kernel.slot import FULL, remove_tree
@@ -255,7 +255,7 @@ def _clean_environment(run: Path) -> dict[str, str]:
     """What every kernel can read in its /proc/self/environ: nothing of the client's."""
     paths = [str(PACKAGE.parent), *(p for p in sys.path if os.path.isdir(p))]
     return {
-        **THREADS,
+        **ALIKE,
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(paths),

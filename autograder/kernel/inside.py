@@ -7,8 +7,11 @@ else `run` is called in a process forked from the warm server.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import os
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,9 @@ THREADS = {
     "MKL_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "PASSIVE",
 }
+# What a Python process of grading starts with. In which order it finds the words of a
+# set is chance otherwise, and another one in each run.
+ALIKE = {**THREADS, "PYTHONHASHSEED": "0"}
 CHANNEL_VARIABLE = "AUTOGRADER_CHANNEL_FD"
 
 
@@ -32,7 +38,7 @@ def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, st
     bins = (f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin")
     return {
         **extra,
-        **THREADS,
+        **ALIKE,
         "PATH": ":".join(bins),
         "LANG": "C.UTF-8",
         "USER": "student",
@@ -64,6 +70,17 @@ def rehearse() -> None:
     from autograder.kernel.app import BoxedKernelApp
 
     BoxedKernelApp.instance().rehearse_error()
+
+
+def seed_dice(seed: str) -> None:
+    """Start all random generators of the process from a seed; "": from chance."""
+    dice = random.Random(seed) if seed else random.SystemRandom()
+    random.seed(dice.getrandbits(128))
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed([dice.getrandbits(32) for _ in range(4)])
+    if torch := sys.modules.get("torch"):
+        # Not of all devices: what a process first does with another one seeds it.
+        torch.default_generator.manual_seed(dice.getrandbits(56))
 
 
 def run(
@@ -109,6 +126,10 @@ def _cold() -> None:
     os.write(request["status"], b"ok")
     os.close(request["status"])
     prepare(Path(os.environ["IPYTHONDIR"]))
+    for name in ("numpy", "torch"):  # who comes later rolls dice of its own
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    seed_dice(policy.seed)
     run(request["connection"], request["listeners"], request["arguments"], "bwrap")
 
 

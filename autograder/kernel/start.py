@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import importlib
 import json
 import os
-import random
 import select
 import signal
 import socket
@@ -142,13 +142,8 @@ def _close_all_but(keep: list[int]) -> None:
 
 def _freshen(seed: str) -> None:
     """Undo what a fork shares: random state and what imports remember of the host."""
-    dice = random.Random(seed) if seed else random.SystemRandom()
-    random.seed(dice.getrandbits(128))
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.seed([dice.getrandbits(32) for _ in range(4)])
-    if torch := sys.modules.get("torch"):
-        # Not of all devices: what a process first does with another one seeds it.
-        torch.default_generator.manual_seed(dice.getrandbits(56))
+    inside.seed_dice(seed)
+    gc.collect()  # when the next is due, no boxes before this one have a say in
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.path[:] = ["", *(path for path in sys.path if os.path.exists(path))]

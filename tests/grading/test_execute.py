@@ -1,6 +1,5 @@
 """A unit may have limits of its own."""
 
-import os
 import sys
 
 import pytest
@@ -10,10 +9,8 @@ from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute
-from autograder.grading.judge.handle import Judge
 from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError
-from autograder.kernel.inside import THREADS
 from autograder.kernel.meter import Budget, Meter, Span
 
 
@@ -68,23 +65,3 @@ def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
     kind = ConfinementError
     with pytest.raises(CourseError, match="allow_unconfined"):
         JudgedExecute.warm_up(Config())
-
-
-def test_a_judge_starts_with_one_thread_whatever_the_shell_says(monkeypatch, tmp_path):
-    """MKL has a variable of its own: with 64 threads a check took twice as long."""
-    seen = {}
-
-    def begin(judge):
-        seen.update({name: os.environ[name] for name in THREADS})
-        raise InterruptedError
-
-    monkeypatch.setenv("MKL_NUM_THREADS", "64")
-    monkeypatch.setattr(Judge, "begin", begin)
-    resources = {
-        "nbgrader": {"assignment": "02_attention"},
-        "metadata": {"path": str(tmp_path)},
-        "autograder": {"secret": b"secret"},
-    }
-    with pytest.raises(InterruptedError):
-        JudgedExecute().preprocess(new_notebook(), resources)
-    assert seen == THREADS and os.environ["MKL_NUM_THREADS"] == "64"

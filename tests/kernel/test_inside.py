@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
 from multiprocessing import context
 from pathlib import Path
+
+import numpy
+import torch
 
 from autograder.kernel import inside
 
@@ -29,6 +35,29 @@ def test_more_can_be_said_but_nothing_of_its_own_replaced():
     found = inside.environment(HOME, 7, extra)
     assert found["SAID"] == "x"
     assert found["HOME"] == "/student" and found["OMP_NUM_THREADS"] == "1"
+
+
+def test_below_bubblewrap_dice_roll_alike_once_all_is_imported(monkeypatch):
+    drawn = []
+
+    def roll(*_):
+        drawn.append((random.random(), numpy.random.rand(), torch.rand(1).item()))
+
+    monkeypatch.setattr(inside.confine, "enter", lambda *_: None)
+    monkeypatch.setattr(inside, "prepare", roll)  # whatever chance does there
+    monkeypatch.setattr(inside, "run", roll)
+    monkeypatch.setenv("IPYTHONDIR", "/student/ipython")
+    for seed in ("one", "one", "other"):
+        channel = os.dup(0)
+        monkeypatch.setenv(inside.CHANNEL_VARIABLE, str(channel))
+        request = {
+            "policy": {"seed": seed}, "connection": {}, "arguments": [],
+            "listeners": [], "status": os.open(os.devnull, os.O_WRONLY),
+        }  # fmt: skip
+        monkeypatch.setenv("AUTOGRADER_COLD", json.dumps(request))
+        inside._cold()
+        os.close(channel)
+    assert drawn[1] == drawn[3] and not set(drawn[1]) & set(drawn[5])
 
 
 def test_processes_are_forked_by_default_whatever_python_chooses(monkeypatch):

@@ -34,6 +34,7 @@ from autograder.grading.faults import Undecided
 from autograder.grading.judge.record import Record
 from autograder.grading.line import Line, LineError, Message
 from autograder.kernel import launch
+from autograder.kernel.inside import ALIKE
 
 START_SECONDS = 300.0  # for its imports, on a busy machine
 DRAWINGS = 4  # of an exercise's fresh cases, over which submissions are spread
@@ -259,7 +260,7 @@ class Judge:
             self._process = subprocess.Popen(
                 launch.command(f"{__package__}.judging", theirs.fileno()),
                 pass_fds=[theirs.fileno()],
-                env=os.environ | {"OMP_NUM_THREADS": "1"},
+                env=os.environ | ALIKE,
                 stdin=subprocess.DEVNULL,
             )
         self._line, self._greeted = Line(ours), False

@@ -29,7 +29,7 @@ from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 from autograder.kernel import launch
 from autograder.kernel.client import SERVER_VARIABLE
-from autograder.kernel.inside import THREADS
+from autograder.kernel.inside import ALIKE
 
 TRIES = 2  # processes that may die over a submission
 SECONDS = 300.0  # for the process that workers are forked from to answer
@@ -255,9 +255,9 @@ class _Nursery:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with one thread and our import path: a fork copies no further thread."""
+    """Ours, as all have it: with one thread, for a fork copies no further one."""
     paths = [path or os.getcwd() for path in sys.path]
-    return {**os.environ, **THREADS, "PYTHONPATH": os.pathsep.join(paths)}
+    return {**os.environ, **ALIKE, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def usable_cores() -> int:

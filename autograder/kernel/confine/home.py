@@ -32,11 +32,12 @@ def copy_submission(source: Path, target: Path, policy: Policy) -> None:
     Raises ConfinementError over the caps of `policy` (half its disk, its file count).
     """
     left, files = policy.disk_mb * MB // 2, policy.files // 2
-    for folder, _, names, handle in os.fwalk(source, follow_symlinks=False):
+    for folder, folders, names, handle in os.fwalk(source, follow_symlinks=False):
+        folders.sort()  # a listing tells in which order they were made
         place = target / Path(folder).relative_to(source)
         place.mkdir(exist_ok=True)
         files -= 1
-        for name in names:
+        for name in sorted(names):
             files -= 1
             if files < 0 or left < 0:
                 raise ConfinementError("the submission is too large for its box")

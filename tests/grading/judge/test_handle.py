@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
 from autograder.grading.judge.handle import DRAWINGS, Judge, Question
 from autograder.grading.line import Line
+from autograder.kernel.inside import ALIKE
 from autograder.solutions import attention
 from tests.grading.box_and_judge import (
     NAME,
@@ -51,6 +53,23 @@ def test_a_judge_that_is_told_what_to_expect_answers_as_any(judge, box):
     channel = box(lambda: attention.dot_product_scores)
     decision = exchange(judge, channel)
     assert decision.record.points == decision.record.max_points
+
+
+def test_a_judge_starts_as_all_do_whatever_the_shell_says(monkeypatch):
+    """MKL has a variable of its own: with 64 threads a check took twice as long."""
+    started = []
+
+    def start(*_, env, **__):
+        started.append(env)
+        raise InterruptedError
+
+    monkeypatch.setenv("MKL_NUM_THREADS", "64")
+    monkeypatch.setenv("PYTHONHASHSEED", "random")
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(InterruptedError):
+        Judge(b"secret").begin()
+    assert ALIKE.items() <= started[0].items()
+    assert ALIKE["MKL_NUM_THREADS"] == "1" and ALIKE["PYTHONHASHSEED"] == "0"
 
 
 def test_a_judge_that_is_stopped_while_it_starts_is_ended(judge, monkeypatch):
