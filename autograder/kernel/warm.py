@@ -21,6 +21,8 @@ WARM = (
     *("IPython.core.magics.execution", "IPython.core.magics.ast_mod"),
     *("IPython.extensions.storemagic", "IPython.utils.wildcard", "asttokens"),
     *("executing", "executing.executing", "pexpect", "pdb", "faulthandler"),
+    *("stack_data", "pygments.lexers.python", "pygments.styles", "pygments.console"),
+    *("pygments.formatters.html", "pygments.formatters.terminal256"),
     "autograder.kernel.app",
 )
 # Slow ones, by the word in a notebook's code that asks for them. An optimiser's first

@@ -1,4 +1,4 @@
-"""The warm server: imports what notebooks import, then forks a supervisor per kernel.
+"""The warm server: imports what notebooks import; its forks start kernels in boxes.
 
 Started by `client.py`, through `launch.py`, with an empty environment, one line of JSON
 on its standard input, and that input kept open: its end is the server's end, and the
@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,20 +87,22 @@ def check_fitness() -> None:
 
 
 class Server:
-    """Accepts requests until its own standard input ends."""
+    """Accepts requests until its own standard input ends, and passes them on.
+
+    It forks no box itself, but a branch for each set of modules that notebooks ask for:
+    what a box finds imported, no box before it has a say in.
+    """
 
     def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
         self.run, self.level, self.life, self.groups = run, level, life, groups
-        self.alive, self.alive_end = os.pipe()  # kernels see our death as its end
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "zygote"))
         self.listener.listen(64)
         self.clients: list[socket.socket] = []  # that have not asked yet
-        self.forked = 0  # boxes so far
-        self.unfit = ""  # why no kernel may be forked any more
+        self.branches: dict[tuple[str, ...], socket.socket] = {}
 
     def serve(self) -> None:
-        """Fork a supervisor for each connection, when its request is there."""
+        """Pass on each connection, when its request is there."""
         while True:
             doors: list[socket.socket | int]
             doors = [self.listener, self.life, *self.clients]
@@ -113,19 +115,92 @@ class Server:
             for client in [one for one in self.clients if one in ready]:
                 self.clients.remove(client)
                 with client:
+                    # The request itself is read in a fork: of what is in our memory
+                    # once, even if it is let go of, something is in all boxes to come.
+                    if imports := client.recv(LARGEST_REQUEST):  # it has not gone away
+                        self._pass_on(client, self._known(json.loads(imports)))
+
+    def _known(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """What is known to be asked for by some, in one order."""
+        if self.level == "bwrap":
+            return ()
+        known = dict.fromkeys(n for modules in ON_DEMAND.values() for n in modules)
+        return tuple(name for name in known if name in asked)
+
+    def _pass_on(self, client: socket.socket, names: tuple[str, ...]) -> None:
+        for _ in range(2):
+            if names not in self.branches:
+                self._grow(names)
+            try:
+                socket.send_fds(self.branches[names], [b"box"], [client.fileno()])
+                return
+            except OSError:  # somebody has ended it
+                self.branches.pop(names).close()
+
+    def _grow(self, names: tuple[str, ...]) -> None:
+        self.branches[names], door = socket.socketpair(
+            socket.AF_UNIX, socket.SOCK_SEQPACKET
+        )
+        with door:
+            if os.fork() == 0:
+                try:
+                    self._forget()
+                    Branch(door, self.level, self.groups).serve(names)
+                finally:
+                    os._exit(0)
+
+    def _forget(self) -> None:
+        for held in (self.listener, *self.clients, *self.branches.values()):
+            held.close()
+        os.close(self.life)
+
+    def close(self) -> None:
+        """Let the branches end their boxes, end what is left, remove all."""
+        for branch in self.branches.values():
+            branch.close()
+        _await_children()
+        remove_tree(self.run)
+
+
+class Branch:
+    """Imports what some notebooks ask for, and forks the supervisors of their boxes.
+
+    Until the server, at the other end of the door, is gone.
+    """
+
+    def __init__(self, door: socket.socket, level: str, groups: Path | None) -> None:
+        self.door, self.level, self.groups = door, level, groups
+        self.alive, self.alive_end = os.pipe()  # boxes see our death as its end
+        self.forked = 0  # boxes so far
+        self.unfit = ""  # why no box may be forked
+
+    def serve(self, names: tuple[str, ...]) -> None:
+        """Fork a supervisor for each connection that comes in."""
+        confine.adopt_orphans()
+        if names:
+            self._import(names)
+        while True:
+            ready, _, _ = select.select([self.door], [], [], 1.0)
+            _has_children()
+            if ready:
+                word, fds, _, _ = socket.recv_fds(self.door, 1 << 10, 1)
+                if not word:
+                    break
+                with socket.socket(fileno=fds[0]) as client:
                     self._begin(client)
+        os.close(self.alive_end)
+        _await_children()
+
+    def _import(self, names: tuple[str, ...]) -> None:
+        gc.disable()
+        import_all(names)
+        ready_to_fork()
+        try:
+            check_fitness()
+        except UnfitError as error:
+            self.unfit = str(error)
 
     def _begin(self, client: socket.socket) -> None:
-        """Import what a client asks for, and fork the supervisor of its box.
-
-        The request itself is read there: of what is in our memory once, even if it is
-        let go of, something is in all boxes to come.
-        """
-        imports = client.recv(LARGEST_REQUEST)
-        if not imports:
-            return  # it has gone away
-        if self.level != "bwrap":
-            self._import(json.loads(imports))
         if self.unfit:
             client.send(json.dumps({"error": self.unfit}).encode())
             return
@@ -135,20 +210,8 @@ class Server:
         if os.fork() == 0:
             self._become_supervisor(client)
 
-    def _import(self, names: Iterable[str]) -> None:
-        """Import what is known to be asked for by some."""
-        known = {name for modules in ON_DEMAND.values() for name in modules}
-        if missing := [n for n in names if n in known and n not in sys.modules]:
-            gc.disable()
-            import_all(missing)
-            ready_to_fork()
-            try:
-                check_fitness()
-            except UnfitError as error:
-                self.unfit = str(error)
-
     def _settle(self) -> None:
-        """Take a moment for what makes each box to come cheaper."""
+        """Take a moment for what makes each box to come cheaper, and shows nowhere."""
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()
@@ -156,10 +219,7 @@ class Server:
 
     def _become_supervisor(self, client: socket.socket) -> None:
         try:
-            self.listener.close()
-            for other in self.clients:
-                other.close()
-            os.close(self.life)
+            self.door.close()
             os.close(self.alive_end)
             text, fds, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)
             if text:
@@ -177,14 +237,13 @@ class Server:
             return wanted or self.level
         return "none" if selftest.failures(wanted, _view) else wanted
 
-    def close(self) -> None:
-        """Let the supervisors end their kernels, end what is left, remove all."""
-        os.close(self.alive_end)
-        patience = time.monotonic() + 10
-        while _has_children() and time.monotonic() < patience:
-            time.sleep(0.005)
-        end_all_children()
-        remove_tree(self.run)
+
+def _await_children() -> None:
+    """Have them end by themselves; then end what is left."""
+    patience = time.monotonic() + 10
+    while _has_children() and time.monotonic() < patience:
+        time.sleep(0.005)
+    end_all_children()
 
 
 def _has_children() -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 
 import psutil
 
-ROLES = ("judge", "worker", "nursery", "zygote", "supervisor", "box")
+ROLES = ("judge", "worker", "nursery", "zygote", "branch", "supervisor", "box")
 _KINDS = {
     "autograder.grading.judge.judging": ("judge",),
     "autograder.grading.workers.worker": ("nursery", "worker", "judge"),
-    "autograder.kernel.zygote": ("zygote", "supervisor", "box"),
+    "autograder.kernel.zygote": ("zygote", "branch", "supervisor", "box"),
 }  # by what was started, and by how often it was forked since
 _GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
