@@ -1,4 +1,4 @@
-"""Run a submission: its cells in boxes, its checks before the judge (checks/checking.py)."""
+"""Run a submission: its cells in boxes, its checks before the judge (checks/)."""
 
 from __future__ import annotations
 

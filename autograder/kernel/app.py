@@ -148,6 +148,7 @@ class BoxedKernelApp(IPKernelApp):
     def init_iopub(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
         """As ipykernel's, with another thread."""
         socket = context.socket(zmq.XPUB)
+        socket.setsockopt(zmq.XPUB_NODROP, 1)  # it waits for a client that is late
         self._bind_socket(socket, self.iopub_port)  # type: ignore[no-untyped-call]
         self.configure_tornado_logger()  # type: ignore[no-untyped-call]
         self.iopub_thread = PromptPublisher(socket, pipe=True, session=self.session)  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from ipykernel import compiler, zmqshell
 from ipykernel.iostream import OutStream
@@ -24,6 +24,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from traitlets import Instance, Type
 
 _PIPE = 1 << 16  # bytes that a pipe holds
+_PART = 1 << 16  # characters of a message; a box may not send a few MB in one
 
 
 class SparingStream(OutStream):
@@ -32,11 +33,19 @@ class SparingStream(OutStream):
     Four times a cell ipykernel waits for the thread that sends output. What that thread
     has taken, it sends before all that comes later; and what a program has written past
     Python is fetched here, where ipykernel leaves it to luck.
+
+    Luck has no say in the order of what is printed, either: who writes to one stream
+    sends what waits in the other first. A large text goes in parts that may be sent.
     """
 
+    _all: ClassVar[list[SparingStream]] = []
+    _order = threading.RLock()  # of what all of them send
+    _writing: ClassVar[SparingStream | None] = None  # the one where something may wait
+
     def __init__(self, *arguments: Any, **more: Any) -> None:
-        self._fetching = threading.RLock()
+        self._fetching, self._waiting = threading.RLock(), 0
         super().__init__(*arguments, **more)  # type: ignore[no-untyped-call]
+        self._all.append(self)
 
     def flush(self) -> None:
         """See that all that has been written is on its way."""
@@ -44,6 +53,34 @@ class SparingStream(OutStream):
             self._fetch()
         if getattr(self, "_buffers", True):  # another name in versions before
             super().flush()  # type: ignore[no-untyped-call]
+
+    def write(self, string: str) -> int | None:  # type: ignore[override]
+        """Have a text sent soon, after all that has been written before."""
+        if os.getpid() != self._master_pid or not isinstance(string, str):
+            return super().write(string)
+        for stream in self._all:
+            stream._fetch()
+        self._put(string)
+        return len(string)
+
+    def _put(self, text: str) -> None:
+        with self._order:
+            before, SparingStream._writing = SparingStream._writing, self
+            if before not in (None, self):
+                before._flush()
+            for start in range(0, max(len(text), 1), _PART):
+                super().write(text[start : start + _PART])
+                self._waiting += _PART if len(text) > _PART else len(text)
+                if self._waiting >= _PART:
+                    self._flush()
+
+    def _flush(self) -> None:
+        if os.getpid() != self._master_pid:
+            super()._flush()  # type: ignore[no-untyped-call]
+            return
+        with self._order:  # nothing that comes later overtakes what is taken here
+            self._waiting = 0
+            super()._flush()  # type: ignore[no-untyped-call]
 
     def _watch_pipe_fd(self) -> None:
         """Fetch what arrives in the place of a standard descriptor."""
@@ -63,7 +100,7 @@ class SparingStream(OutStream):
                 return
             text = os.read(cast(int, self._fid), _PIPE).decode(errors="replace")
             self._should_watch = bool(text)  # else nobody can write there any more
-            self.write(text)
+            self._put(text)
 
 
 class PlainTransformer(TransformerManager):

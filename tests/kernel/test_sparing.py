@@ -39,11 +39,30 @@ print(inspect.getsource(fail))
 FAILS = "def fail():\n    1 / 0  # here\n\nfail()"
 
 
+LATE = """
+import os, sys, time
+for number in range(3):
+    print("out", number)
+    print("err", number, file=sys.stderr)
+    {wait}
+    os.system("echo program")
+    {wait}
+    print("out again")
+    os.write(2, b"past")
+    {wait}
+print("end")
+"""
+LARGE = "print('x' * 10 ** 7)"
+FLOOD = "for number in range(5000): display(number)"
+
+
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: Any) -> Any:
     """A notebook that was run in a box."""
     cells = [PAST_PYTHON, BY_A_PROGRAM] * 15 + [FORKED, AWAITS, AWAITS, MAGIC, FAILS]
     cells += [KEPT, NO_MODULES]
+    cells += [LATE.format(wait=wait) for wait in ("pass", "time.sleep(0.3)")]
+    cells += [LARGE, FLOOD]
     found = new_notebook(cells=[new_code_cell(source) for source in cells])
     folder = str(tmp_path_factory.mktemp("sparing"))
     with pytest.MonkeyPatch.context() as patch:
@@ -125,6 +144,36 @@ def test_no_output_is_lost_wherever_it_comes_from(book: Any) -> None:
     assert texts[:30:2] == ["past"] * 15
     assert texts[1:30:2] == ["by a program\n"] * 15
     assert texts[30] == "forked\n"
+
+
+def test_the_order_of_what_is_printed_is_that_of_the_program(book: Any) -> None:
+    """However long it takes: a quarter of a second is when ipykernel sends some."""
+
+    def said(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        for output in cell.outputs:
+            if found and found[-1][0] == output.name:
+                found[-1] = output.name, found[-1][1] + output.text
+            else:
+                found.append((output.name, output.text))
+        return found
+
+    quick, slow = book.cells[-4:-2]
+    assert said(quick) == said(slow)
+    assert said(quick)[:3] == [
+        ("stdout", "out 0\n"),
+        ("stderr", "err 0\n"),
+        ("stdout", "program\nout again\n"),
+    ]
+
+
+def test_no_output_is_lost_for_its_size_or_number(book: Any) -> None:
+    """A client may be late, and takes no message of more than some MB."""
+    large, flood = book.cells[-2:]
+    assert len(shown(large)) == 10**7 + 1
+    assert [output.data["text/plain"] for output in flood.outputs] == [
+        str(number) for number in range(5000)
+    ]
 
 
 def test_cells_may_await_and_ask_ipython(book: Any) -> None:

@@ -35,6 +35,8 @@ class CappedOutputs(Execute):  # type: ignore[misc]
 
     _deaf = False  # while cells run again, whose outputs are there already
     _spent: dict[int, int]  # index of a cell -> bytes that it has shown
+    _open: NotebookNode | None = None  # what is printed goes on there
+    _parts: list[str]  # of its text
 
     def process_message(
         self, msg: KernelMessage, cell: NotebookNode, cell_index: int
@@ -45,28 +47,67 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         """
         try:
             if msg["msg_type"] in _SHOWING and (
-                self._deaf or self._is_too_much(msg, cell, cell_index)
+                self._deaf or not self._fits(msg, cell, cell_index)
             ):
                 return None
             if not is_count(msg["content"].get("execution_count", 0)):
                 return None
+            if self._goes_on(msg, cell):
+                self._parts.append(msg["content"]["text"])
+                return None
             shown: NotebookNode | None = super().process_message(msg, cell, cell_index)
+            text = msg["content"].get("text")
+            if msg["msg_type"] == "stream" and isinstance(text, str) and cell.outputs:
+                self._join()
+                self._open, self._parts = cell.outputs[-1], [text]
             return shown
         except CellExecutionComplete:
             raise
         except Exception:  # nbclient and nbformat have many for a message's faults
             return None
 
-    def _is_too_much(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        most = self.output_kb * 1024
-        before = self._spent.get(index, 0)
-        self._spent[index] = before + self._cost(msg["content"])
-        if sum(min(n, most) for n in self._spent.values()) > _CELLS_IN_FULL * most:
+    def _fits(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
+        """Count a message; whether it is shown: of what is printed, the part that fits.
+
+        In how many messages a text comes, and when, is chance: it makes no difference.
+        """
+        most, before = self.output_kb * 1024, self._spent.get(index, 0)
+        content, is_text = msg["content"], bool(msg["msg_type"] == "stream")
+        goes_on = self._goes_on(msg, cell)
+        cost = len(content["text"]) if goes_on else self._cost(content)
+        others = sum(min(n, most) for i, n in self._spent.items() if i != index)
+        left = min(most, _CELLS_IN_FULL * most - others) - before
+        self._spent[index] = before + cost
+        if cost <= left:
             return True
-        if before <= most < self._spent[index]:
-            text = f"[output cut after {self.output_kb} kB]\n"
-            cell.outputs.append(new_output("stream", name="stdout", text=text))
-        return self._spent[index] > most
+        if left < 0:  # which has been said
+            return False
+        notice = f"[output cut after {self.output_kb} kB]\n" * (before + cost > most)
+        if is_text:
+            text = content["text"]
+            kept = text[: max(left - (cost - len(text)), 0)]
+            content["text"] = kept + "\n" * bool(notice) + notice
+        elif notice:
+            cell.outputs.append(new_output("stream", name="stdout", text=notice))
+        return is_text
+
+    def _goes_on(self, msg: KernelMessage, cell: NotebookNode) -> bool:
+        """Whether a text goes on where the last one of its stream has ended."""
+        content = msg["content"]
+        return (
+            msg["msg_type"] == "stream"
+            and self._open is not None
+            and bool(cell.outputs)
+            and cell.outputs[-1] is self._open
+            and not self.clear_before_next_output
+            and self._open["name"] == content["name"]
+            and isinstance(content["text"], str)
+        )
+
+    def _join(self) -> None:
+        if self._open is not None:
+            self._open["text"] = "".join(self._parts)
+        self._open, self._parts = None, []
 
     def _cost(self, content: dict[str, Any]) -> int:
         """About how many bytes a message takes, in all the places that it changes."""
@@ -79,6 +120,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
 
         nbgrader would take it over as it is: nothing has counted it, or looked at it.
         """
+        self._join()
         content = told["execute_reply"]["content"]
         if content["status"] == "error":
             told["execute_reply"] = {"content": _in_a_line(content)}

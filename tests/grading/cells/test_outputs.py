@@ -37,14 +37,54 @@ def test_what_is_beyond_a_cells_share_is_cut_with_a_word(capped):
     cell = new_code_cell()
     for text in ("a" * KB, "b" * 2 * KB, "c"):
         capped.process_message(printed(text), cell, 0)
-    assert [text[0] for text in capped.passed] == ["a"]
-    assert [o.text for o in cell.outputs] == ["[output cut after 2 kB]\n"]
+    assert capped.passed[0] == "a" * KB and len(capped.passed) == 2
+    assert capped.passed[1].strip("b") == "\n[output cut after 2 kB]\n"
+    assert KB - 300 < capped.passed[1].count("b") < KB
+
+
+@pytest.fixture
+def reader():
+    """Has the outputs of a cell of 2 kB that these messages come from."""
+
+    def shown(*messages: tuple[str, str]) -> list[tuple[str, str]]:
+        cell = new_code_cell()
+        made = CappedOutputs(output_kb=2)
+        made.reset_execution_trackers()
+        made.clear_before_next_output = False
+        made._spent, made.nb = {}, new_notebook(cells=[cell])
+        for name, text in messages:
+            header = {"msg_type": "stream"}
+            content = {"name": name, "text": text}
+            message = {**header, "header": header, "content": content}
+            made.process_message({**message, "parent_header": {}}, cell, 0)
+        reply = {"content": {"status": "ok"}}
+        made.on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
+        validate(made.nb)
+        return [(o.name, o.text) for o in cell.outputs]
+
+    return shown
+
+
+@pytest.mark.parametrize("length", [10, 1000, 5000])
+def test_in_how_many_messages_a_text_comes_makes_no_difference(reader, length):
+    text = "".join(f"line {number}\n" for number in range(length))[:length]
+    halves = [text[: length // 3], text[length // 3 :]]
+    whole = reader(("stdout", text))
+    assert len(whole) == 1 and len(whole[0][1]) < 2200
+    assert reader(*[("stdout", half) for half in halves]) == whole
+    assert reader(*[("stdout", letter) for letter in text]) == whole
+
+
+def test_texts_of_two_streams_stay_in_their_order(reader):
+    said = [("stdout", "a"), ("stderr", "b"), ("stderr", "c"), ("stdout", "d")]
+    assert reader(*said) == [("stdout", "a"), ("stderr", "bc"), ("stdout", "d")]
 
 
 def test_another_cell_has_its_own_share_until_the_notebooks_is_used_up(capped):
     for index in range(12):
         capped.process_message(printed("x" * (2 * KB - 100)), new_code_cell(), index)
-    assert len(capped.passed) == 8
+    assert len(capped.passed) == 9
+    assert sum(map(len, capped.passed)) < 16 * KB
 
 
 def test_a_message_that_makes_no_sense_is_dropped(capped):
