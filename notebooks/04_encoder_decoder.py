@@ -348,9 +348,8 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # **What to do.** Create `attention` (a `MultiHeadAttention` of unit 3), `feed_forward`,
 # `norm1` for the attention and `norm2` for the feed-forward. Hand on what you are
 # given: `num_heads` to the attention, `d_ff` and `activation` to the feed-forward
-# network. The same `dropout` goes to three places: into the attention, into the
-# feed-forward network, and onto each branch. Return the new vectors only, not the
-# weights.
+# network. The same `dropout` goes into the attention, into the feed-forward network,
+# and onto each of the two branches. Return the new vectors only, not the weights.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1060,7 +1059,8 @@ check("encoder_decoder/make_masks", make_masks)
 #
 # If `shared_embedding`: `target` is the very module `source`, and `output.weight` is
 # the parameter `source.embedding.weight`, with its zero vector for padding. Different
-# vocabulary sizes are then a `ValueError`.
+# vocabulary sizes are then a `ValueError`. (Through the output layer, training does
+# reach that row. Thanks to the masks, nobody looks at it.)
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -1247,7 +1247,8 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 # *time ~60 min · difficulty 5/5 · 6 points*
 #
 # **Why it matters.** Translation systems have decoded like this for decades. With `k =
-# 1` it is nearly greedy; with `k` as large as the number of prefixes it is exhaustive.
+# 1` it is nearly greedy; with `k` as large as the number of prefixes, and `alpha = 0`,
+# it is exhaustive.
 #
 # **What to do.** Follow the rules for a batch of sentences. You may search one sentence
 # after the other (its `k` prefixes are the batch of the model), or all at once. Return

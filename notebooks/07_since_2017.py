@@ -91,9 +91,9 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
 #
-# **Predict first.** Layers run in half precision today, where the largest number is
-# 65,504. A vector holds the number 300. What is its square, in half precision? And what
-# is $x / \infty$?
+# **Predict first.** Layers run in half precision today. The largest number of `float16`
+# is 65,504. A vector holds the number 300. What is its square there? And what is
+# $x / \infty$?
 #
 # ### Exercise 7.1 - RMSNorm
 #
@@ -182,7 +182,7 @@ def what_half_precision_does():
 
 
 # %% [markdown]
-# 90,000 is more than half precision can hold. The square is infinite, and what is
+# 90,000 is more than `float16` can hold. The square is infinite, and what is
 # divided by infinity is zero: no error, no NaN, only a layer that says nothing.
 #
 # ## 2. Positions that turn
