@@ -288,7 +288,7 @@ def registration(node: ast.AST) -> Nodes:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = ast.unparse(node.func)
-    if name == "nn.ModuleList":
+    if name == "nn.ModuleList" and node.args:
         yield _expression("list(x)", x=node.args[0])
     if name == "nn.Parameter":
         yield _expression("torch.as_tensor(x).detach()", x=node.args[0])

@@ -291,7 +291,17 @@ EXERCISE = Specification(
             says="You decode in the mode in which the model came. In training mode, "
             "dropout would roll dice.",
             asks="Which call switches dropout off?",
-            ways=[Way(edits=[Edit("model.eval()", "")])],
+            ways=[
+                Way(edits=[Edit("model.eval()", "")]),
+                Way(name="memory_in_training_mode", edits=[
+                    Edit("model.eval()", """
+                        with torch.no_grad():
+                            memory = model.encode(source)
+                        model.eval()
+                        """),
+                    Edit("= model(source, tokens)", "= model.decode(tokens, memory, source)"),
+                ]),
+            ],
         ),
         Mutant(
             name="left_in_eval",
@@ -315,6 +325,22 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("with torch.no_grad():", "with torch.enable_grad():"),
             ])],
+        ),
+        Mutant(
+            name="gradients_as_they_come",
+            says="The model is called with gradients on, unless somebody has switched "
+            "them off before. What it computes keeps its graph in memory, for nothing.",
+            asks="Which of your calls of the model stand inside `torch.no_grad`?",
+            ways=[
+                Way(edits=[Edit("with torch.no_grad():", "if True:")]),
+                Way(name="gradients_of_the_memory", edits=[
+                    Edit("with torch.no_grad():", """
+                        memory = model.encode(source)
+                        with torch.no_grad():
+                        """),
+                    Edit("= model(source, tokens)", "= model.decode(tokens, memory, source)"),
+                ]),
+            ],
         ),
         Mutant(
             name="gradients_switched",
@@ -349,6 +375,31 @@ EXERCISE = Specification(
                 Edit("model(source, tokens)[:, -1].argmax(dim=-1)",
                      "(model(source, tokens)[:, -1] - 99.0 * F.one_hot(torch.tensor(BOS), model(source, tokens).size(-1))).argmax(dim=-1)"),
             ])],
+        ),
+        Mutant(
+            name="memory_of_others",
+            says="The model is shown rows with the memory of other rows.",
+            asks="Which rows are still being written, and which of them does `memory` hold?",
+            ways=[
+                Way(source="""
+                    def greedy_decode(model, source, max_len):
+                        was = model.training
+                        model.eval()
+                        rows = source.new_full((len(source), max_len + 1), PAD)
+                        rows[:, 0] = BOS
+                        live, width = torch.arange(len(source)), 0
+                        with torch.no_grad():
+                            memory = model.encode(source)
+                            while len(live) and width < max_len:
+                                given = rows[live, : width + 1]
+                                logits = model.decode(given, memory[: len(live)], source[live])
+                                width += 1
+                                rows[live, width] = logits[:, -1].argmax(-1)
+                                live = live[rows[live, width] != EOS]
+                        model.train(was)
+                        return rows[:, 1 : width + 1]
+                    """),
+            ],
         ),
         Mutant(
             name="row_by_row_mixed",

@@ -71,6 +71,24 @@ ACCEPTED = [
         ),
         Edit("= model(source, tokens)", "= model.decode(tokens, memory, source)"),
     ]),
+    Accepted(name="living_memory_only", source="""
+        def greedy_decode(model, source, max_len):
+            was = model.training
+            model.eval()
+            rows = source.new_full((len(source), max_len + 1), PAD)
+            rows[:, 0] = BOS
+            live, width = torch.arange(len(source)), 0
+            with torch.no_grad():
+                memory = model.encode(source)
+                while len(live) and width < max_len:
+                    given = rows[live, : width + 1]
+                    logits = model.decode(given, memory[live], source[live])
+                    width += 1
+                    rows[live, width] = logits[:, -1].argmax(-1)
+                    live = live[rows[live, width] != EOS]
+            model.train(was)
+            return rows[:, 1 : width + 1]
+        """),
     Accepted(name="padded_afterwards", source="""
         def greedy_decode(model, source, max_len):
             was = model.training

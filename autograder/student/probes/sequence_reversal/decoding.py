@@ -17,8 +17,9 @@ from autograder.student.probes.written import said
 class _Lines(OtherSide):
     """Knows its lines: token t of a row, if it is fed all tokens before.
 
-    Whoever feeds something else hears the last id of the vocabulary. A row is known by
-    its source, so that rows may be decoded in any order or number.
+    Whoever feeds something else, or shows a row the memory of another one, hears the
+    last id of the vocabulary. A row is known by its source, so that rows may be decoded
+    in any order or number.
     """
 
     keeps = frozenset({"lines", "noise"})
@@ -39,6 +40,9 @@ class _Lines(OtherSide):
             raise WrongAnswer(f"the model was asked for token {width} of a row")
         logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
         right = self._fed_right(tokens, lines)
+        if "memory" in question:
+            memory = given(question, "memory", 3, [torch.float32], self.MOST)
+            right &= (memory == _memory(source)).all(dim=1)  # (B, 1)
         best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)
         return {"logits": logits.scatter_add(-1, best[..., None], lift)}
@@ -54,6 +58,11 @@ class _Lines(OtherSide):
         return torch.cat((tokens[:, :1] == BOS, same), dim=1).cumprod(1).bool()
 
 
+def _memory(source: torch.Tensor) -> torch.Tensor:
+    """What a row's memory holds: its source, (B, Ls, 1)."""
+    return source[..., None].float()
+
+
 class _Teller(nn.Module):
     """A model that asks for its lines; it notes its mode each time."""
 
@@ -67,21 +76,26 @@ class _Teller(nn.Module):
         self.gradients = Log()
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        self.modes += [self.training, self.part.training]
-        self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
-        logits: torch.Tensor = self._ask({"source": source, "tokens": tokens})["logits"]
-        return logits
+        return self._answer(source=source, tokens=tokens)
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """As the Transformer of unit 4, for who reads the source once only."""
-        self.modes.append(self.training)
-        return torch.zeros(*source.shape, 1)  # (B, Ls, 1): nothing is read from it
+        self._note()
+        return _memory(source)
 
     def decode(
         self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
     ) -> torch.Tensor:
-        logits: torch.Tensor = self(source, tokens)
+        return self._answer(source=source, tokens=tokens, memory=memory)
+
+    def _answer(self, **question: torch.Tensor) -> torch.Tensor:
+        self._note()
+        logits: torch.Tensor = self._ask(question)["logits"]
         return logits
+
+    def _note(self) -> None:
+        self.modes += [self.training, self.part.training]
+        self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
 
 
 @probe("sequence_reversal/greedy_decode", other=_Lines)
