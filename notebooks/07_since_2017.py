@@ -827,7 +827,8 @@ check("since_2017/attention_layer", CausalAttention)
 #
 # **What to do.** Pre-norm, as in unit 4: `x` plus the attention of its norm, then that
 # plus the feed-forward network of *its* norm. The parts are called `norm1`,
-# `attention`, `norm2`, `feed_forward`.
+# `attention`, `norm2`, `feed_forward`. The norms are those of `RMSNorm(d_model)`, its
+# $\varepsilon$ included.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -890,10 +891,10 @@ check("since_2017/block", Block)
 # **Why it matters.** It is whole. And it is somebody else's, too: below are the names
 # under which every one of its weights stands in a published Llama.
 #
-# **What to do.** Embedding, blocks, a last norm, logits. The parts are called
-# `embedding`, `blocks` (an `nn.ModuleList`) and `norm`. There is **no** output matrix:
-# the logits are the products with the *embedding's own* vectors (*tied*, Press and Wolf
-# 2017). No scaling by $\sqrt{d_{model}}$.
+# **What to do.** Embedding, blocks, a last norm like theirs, logits. The parts are
+# called `embedding`, `blocks` (an `nn.ModuleList`) and `norm`. There is **no** output
+# matrix: the logits are the products with the *embedding's own* vectors (*tied*, Press
+# and Wolf 2017). No scaling by $\sqrt{d_{model}}$.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -8,6 +8,8 @@ from autograder.oracle.promise import Again
 from autograder.oracle.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]
+# A norm's epsilon does not count among vectors of the one size, and does among the other.
+LARGE, FAINT = 8.0, 2.0**-8
 
 
 def whole(**numbers: int) -> Inputs:
@@ -25,9 +27,17 @@ def looked_at(inputs: Maker) -> Maker:
     return lambda draw: {**inputs(draw), "look": "who moves whom"}
 
 
-def one_text(length: int, d_model: int) -> Maker:
+def one_text(length: int, d_model: int, scale: float = 1.0) -> Maker:
     """One more text for the module before: ``(1, length, d_model)``."""
-    return lambda draw: Again({"x": draw.tensor(1, length, d_model, scale=1.0)})
+    return lambda draw: Again({"x": draw.tensor(1, length, d_model, scale=scale)})
+
+
+def faint(inputs: Maker, *endings: str) -> Maker:
+    """Inputs of which those whose names end so are small: the epsilon of norms counts."""
+    return lambda draw: {
+        name: value * FAINT if name.endswith(endings) else value
+        for name, value in inputs(draw).items()
+    }
 
 
 def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:

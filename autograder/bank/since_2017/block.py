@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.bank.since_2017._inputs import block_shapes, looked_at, one_text, whole
+from autograder.bank.since_2017._inputs import (
+    LARGE,
+    block_shapes,
+    faint,
+    looked_at,
+    one_text,
+    whole,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Promise, special
 from autograder.oracle.specification import (
@@ -25,7 +32,7 @@ def _block(
             draw.weights(**block_shapes(d_model, heads, groups, d_ff))
             | whole(num_heads=heads, num_kv_heads=groups, d_ff=d_ff)
             | {
-                "x": draw.tensor(batch, length, d_model),
+                "x": draw.tensor(batch, length, d_model, scale=LARGE),
                 "pull": draw.tensor(batch, length, d_model, scale=1.0),
             }
         )
@@ -48,7 +55,7 @@ EXERCISE = Specification(
         module=True,
         sizes=special(
             one_position=_block(3, 1, 8, 2, 1, 12),
-            seventy_positions=one_text(70, 8),
+            seventy_positions=one_text(70, 8, scale=LARGE),
             one_text=_block(1, 5, 8, 4, 2, 9),
             equal_sizes=_block(4, 4, 8, 4, 4, 12),
         ),
@@ -66,6 +73,13 @@ EXERCISE = Specification(
             title="3 heads, 1 of keys and values",
             inputs=_block(2, 4, 12, 3, 1, 20),
             hint="Two branches, each with its own norm before it.",
+            atol=1e-4,
+        ),
+        CaseKind(
+            name="faint",
+            title="numbers near zero, and weights that give hardly more",
+            inputs=faint(_block(2, 6, 8, 2, 1, 15), "x", "w_o.weight"),
+            hint="Among small numbers, the epsilon of a norm counts.",
             atol=1e-4,
         ),
         CaseKind(
@@ -212,6 +226,22 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model)"),
                 Edit("self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.LayerNorm(d_model)")])],
+        ),
+        Mutant(
+            name="other_epsilon",
+            says="The epsilon of your norms is PyTorch's, not that of `RMSNorm(d_model)`.",
+            asks="Which epsilon does your `RMSNorm` have, if nobody gives one?",
+            ways=[Way(edits=[
+                Edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.RMSNorm(d_model)"),
+                Edit("self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.RMSNorm(d_model)")])],
+        ),
+        Mutant(
+            name="large_epsilon",
+            says="The epsilon of your norms is 1e-5, not that of `RMSNorm(d_model)`.",
+            asks="Which epsilon does your `RMSNorm` have, if nobody gives one?",
+            ways=[Way(edits=[
+                Edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = RMSNorm(d_model, 1e-5)"),
+                Edit("self.norm2 = RMSNorm(d_model)", "self.norm2 = RMSNorm(d_model, eps=1e-5)")])],
         ),
         Mutant(
             name="heads_exchanged",

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.bank.since_2017._inputs import Shapes, block_shapes, looked_at, whole
+from autograder.bank.since_2017._inputs import (
+    LARGE,
+    Shapes,
+    block_shapes,
+    faint,
+    looked_at,
+    whole,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_MODULES, Again, Promise, special
 from autograder.oracle.specification import (
@@ -29,7 +36,9 @@ def _model(
         sizes = whole(num_heads=heads, num_kv_heads=groups, num_layers=layers, d_ff=d_ff)
         ids = draw.ids(0, vocabulary, batch, length)
         ids[0, 0] = 1  # an id that may be taken for padding
-        return draw.weights(**shapes) | sizes | {
+        weights = draw.weights(**shapes)
+        weights["weights.embedding.weight"] *= LARGE
+        return weights | sizes | {
             "ids": ids,
             "pull": draw.tensor(batch, length, vocabulary, scale=1.0),
         }  # fmt: skip
@@ -71,6 +80,16 @@ EXERCISE = Specification(
             title="1 layer, 7 tokens",
             inputs=_model(2, 4, 7, 12, 3, 1, 1, 10),
             hint="As above.",
+            atol=1e-4,
+        ),
+        CaseKind(
+            name="faint",
+            title="vectors near zero, and weights that give hardly more",
+            inputs=faint(
+                _model(2, 4, 9, 8, 2, 1, 1, 9),
+                "embedding.weight", "w_o.weight", "w_down.weight",
+            ),  # fmt: skip
+            hint="Among small numbers, the epsilon of a norm counts.",
             atol=1e-4,
         ),
         CaseKind(
@@ -239,6 +258,12 @@ EXERCISE = Specification(
             asks="Where do positions enter this model?",
             ways=[Way(edits=[
                 Edit(_EMBED, "x = self.embedding(ids); a = rotary_angles(ids.size(1), x.size(-1)); x = x + torch.cat((a.sin(), a.cos()), -1)")])],
+        ),
+        Mutant(
+            name="other_epsilon",
+            says="The epsilon of your last norm is PyTorch's, not that of `RMSNorm(d_model)`.",
+            asks="Which epsilon does your `RMSNorm` have, if nobody gives one?",
+            ways=[Way(edits=[Edit("= RMSNorm(d_model)", "= nn.RMSNorm(d_model)")])],
         ),
         Mutant(
             name="heads_exchanged",
