@@ -346,10 +346,11 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # **Why it matters.** BERT is this layer, twelve times.
 #
 # **What to do.** Create `attention` (a `MultiHeadAttention` of unit 3), `feed_forward`,
-# `norm1` for the attention and `norm2` for the feed-forward. Hand on what you are
-# given: `num_heads` to the attention, `d_ff` and `activation` to the feed-forward
-# network. The same `dropout` goes into the attention, into the feed-forward network,
-# and onto each of the two branches. Return the new vectors only, not the weights.
+# and two `nn.LayerNorm(d_model)`: `norm1` for the attention and `norm2` for the
+# feed-forward. Hand on what you are given: `num_heads` to the attention, `d_ff` and
+# `activation` to the feed-forward network. The same `dropout` goes into the attention,
+# into the feed-forward network, and onto each of the two branches. Return the new
+# vectors only, not the weights.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -718,10 +719,11 @@ def post_norm_with_warmup():
 # encoder-decoder stands on this layer. It has two masks, two sequences of different
 # lengths, and many ways to mix them up without an error message.
 #
-# **What to do.** Create `self_attention`, `cross_attention`, `feed_forward`, and
-# `norm1`, `norm2`, `norm3` in the order of the sublayers. Dropout goes where it went in
-# 4.3: into both attentions, into the feed-forward network, and onto each of the three
-# branches. The memory is *not* normalised here: the encoder has done that.
+# **What to do.** Create `self_attention`, `cross_attention`, `feed_forward`, and norms
+# like those of 4.3, `norm1`, `norm2`, `norm3` in the order of the sublayers. Dropout
+# goes where it went in 4.3: into both attentions, into the feed-forward network, and
+# onto each of the three branches. The memory is *not* normalised here: the encoder has
+# done that.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -10,6 +10,7 @@ from autograder.bank.encoder_decoder._inputs import (
     DECODER,
     EVERYTHING,
     MASKS_OF_A_LAYER,
+    biases_only,
     layer_inputs,
 )
 from autograder.oracle.promise import OF_MODULES, Promise, both, masked, special
@@ -139,6 +140,23 @@ EXERCISE = Specification(
             ),
             hint="If each branch is dropped, the road alone is left. What comes out "
             "then?",
+        ),
+        CaseKind(
+            name="dropout_post",
+            title="all branches dropped in training, post-norm",
+            inputs=layer_inputs(
+                DECODER, 3, 2, 6, 3, 4, ls=5, norm_first=False, rate=EVERYTHING
+            ),
+            hint="If each branch is dropped, three norms of the road are left.",
+        ),
+        CaseKind(
+            name="chance",
+            title="which numbers are dropped, and what becomes of the others",
+            inputs=biases_only(
+                layer_inputs(DECODER, 9, 8, 12, 2, 5, ls=3, norm_first=True, rate=0.375)
+            ),
+            hint="On average, dropout leaves a number as large as it was.",
+            aspect="mode",
         ),
         CaseKind(
             name="one_token",

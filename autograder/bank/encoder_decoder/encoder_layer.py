@@ -9,6 +9,7 @@ from autograder.bank.encoder_decoder._inputs import (
     ENCODER,
     EVERYTHING,
     MASKS_OF_A_LAYER,
+    biases_only,
     layer_inputs,
 )
 from autograder.oracle.promise import OF_MODULES, Promise, both, masked, special
@@ -103,6 +104,15 @@ EXERCISE = Specification(
             ),
             hint="If each branch is dropped, the road alone is left. What comes out "
             "then?",
+        ),
+        CaseKind(
+            name="chance",
+            title="which numbers are dropped, and what becomes of the others",
+            inputs=biases_only(
+                layer_inputs(ENCODER, 9, 8, 12, 2, 5, norm_first=True, rate=0.375)
+            ),
+            hint="On average, dropout leaves a number as large as it was.",
+            aspect="mode",
         ),
         CaseKind(
             name="dropout_post",

@@ -46,6 +46,10 @@ ACCEPTED = [
                     x = add_and_norm(x, f, norm, self.dropout, self.norm_first)
                 return x
         """),
+    Accepted(name="dropout_by_hand", edits=[
+        Edit("self.dropout = nn.Dropout(dropout)",
+             "self.dropout = lambda x: x * (torch.rand_like(x) >= dropout) / (1 - dropout) if self.training else x"),
+    ]),
     Accepted(name="keywords", edits=[
         Edit("(x, x, x, tgt_mask)", "(query=x, key=x, value=x, mask=tgt_mask)"),
         Edit(LOOK_UP,

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.probes import Inputs, Seen, gradients, probe, tensor
-from autograder.student.probes.encoder_decoder.observing import observe
+from autograder.student.probes.encoder_decoder.observing import chances, observe
 from autograder.student.probes.weights import beginning, load_weights
 
 
@@ -112,6 +112,8 @@ class _Shrink(nn.Module):
 def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     made = module_class(*_sizes(inputs, "attention"))
+    if "chance" in inputs:
+        return chances(load_weights(made, inputs), ["x"], 2, inputs)
     seen = beginning(made, inputs)
     return seen | observe(load_weights(made, inputs), ["x"], ["mask"], inputs)
 
@@ -120,6 +122,8 @@ def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
 def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """As for the encoder layer; who moves whom in the target and in the memory."""
     made = module_class(*_sizes(inputs, "self_attention"))
+    if "chance" in inputs:
+        return chances(load_weights(made, inputs), ["x", "memory"], 3, inputs)
     seen, masks = beginning(made, inputs), ["tgt_mask", "memory_mask"]
     return seen | observe(load_weights(made, inputs), ["x", "memory"], masks, inputs)
 

@@ -41,6 +41,47 @@ def observe(
     return seen | gradients(call, sequences, names, inputs)
 
 
+def chances(
+    module: nn.Module, names: Sequence[str], branches: int, inputs: Inputs
+) -> Seen:
+    """What training makes of what each branch of a pre-norm layer adds to the road.
+
+    Whatever they are given, the branches of the inputs add their last biases, branch i
+    every so many features only: each number tells of one drop. Which are dropped is
+    chance and not reported, only what is true of every choice.
+    """
+
+    def added() -> torch.Tensor:
+        sequences = [inputs[name] for name in names]
+        return tensor(module(*sequences), "the output") - inputs["x"]
+
+    with torch.no_grad():
+        calm = added()
+        module.train()
+        factors = (added() / calm).unflatten(-1, (-1, branches))  # (B, L, each, branch)
+    kept = 1 / (1 - float(inputs["rate"]))
+    between = (factors.abs() > _NEAR) & ((factors - kept).abs() > _NEAR)
+    dropped = factors.abs() < kept / 2
+    return {
+        "what the branches add in eval mode": calm,
+        "smallest factors on it in training": factors.flatten(0, 2).amin(0),
+        "largest factors on it in training": factors.flatten(0, 2).amax(0),
+        "other factors than these": between.flatten(0, 2).sum(0),
+        "dropped together for all sentences": _together(dropped, 0),
+        "dropped together for all positions": _together(dropped, 1),
+        "dropped together for all features": _together(dropped, 2),
+    }
+
+
+def _together(dropped: torch.Tensor, dim: int) -> torch.Tensor:
+    """Which branches are dropped all along a dimension, or not at all."""
+    same = dropped == dropped.narrow(dim, 0, 1)
+    return same.flatten(0, 2).all(0)
+
+
+_NEAR = 1e-3  # to zero, or to the factor on what is kept
+
+
 def extras(module: nn.Module, inputs: Inputs) -> str:
     """The parameters beyond those that were loaded; a shared one has several names."""
     names: dict[int, str] = {}  # the first one of each parameter
