@@ -88,7 +88,7 @@ EXERCISE = Specification(
             inputs=faint(
                 _model(2, 4, 9, 8, 2, 1, 1, 9),
                 "embedding.weight", "w_o.weight", "w_down.weight",
-            ),  # fmt: skip
+            ),
             hint="Among small numbers, the epsilon of a norm counts.",
             atol=1e-4,
         ),

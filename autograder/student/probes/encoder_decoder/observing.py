@@ -75,7 +75,7 @@ def chances(
 
 def _together(dropped: torch.Tensor, dim: int) -> torch.Tensor:
     """Which branches are dropped all along a dimension, or not at all."""
-    same = dropped == dropped.narrow(dim, 0, 1)
+    same: torch.Tensor = dropped == dropped.narrow(dim, 0, 1)
     return same.flatten(0, 2).all(0)
 
 
