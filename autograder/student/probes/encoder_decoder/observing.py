@@ -53,7 +53,8 @@ def chances(
 
     def added() -> torch.Tensor:
         sequences = [inputs[name] for name in names]
-        return tensor(module(*sequences), "the output") - inputs["x"]
+        output = tensor(module(*sequences), "the output")
+        return torch.sub(output, inputs["x"])
 
     with torch.no_grad():
         calm = added()
@@ -75,7 +76,7 @@ def chances(
 
 def _together(dropped: torch.Tensor, dim: int) -> torch.Tensor:
     """Which branches are dropped all along a dimension, or not at all."""
-    same: torch.Tensor = dropped == dropped.narrow(dim, 0, 1)
+    same = torch.eq(dropped, dropped.narrow(dim, 0, 1))
     return same.flatten(0, 2).all(0)
 
 
