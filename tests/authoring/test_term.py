@@ -9,6 +9,7 @@ import pytest
 
 from autograder.authoring import references, term
 from autograder.authoring.notebook import read
+from autograder.bank import specifications
 from autograder.course import find_unit, units
 from autograder.course.errors import CourseError
 from autograder.oracle.verify import Validity
@@ -16,6 +17,7 @@ from autograder.student import references as store
 from tests.clone import checkout
 
 TODAY = datetime.date(2027, 4, 1)
+PUBLIC = store.FOLDER / "public" / "attention.safetensors"
 
 
 @pytest.fixture
@@ -24,6 +26,19 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
     monkeypatch.setattr(references, "SEEDS", tmp_path / "hidden" / "seeds.json")
     return tmp_path
+
+
+@pytest.fixture
+def two_exercises(monkeypatch):
+    """A unit of two: how it is drawn again and again, all of them would only repeat."""
+    few = specifications("attention")[:2]
+    names = {exercise.name for exercise in few}
+
+    def cells(unit):
+        return [c for c in read(unit) if c.role != "check" or c.name in names]
+
+    monkeypatch.setattr(references, "specifications", lambda unit: few)
+    monkeypatch.setattr(term, "read", cells)
 
 
 @pytest.fixture
@@ -38,13 +53,13 @@ def verdicts(monkeypatch):
 
 def test_new_seeds_change_the_hidden_inputs_and_nothing_else(folder, verdicts):
     unit = find_unit("attention")
-    before = references.build(unit, read(unit))
+    before = references.hidden(unit, read(unit), "hidden")
     assert term.renew([unit]) == [references.path(unit, "hidden")]
     after = references.build(unit, read(unit))
-    assert references.equivalent({e.name: e for e in before["public"]}, after["public"])
+    assert references.equivalent(store.read(PUBLIC), after["public"])
     stored = store.read(references.path(unit, "hidden"))
     assert references.equivalent(stored, after["hidden"]), "a build draws the same"
-    for old, new in zip(before["hidden"], after["hidden"], strict=True):
+    for old, new in zip(before, after["hidden"], strict=True):
         assert [c.name for c in old.cases] == [c.name for c in new.cases]
         assert not references.equivalent({old.name: old}, [new]), old.name
 
@@ -53,7 +68,9 @@ BLIND = Validity("attention/scores", 3, 2, failures=["wrong x gets full points\n
 UNNAMED = Validity("attention/scores", 3, 3, 2, failures=["wrong x is named None"])
 
 
-def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(folder, verdicts):
+def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
+    folder, verdicts, two_exercises
+):
     verdicts += [[BLIND], [UNNAMED]]
     term.renew([find_unit("attention")])
     assert not verdicts and len(references.seeds()["attention"]) == 32
@@ -62,7 +79,7 @@ def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(folder, verdicts):
     assert references.seeds() != old and references.seeds().keys() == old.keys()
 
 
-def test_if_none_convinces_nothing_is_changed(folder, verdicts):
+def test_if_none_convinces_nothing_is_changed(folder, verdicts, two_exercises):
     verdicts += [[BLIND]] * term.TRIES
     with pytest.raises(CourseError, match=r"scores: wrong x gets full points, with"):
         term.renew([find_unit("attention")])

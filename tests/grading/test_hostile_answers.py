@@ -76,7 +76,7 @@ def exchanges(draw) -> tuple[str, Answers]:
     return name, draw(answers(name))
 
 
-@run(1_000)
+@run(500)
 @given(exchanges())
 @example(("attention/scaled_dot_product", {RAISED: ""}))
 @example(("text_recovery/model", {"bleu": "[" * 100_000}))

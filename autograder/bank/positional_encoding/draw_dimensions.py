@@ -62,9 +62,9 @@ _IN_MATPLOTLIB = (
 )
 
 
-def _way(*edits: Edit) -> Way:
+def _way(*edits: Edit, name: str = "") -> Way:
     """The solution with edits, drawn without seaborn, too: nobody looks at it."""
-    return Way(edits=[*_IN_MATPLOTLIB, *edits])
+    return Way(name=name, edits=[*_IN_MATPLOTLIB, *edits])
 
 
 EXERCISE = Specification(
@@ -186,9 +186,10 @@ EXERCISE = Specification(
                     Edit(_LINE, "ax.plot(list(range(length)), values, label=name)"),
                 ]),
                 Way(name="no_labels", edits=[Edit("label=name, ", "")]),
-                Way(name="names_without_numbers", edits=[
+                _way(
                     Edit('f"dimension {number}"', '"a dimension " + "*" * number'),
-                ]),
+                    name="names_without_numbers",
+                ),
             ],
         ),
         Mutant(
@@ -263,10 +264,11 @@ EXERCISE = Specification(
             says="Both axes have names, but each that of the other one.",
             asks="What runs along the x axis, and what do the heights mean?",
             ways=[
-                Way(edits=[Edit(_NAMES, 'ax.set(xlabel="value", ylabel="position")')]),
-                Way(name="names_exchanged_in_words", edits=[
+                _way(Edit(_NAMES, 'ax.set(xlabel="value", ylabel="position")')),
+                _way(
                     Edit(_NAMES, 'ax.set(xlabel="the encoding", ylabel="Positions")'),
-                ]),
+                    name="names_exchanged_in_words",
+                ),
             ],
         ),
         Mutant(
@@ -275,7 +277,7 @@ EXERCISE = Specification(
             asks="What would somebody else read off your picture?",
             ways=[
                 _way(Edit(_NAMES, 'ax.set(title="dimensions")')),
-                Way(name="title_only", edits=[Edit(_NAMES, 'ax.set_title("position, value")')]),
+                _way(Edit(_NAMES, 'ax.set_title("position, value")'), name="title_only"),
             ],
         ),
         Mutant(
@@ -377,6 +379,7 @@ EXERCISE = Specification(
                 return sns.lineplot(data=data, x="position", y="value", hue="curve")
             """),
         Accepted(name="tight", edits=[
+            *_IN_MATPLOTLIB,
             Edit(_NAMES, """
                 ax.set(xlabel="position", ylabel="value", xlim=(0, length - 1))
                 """),
@@ -387,6 +390,7 @@ EXERCISE = Specification(
                  'values, "k" + "-:"[number % 2], label=name)'),
         ]),
         Accepted(name="with_a_line_at_zero", edits=[
+            *_IN_MATPLOTLIB,
             Edit(_NAMES, """
                 ax.set(xlabel="position", ylabel="value", title="Some dimensions")
                 ax.grid(True)
