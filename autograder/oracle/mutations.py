@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.oracle.operators import OPERATORS
+from autograder.oracle.slips import SLIPS
 from autograder.oracle.trees import get, inside, is_raise, places, put
 
 # Operators for what happens at every call: where a module is made they mean nothing.
@@ -65,6 +66,6 @@ def _change(old: ast.AST, new: ast.AST) -> str:
 
 
 def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for name, operator in OPERATORS.items():
+    for name, operator in (OPERATORS | SLIPS).items():
         for made in operator(node):
             yield name, made

@@ -2,6 +2,7 @@
 
 from autograder.oracle.mutations import mutations
 from autograder.oracle.operators import OPERATORS
+from autograder.oracle.slips import SLIPS
 
 FUNCTION = '''
 def scaled(q, k, mask=None):
@@ -22,7 +23,7 @@ class Heads(nn.Module):
 
 
 def codes(source: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {name: [] for name in OPERATORS}
+    found: dict[str, list[str]] = {name: [] for name in OPERATORS | SLIPS}
     for mutation in mutations(source):
         found[mutation.operator].append(mutation.source)
     return found
