@@ -14,6 +14,7 @@ from nbconvert.preprocessors import Preprocessor
 
 from autograder.grading import converter
 from autograder.grading.cells import boxed
+from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge.handle import Exchange
 from autograder.grading.judge.record import Record
@@ -130,6 +131,29 @@ def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     result = autograde(course)
     assert result["success"] and result["log"].count("graded again") == 1
     assert points(course) == THREE
+
+
+def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
+    hand_in_three(course)
+    messages, lost = PromptClient.messages, []
+
+    def some(self, seconds):
+        found = messages(self, seconds)
+        ends = [
+            one
+            for one in found
+            if one[0]["content"].get("execution_state") == "idle"
+            and one[0]["parent_header"]["msg_type"] == "execute_request"
+        ]
+        if ends and not lost:
+            lost.extend(ends)
+            found.remove(ends[0])
+        return found
+
+    monkeypatch.setattr(PromptClient, "messages", some)
+    result = autograde(course, iopub_timeout=1)
+    assert lost and result["log"].count("graded again") == 1
+    assert result["success"] and points(course) == THREE
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -222,6 +222,8 @@ class BoxedExecute(CappedOutputs):
                 run_sync(self.km.signal_kernel)(signal.SIGKILL)
                 asked.heard(lambda: "")  # its end
         asked.close()
+        if asked.lacks_output and not (reason or self.final):
+            raise Undecided("the end of a cell's output did not come")
         return reason
 
     def _notebook_is_over(self, span: Span) -> str:

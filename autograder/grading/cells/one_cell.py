@@ -61,6 +61,11 @@ class OneCell:
                 reason, look = over(), time.monotonic() + LOOK_SECONDS
         return "" if self._is_over() else reason
 
+    @property
+    def lacks_output(self) -> bool:
+        """Whether it has ended, and not all that it has shown has come."""
+        return self._reply is not None and not self._idle
+
     def close(self) -> None:
         """Note how it has ended."""
         self._client.on_cell_executed(
@@ -70,7 +75,9 @@ class OneCell:
     def _is_over(self) -> bool:
         if self._reply is None:
             return False
-        return self._idle or time.monotonic() > self._patience
+        if self._idle or time.monotonic() <= self._patience:
+            return self._idle
+        return not self._hear(0.0)  # else it was we who were late
 
     def _hear(self, seconds: float) -> bool:
         """Take in what comes next; whether anything came."""

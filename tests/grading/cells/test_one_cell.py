@@ -94,7 +94,16 @@ def test_a_reply_waits_for_the_output_but_not_for_ever():
     assert kernel.seen == ["late"]
     kernel = Kernel([REPLY])  # whose output never ends
     kernel.iopub_timeout = 0.01
-    assert OneCell(kernel, new_code_cell("x"), 0).heard(never) == ""
+    asked = OneCell(kernel, new_code_cell("x"), 0)
+    assert asked.heard(never) == "" and asked.lacks_output
+
+
+def test_output_that_is_there_is_taken_in_however_late_that_is():
+    kernel = Kernel([REPLY], [shown("a")], [shown("b")], [IDLE])
+    kernel.iopub_timeout = -1.0  # we were stopped meanwhile
+    asked = OneCell(kernel, new_code_cell("x"), 0)
+    assert asked.heard(never) == "" and not asked.lacks_output
+    assert kernel.seen == ["a", "b"]
 
 
 def test_it_is_asked_now_and_again_whether_it_is_over():
