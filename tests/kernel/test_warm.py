@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
+
+from autograder.kernel import client
+from autograder.kernel.confine import Policy
+from autograder.kernel.inside import ALIKE
 from autograder.kernel.warm import ON_DEMAND, WARM, asked_for
+from tests.conftest import start_kernels_with
+from tests.kernel.conftest import linux
+from tests.kernel.drive import run, started, text
 
 
 def test_a_notebooks_words_tell_what_it_needs() -> None:
@@ -41,3 +51,37 @@ def test_a_word_within_another_asks_for_nothing() -> None:
 def test_nothing_is_imported_for_everybody_that_some_ask_for() -> None:
     some = {name for modules in ON_DEMAND.values() for name in modules}
     assert not some & set(WARM)
+
+
+LOOK = """
+import sys; modules = sorted(sys.modules)
+import warnings, matplotlib.pyplot
+print(hash("word"), warnings.filters, len(matplotlib.pyplot.colormaps()), modules)
+"""
+
+
+@linux
+def test_what_a_box_finds_no_box_before_it_has_a_say_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor chance: not even the order in which a set holds its words."""
+    start_kernels_with(monkeypatch, "autograder-box")
+    monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)  # a server of its own
+
+    async def look() -> str:
+        manager, kernel = await started(tmp_path)
+        try:
+            return text(await run(kernel, LOOK))
+        finally:
+            await manager.shutdown_kernel(now=True)
+            kernel.stop_channels()
+
+    found = []
+    for imports in ((), (), ("pandas", "seaborn"), (), ()):  # from the third on, warmer
+        monkeypatch.setenv("AUTOGRADER_BOX", Policy(imports=imports).to_json())
+        found.append(asyncio.run(look()))
+    plain, _, more, *_ = found
+    assert found == [plain, plain, more, plain, plain] and "'seaborn'" in more
+    command = [sys.executable, "-c", "print(hash('word'))"]
+    alike = subprocess.run(command, env=ALIKE, capture_output=True, text=True)
+    assert plain.split()[0] == alike.stdout.strip()
