@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.student.exercise import Other
-from autograder.student.wire import Limits, WireError, receive, send, within
+from autograder.student.wire import Limits, WireError, packed, receive, send, within
 
 
 @pytest.fixture
@@ -63,6 +63,17 @@ def test_texts_and_other_things_arrive(ends):
         "b": Other("float"),
         "c": Other("complex64 tensor"),
     }
+
+
+def test_what_is_put_together_once_can_be_sent_again(ends):
+    sent = {"a": torch.rand(3, 2), "b": 'in "two" words', "c": Other("float")}
+    message = packed(sent)
+    for number in range(2):
+        send(ends[0], f"ask {number}", message)
+        kind, values = receive(ends[1], wait=within(10))
+        assert kind == f"ask {number}" and list(values) == list(sent)
+        assert torch.equal(values["a"], sent["a"])
+        assert (values["b"], values["c"]) == (sent["b"], sent["c"])
 
 
 @pytest.mark.parametrize(

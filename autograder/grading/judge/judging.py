@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -40,6 +41,7 @@ from autograder.student.exercise import Exercise as Visible
 from autograder.student.observe import UNSOLVED
 from autograder.student.otherside import OtherSide
 from autograder.student.panel import pictures
+from autograder.student.wire import Packed, packed
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
 _BY_HAND = 4  # numbers that a person might compute
@@ -170,6 +172,14 @@ class Prepared:
         draw = random.Random(f"{self.own} {case.name} {case.hidden}")
         return self.task.side.in_grading(case.inputs, draw)
 
+    def shown(self, case: Case) -> Packed | None:
+        """The whole case where we play nothing: put together once for all boxes."""
+        if self.task.side is not OtherSide:
+            return None
+        if case not in _packed:
+            _packed[case] = packed(case.inputs)
+        return _packed[case]
+
 
 def prepared(name: str, own: str, seconds: float, shared: str = "") -> Prepared:
     """Have all that a check takes at hand; see Prepared."""
@@ -183,10 +193,10 @@ def decide(check: Prepared, box: Respondent) -> Verdict:
     A stub says there what it is, and nothing is drawn for it.
     """
     cases = check.exercise.cases
-    answers = [box.ask(check.side(case)) for case in cases]
+    answers = [box.ask(check.side(case), check.shown(case)) for case in cases]
     if not any(answer.get(RAISED) == UNSOLVED for answer in answers):
         cases = check.cases
-        answers += [box.ask(check.side(case)) for case in check.fresh]
+        answers += [box.ask(check.side(c), check.shown(c)) for c in check.fresh]
     box.done()
     given = iter(answers)
     verdict = judge(check.exercise, cases, lambda case: next(given))
@@ -201,6 +211,7 @@ def shown(check: Prepared, verdict: Verdict) -> Verdict:
 
 
 _visible = functools.cache(references.load)
+_packed = WeakKeyDictionary[Case, Packed]()  # of cases that are there anyway
 
 
 def _is_computed(exercise: Visible, task: Specification) -> bool:

@@ -15,7 +15,7 @@ from autograder.grading.line import Line
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 from autograder.student.exercise import RAISED, Answers
 from autograder.student.otherside import OtherSide, concluded, reply
-from autograder.student.wire import Limits, Wait, WireError, receive, send
+from autograder.student.wire import Limits, Packed, Wait, WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
 TOO_MANY = "the check was asked more than it answers"
@@ -58,22 +58,27 @@ class Respondent:
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
-    def ask(self, side: OtherSide) -> Answers:
+    def ask(self, side: OtherSide, shown: Packed | None = None) -> Answers:
         """The answers to a case; once an answer is missing, none is asked for.
 
         Meanwhile the box may ask, too: we play the other side of its probe.
+
+        Args:
+            shown: what that side shows, for who has it put together already.
         """
         span = Span(self._meter, self._budget)
         try:
-            return self._asked(side, span)
+            return self._asked(side, shown or side.shown(), span)
         finally:
             self._meter.look()
             self.took += span.clock
 
-    def _asked(self, side: OtherSide, span: Span) -> Answers:
+    def _asked(
+        self, side: OtherSide, shown: Answers | Packed, span: Span
+    ) -> Answers:  # fmt: skip
         call = f"{self._ticket} {self._number}"
         kinds = (f"answer {call}", f"question {call}")
-        asked = self._send(f"ask {call}", side.shown(), span)
+        asked = self._send(f"ask {call}", shown, span)
         while asked and (found := self._until(kinds, span)):
             if found[0] == kinds[0]:
                 self._number += 1
@@ -90,7 +95,7 @@ class Respondent:
         span = Span(self._meter, self._budget)
         self.complete = self._send(f"done {self._ticket}", {}, span)
 
-    def _send(self, kind: str, values: Answers, span: Span) -> bool:
+    def _send(self, kind: str, values: Answers | Packed, span: Span) -> bool:
         """Whether a box that still answers has taken a message."""
         if not self._lost:
             self._try(lambda: send(self._channel, kind, values, self._waiting(span)))
