@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import signal
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from types import FrameType
+from weakref import WeakKeyDictionary
 
 from autograder.oracle import answers
 from autograder.oracle.specification import Specification
@@ -92,21 +92,37 @@ def _with_answers(
     exercise = replace(exercise, mistakes=tried)  # of the others nothing is asked
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
     is_played = task.side is not OtherSide
-    built = functools.cache(lambda name: answers.mistaken_objects(task, [name])[name])
     for place in sorted(range(len(results)), key=lambda n: results[n].passed):
         case = results[place].case
         if case.mistakes or case.measure:
             continue
         shown = stored.get(case.name)
         known, patterns = _as_shown(results[place], shown, names, is_played)
-        objects = {name: built(name) for name in names if name not in known}
-        given = answers.mistaken_answers(task, objects, case.inputs)
+        given = _given(task, [name for name in names if name not in known], case)
         given |= {n: pattern(compare(case, given[n])) for n in patterns & given.keys()}
         own = replace(case, mistakes={**known, **given})
         results[place] = replace(results[place], case=own)
         fitting = possible(exercise, [results[place]])
         names = [name for name in names if name in fitting]
     return results
+
+
+_answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by mistake
+
+
+def _given(
+    task: Specification, names: Collection[str], case: Case
+) -> dict[str, Answers]:  # fmt: skip
+    """What mistakes answer to a case: found once for all who are asked it.
+
+    Objects are made for it alone: what one keeps for itself from a case before, that
+    depended on who was wrong where.
+    """
+    known = _answered.setdefault(case, {})
+    if new := [name for name in names if name not in known]:
+        objects = answers.mistaken_objects(task, new)
+        known |= answers.mistaken_answers(task, objects, case.inputs)
+    return {name: known[name] for name in names}
 
 
 def _as_shown(

@@ -12,10 +12,16 @@ from autograder.student.compare import compare
 from tests.grading.box_and_judge import NAME, judged
 
 
-def test_a_mistake_is_named(box):
-    def swapped(q, k):
-        return k @ q.transpose(-2, -1)
+def swapped(q, k):
+    return k @ q.transpose(-2, -1)
 
+
+@pytest.fixture(autouse=True)
+def nothing_is_known():
+    naming._answered.clear()
+
+
+def test_a_mistake_is_named(box):
     verdict = judged(box(lambda: swapped))
     assert verdict.points < verdict.max_points and verdict.mistake
 
@@ -76,6 +82,21 @@ def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
         if not case.says and not compare(case, given).passed
     }
     assert wrong_in_visible_ones and not compared & wrong_in_visible_ones
+
+
+def test_what_a_mistake_answers_to_a_case_is_found_once(box, monkeypatch):
+    found, given = [], answers.mistaken_answers
+    monkeypatch.setattr(
+        answers,
+        "mistaken_answers",
+        lambda task, objects, inputs: (
+            found.extend((name, id(inputs)) for name in objects)
+            or given(task, objects, inputs)
+        ),
+    )
+    first, second = (judged(box(lambda: swapped)) for _ in range(2))
+    assert found and len(found) == len(set(found))
+    assert first.mistake == second.mistake and first.sure == second.sure
 
 
 def test_a_mistake_that_takes_too_long_to_find_is_not_named(box, monkeypatch):
