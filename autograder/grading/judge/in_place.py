@@ -6,6 +6,7 @@ Its code, and what is told of a verdict on what builds on it (see carrying.py).
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 from collections.abc import Iterable, Sequence
@@ -23,13 +24,16 @@ def course_version(names: Iterable[str]) -> str:
     chosen = [specification(name) for name in names]
     if not chosen:
         return ""
-    module = importlib.import_module(f"autograder.solutions.{chosen[0].unit}")
-    imports = [
-        ast.unparse(node)
-        for node in ast.parse(inspect.getsource(module)).body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
-    return "\n".join([*imports, *map(solution_source, chosen)])
+    return "\n".join([_imports(chosen[0].unit), *map(solution_source, chosen)])
+
+
+@functools.cache
+def _imports(unit: str) -> str:
+    """What the solutions of a unit import."""
+    module = importlib.import_module(f"autograder.solutions.{unit}")
+    nodes = ast.parse(inspect.getsource(module)).body
+    wanted = (n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
+    return "\n".join(map(ast.unparse, wanted))
 
 
 def given(told: Told, names: Sequence[str]) -> Told:

@@ -104,7 +104,7 @@ def _answer(message: Message, line: Line) -> None:
         try:
             verdict = decide(check, box)
             seen = shown(check, verdict)
-            drawn = pictures(seen)
+            drawn = {} if given else pictures(seen)  # `in_place` shows none
             final = told(seen, names["submission"], drawn)
             more = box.heard and not (seen.passed or seen.note)
         except Exception:  # a fault of ours, over whatever the box has answered
@@ -158,7 +158,7 @@ class Prepared:
         measured, inputs are read by people; a mask or a list of words can be filled in
         by hand, or by feedback: these are drawn for each submission.
         """
-        if self.shared and _is_computed(self.exercise, self.task):
+        if self.shared and _is_computed(self.task.name):
             return _fresh_for_several(self.task.name, self.shared)
         return _fresh(self.task.name, self.own)
 
@@ -214,11 +214,13 @@ _visible = functools.cache(references.load)
 _packed = WeakKeyDictionary[Case, Packed]()  # of cases that are there anyway
 
 
-def _is_computed(exercise: Visible, task: Specification) -> bool:
+@functools.cache
+def _is_computed(name: str) -> bool:
     """Whether what is right follows from inputs that the box is given whole.
 
     And whether most cases have more numbers for an answer than a person writes down.
     """
+    exercise, task = _visible(name.split("/")[0])[name], specification(name)
     if task.side is not OtherSide or any(kind.measure for kind in task.cases):
         return False
     closed = [case for case in exercise.cases if not case.open]
