@@ -20,7 +20,7 @@ from autograder.kernel.processes import (
 )
 
 LOOK_SECONDS = 0.25  # between two looks
-_SOON = 0.05  # a look costs a millisecond: none is taken that soon after another
+_SOON = 0.1  # a look costs a millisecond: none is taken that soon after another
 _LATE = 1.0  # a look that comes later than this: it was we who had no CPU
 _STOPS = 180.0  # seconds for which a box may stand stopped in all, at no cost
 _BUSY = 0.1  # the share of lost time from which a machine counts as busy
