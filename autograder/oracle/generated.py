@@ -151,10 +151,9 @@ def limit(seconds: float) -> Iterator[None]:
 
 def unknown_reasons(specification: Specification) -> list[str]:
     """Reasons that stand in the file for mutants that no operator makes any more."""
-    reasons = explained().get(specification.name, {})
-    if not reasons:
-        return []
-    made = {describe(m) for m in mutations(solution_source(specification))}
-    return [
-        known for known in reasons if not any(fnmatchcase(name, known) for name in made)
-    ]
+    left = list(explained().get(specification.name, {}))
+    made = mutations(solution_source(specification))
+    while left and (mutation := next(made, None)):  # none is made that nobody needs
+        name = describe(mutation)
+        left = [known for known in left if not fnmatchcase(name, known)]
+    return left

@@ -12,12 +12,13 @@ from autograder.authoring.notebook import read
 from autograder.bank import specifications
 from autograder.course import find_unit, units
 from autograder.course.errors import CourseError
+from autograder.oracle.cases import drawings
+from autograder.oracle.specification import Specification
 from autograder.oracle.verify import Validity
 from autograder.student import references as store
 from tests.clone import checkout
 
 TODAY = datetime.date(2027, 4, 1)
-PUBLIC = store.FOLDER / "public" / "attention.safetensors"
 
 
 @pytest.fixture
@@ -51,17 +52,29 @@ def verdicts(monkeypatch):
     return found
 
 
-def test_new_seeds_change_the_hidden_inputs_and_nothing_else(folder, verdicts):
+def test_new_seeds_change_the_hidden_inputs_and_nothing_else(
+    folder, verdicts, two_exercises
+):
     unit = find_unit("attention")
-    before = references.hidden(unit, read(unit), "hidden")
+    before = references.build(unit, term.read(unit))
     assert term.renew([unit]) == [references.path(unit, "hidden")]
-    after = references.build(unit, read(unit))
-    assert references.equivalent(store.read(PUBLIC), after["public"])
+    after = references.build(unit, term.read(unit))
+    assert references.equivalent({e.name: e for e in before["public"]}, after["public"])
     stored = store.read(references.path(unit, "hidden"))
     assert references.equivalent(stored, after["hidden"]), "a build draws the same"
-    for old, new in zip(before, after["hidden"], strict=True):
+    for old, new in zip(before["hidden"], after["hidden"], strict=True):
         assert [c.name for c in old.cases] == [c.name for c in new.cases]
         assert not references.equivalent({old.name: old}, [new]), old.name
+
+
+def test_each_exercise_has_other_inputs_by_another_seed():
+    for exercise in specifications("attention"):
+        one, again, other = (inputs_of(exercise, seed) for seed in "aab")
+        assert one == again != other, exercise.name
+
+
+def inputs_of(exercise: Specification, seed: str) -> str:
+    return str([inputs for _, inputs in drawings(exercise, seed, hidden=True)])
 
 
 BLIND = Validity("attention/scores", 3, 2, failures=["wrong x gets full points\n..."])
