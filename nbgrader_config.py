@@ -4,8 +4,10 @@ Every limit can be set here; `nbgrader autograde --help-all` lists them with the
 meaning (JudgedExecute, CourseAutograde).
 """
 
-from autograder.course import manifest
-from autograder.grading import converter, dates, release
+from autograder.course import manifest, terminal
+
+terminal.settle()  # first: a Ctrl-C while the rest is imported ends in a line, too
+from autograder.grading import converter, dates, release  # noqa: E402
 
 c = get_config()  # noqa: F821
 

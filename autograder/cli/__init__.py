@@ -11,14 +11,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.cli import course, grades, handing_in
 from autograder.cli.terms import Command
-from autograder.course import ROOT
+from autograder.course import ROOT, terminal
 from autograder.course.errors import CourseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if all is well, 1 if something needs a person."""
+    terminal.settle()
     options = _parser().parse_args(arguments)
     # Two processes with two threads each on two cores are ten times slower than with
     # one; the library reads this when torch is first imported, which is later.
@@ -73,6 +73,9 @@ def _refuse_another_course(folder: Path) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    # Here, where a Ctrl-C meanwhile ends in a line.
+    from autograder.cli import course, grades, handing_in
+
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     course.add(commands)

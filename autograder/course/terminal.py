@@ -1,0 +1,59 @@
+"""What a command has of a terminal: streams that may be closed, and Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from types import TracebackType
+from typing import TextIO
+
+_STREAMS = 3  # stdin, stdout and stderr, by number
+
+
+def settle() -> None:
+    """Have all streams, and a Ctrl-C that ends in a line from here on.
+
+    A closed stream's number would go to the next file that is opened, and what a
+    library complains of would be written there. What stderr would say, stdout does.
+    """
+    for number in range(_STREAMS):
+        try:
+            os.fstat(number)
+        except OSError:  # those below are open: it gets this number
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    sys.stdout = _there(sys.stdout) or open(os.devnull, "w")  # noqa: SIM115 (it stays)
+    if not _there(sys.stderr):
+        sys.stderr = sys.stdout
+        _log_there(sys.stdout)
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _end
+
+
+def _there(stream: TextIO) -> TextIO | None:
+    """The stream, which is None where it is closed, whatever its type says."""
+    return stream
+
+
+def _log_there(stream: TextIO) -> None:
+    """Have an application's log, which is begun before its settings are read."""
+    for name in logging.root.manager.loggerDict:
+        for handler in logging.getLogger(name).handlers:
+            if isinstance(handler, logging.StreamHandler) and not handler.stream:
+                handler.setStream(stream)
+
+
+def _end(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Say in a line that the command was stopped; any other error is as usual.
+
+    Raises:
+        SystemExit: it was stopped.
+    """
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    print("Stopped. Nothing is lost; the same command begins again.", file=sys.stderr)
+    raise SystemExit(128 + signal.SIGINT)

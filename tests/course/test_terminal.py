@@ -1,0 +1,106 @@
+"""Closed streams cost what they would have said; Ctrl-C is a line from the first on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from autograder.course import ROOT
+
+# Somebody presses Ctrl-C while a module is imported.
+STOPS = """
+import sys
+
+class Stop:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Stop())
+sys.argv = {command!r}
+"""
+NBGRADER = "from nbgrader.apps.nbgraderapp import main\nmain()"
+OURS = "from autograder.cli import main\nsys.exit(main())"
+SAYS = """
+import os, sys
+from autograder.course import terminal
+
+terminal.settle()
+for number in range(3):
+    os.fstat(number)
+assert os.open("/", os.O_RDONLY) > 2
+print("said")
+print("complained", file=sys.stderr)
+"""
+
+
+def closing(*numbers: int) -> Callable[[], None]:
+    """What a shell does for ``2>&-``."""
+
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return close
+
+
+def run(code: str, *closed: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        preexec_fn=closing(*closed),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("main", "module", "command"),
+    [
+        (NBGRADER, "autograder.grading.converter", ["nbgrader", "list"]),
+        (NBGRADER, "autograder.kernel.client", ["nbgrader", "autograde", "none"]),
+        (OURS, "autograder.cli.grades", ["autograder", "build"]),
+    ],
+)
+def test_a_command_stopped_while_it_imports_says_so_in_a_line(main, module, command):
+    found = run(STOPS.format(module=module, command=command) + main)
+    assert found.returncode == 130, found.stderr
+    assert found.stderr.count("\n") == 1 and "topped" in found.stderr
+
+
+def test_another_error_is_told_as_ever():
+    found = run("from autograder.course import terminal\nterminal.settle()\n1 / 0")
+    assert found.returncode == 1 and "ZeroDivisionError" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("closed", "stdout", "stderr"),
+    [
+        ((), "said\n", "complained\n"),
+        ((0,), "said\n", "complained\n"),
+        ((1,), "", "complained\n"),
+        ((2,), "said\ncomplained\n", ""),
+        ((0, 1, 2), "", ""),
+    ],
+)
+def test_what_stderr_cannot_say_stdout_does(closed, stdout, stderr):
+    found = run(SAYS, *closed)
+    assert (found.returncode, found.stdout, found.stderr) == (0, stdout, stderr)
+
+
+def test_an_application_s_log_that_was_begun_before_is_heard_too():
+    code = """
+from traitlets.config import Application
+Application.instance().log.warning("lost: there is nobody yet")
+from autograder.course import terminal
+terminal.settle()
+Application.instance().log.warning("heard")
+"""
+    found = run(code, 2)
+    assert found.returncode == 0 and found.stdout == "[Application] WARNING | heard\n"
