@@ -40,7 +40,7 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
 ]
 c.JudgedExecute.timeout = 60  # seconds of CPU time a cell; see docs/instructor.md
-c.JudgedExecute.notebook_seconds = 600
+c.JudgedExecute.notebook_seconds = 300
 c.JudgedExecute.shutdown_kernel = "immediate"
 c.JudgedExecute.unit_limits = manifest.limits()  # autograder/bank/UNIT/unit.toml
 

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import torch
 
 from autograder.bank import specifications
+from autograder.grading.judge.handle import Seconds
 from autograder.grading.judge.judging import decide, prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
@@ -63,8 +64,8 @@ def judged(exercise: Specification, seed: str) -> tuple[float, float]:
 
         thread = threading.Thread(target=lambda: box.append(spent(serve)))
         thread.start()
-        check = prepared(exercise.name, seed, SECONDS)
-        asked = Respondent(ours, TICKET, Meter(None), SECONDS)
+        check = prepared(exercise.name, seed)
+        asked = Respondent(ours, TICKET, Meter(None), Seconds(SECONDS))
         asked.await_ready()
         judge = spent(lambda: decide(check, asked))
         thread.join()

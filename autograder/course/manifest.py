@@ -7,6 +7,7 @@ Nothing else of the course knows a unit by name. A manifest may say
     [limits]                   # instead of those in nbgrader_config.py, by their names
     timeout = 480              # seconds a cell
     answer_seconds = 120       # seconds an object that is checked, on one case
+    check_seconds = 240        # seconds such an object, on all cases
     notebook_seconds = 1200
 
     [handed_in]                # beside the notebook: the instructor's own, by the name
@@ -28,7 +29,10 @@ from typing import Any
 from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 
-LIMITS = ("timeout", "answer_seconds", "notebook_seconds", "memory_mb", "disk_mb")
+LIMITS = (
+    "timeout", "answer_seconds", "check_seconds", "notebook_seconds", "memory_mb",
+    "disk_mb",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

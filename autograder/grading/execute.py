@@ -25,7 +25,7 @@ from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
 from autograder.grading.grade import environment
-from autograder.grading.judge.handle import Judge
+from autograder.grading.judge.handle import Judge, Seconds
 from autograder.grading.judge.record import VERDICT
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
@@ -45,6 +45,11 @@ class JudgedExecute(BoxedExecute):
 
     answer_seconds = Float(
         20.0, help="CPU seconds that a checked object may take on one case."
+    ).tag(config=True)
+    check_seconds = Float(
+        60.0,
+        help="CPU seconds for all answers to one check, and of the judge for what it "
+        "is asked meanwhile.",
     ).tag(config=True)
     judge_seconds = Float(
         600.0,
@@ -90,8 +95,9 @@ class JudgedExecute(BoxedExecute):
             client.begin(self.level)
         key = submission_key(nb, folder)
         self._checks = Checks(
-            self, self.judge, identity(resources), key, self.answer_seconds
-        )
+            self, self.judge, identity(resources), key,
+            Seconds(self.answer_seconds, self.check_seconds),
+        )  # fmt: skip
         policy = json.dumps(self._policy(nb, resources) | {"seed": self._dice(key)})
         left_out = "0" if self.demonstrations else "1"
         try:

@@ -2,12 +2,14 @@
 
 A limit is for what the student's code does, so CPU time of all the box's processes
 comes first. Code that sleeps uses none; for it there is a clock, which stands still
-while a process of the box is ready and no CPU is free, or while somebody has stopped
-the box. So it goes on a busy machine as far as it would go on a quiet one.
+while a process of the box, or who looks at it, is ready and no CPU is free, or while
+somebody has stopped the box. So it goes on a busy machine as far as it would go on a
+quiet one.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 
@@ -32,6 +34,20 @@ class Budget:
 
     cpu: float
     clock: float
+
+    def least(self, other: Budget) -> Budget:
+        """Of each the smaller one."""
+        return Budget(min(self.cpu, other.cpu), min(self.clock, other.clock))
+
+    def without(self, span: Span) -> Budget:
+        """What is left of it after a span."""
+        return Budget(self.cpu - span.cpu, self.clock - span.clock)
+
+    def used_up(self, span: Span) -> str:
+        """What a span has used up of it: "CPU time", "time", or "" for nothing."""
+        if span.cpu > self.cpu:
+            return "CPU time"
+        return "time" if span.clock > self.clock else ""
 
 
 def usual_budget(cpu: float) -> Budget:
@@ -74,7 +90,8 @@ class Meter:
         pids = list(descendants(supervisor))
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
         self.cpu = max(self.cpu, used)  # who has ended uncollected is not seen again
-        before, self._waits = self._waits, waits(pids)
+        # We are among those who may lack a CPU: meanwhile the box waits for us.
+        before, self._waits = self._waits, waits([*pids, os.getpid()])
         # The first, which in a process namespace nobody inside can stop: a child that
         # has stopped itself buys no time.
         if self._stopped < _STOPS and any(map(is_stopped, pids[:1])):
@@ -95,14 +112,13 @@ class Span:
         meter.look()
         self._meter, self._budget = meter, budget
         self._start = meter.cpu, meter.clock, meter.lost
+        self._seen = meter.clock  # when it was last looked at
 
     def over(self) -> str:
         """What is used up: "CPU time", "time", or "" for nothing. Looks first."""
         self._meter.look()
-        cpu, clock, _ = self._used()
-        if cpu > self._budget.cpu:
-            return "CPU time"
-        return "time" if clock > self._budget.clock else ""
+        self._seen = self._meter.clock
+        return self._budget.used_up(self)
 
     def next(self, budget: Budget) -> Span:
         """Another span on the same meter, from now on."""
@@ -125,10 +141,20 @@ class Span:
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
-        """Take back what the clock has counted: the box had to wait for us."""
+        """Take back what the clock has counted since the last look.
+
+        The box had to wait for us. Not all that it has counted: of a box that says
+        something now and then, a look finds now and then what nobody has read yet.
+        """
         self._meter.look()
-        cpu, _, lost = self._start
-        self._start = cpu, self._meter.clock, lost
+        seconds = self._meter.clock - self._seen
+        self._seen = self._meter.clock
+        self.give_back(seconds)
+
+    def give_back(self, seconds: float) -> None:
+        """Take back some of what the clock has counted."""
+        cpu, clock, lost = self._start
+        self._start = cpu, clock + seconds, lost
 
     def _used(self) -> tuple[float, float, float]:
         now = self._meter.cpu, self._meter.clock, self._meter.lost

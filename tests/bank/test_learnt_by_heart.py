@@ -61,7 +61,7 @@ def test_rows_of_tables_that_ship_earn_next_to_nothing(name, shipped):
     target = {"sinusoid": sinusoid, "table_by_loops": table_by_loops}[name]
     probe, shares = find(f"{UNIT}/{name}"), []
     for own in ("one", "two", "three", "four"):
-        check = prepared(f"{UNIT}/{name}", own, 5.0)
+        check = prepared(f"{UNIT}/{name}", own)
         verdict = judge(
             check.exercise,
             check.cases,
@@ -119,7 +119,7 @@ def test_answers_to_visible_cases_earn_next_to_nothing_in_grading(unit):
         if task.side is not OtherSide or any(kind.measure for kind in task.cases):
             continue
         for own in ("one", "two"):
-            check = prepared(task.name, own, 5.0)
+            check = prepared(task.name, own)
             known = check.exercise.cases
 
             def ask(case, known=known):

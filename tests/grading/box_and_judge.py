@@ -3,6 +3,7 @@
 import contextlib
 import threading
 
+from autograder.grading.judge.handle import Seconds
 from autograder.grading.judge.judging import decide, prepared, shown
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.questioning import Respondent
@@ -14,16 +15,16 @@ OTHER = "attention/scaled_dot_product"
 TICKET = "t1"
 
 
-def asked(channel, seconds=5.0, stop=None):
+def asked(channel, seconds=5.0, stop=None, most=60.0):
     """The box at the other end of a channel, and whether it has begun to answer."""
-    found = Respondent(channel, TICKET, Meter(None), seconds, stop)
+    found = Respondent(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
     found.await_ready()
     return found
 
 
 def judged(channel, seed="abc", seconds=5.0):
     """The verdict as it is shown, on what answers there."""
-    check = prepared(NAME, seed, seconds)
+    check = prepared(NAME, seed)
     verdict = decide(check, asked(channel, seconds))
     if not verdict.passed and verdict.results:
         verdict = named(check.exercise, check.task, verdict)

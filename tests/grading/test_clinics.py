@@ -82,7 +82,7 @@ def test_two_that_are_ill_in_the_same_way_give_other_numbers(name):
 def test_in_grading_a_visible_case_has_weights_that_nobody_has_seen(name):
     case, found = references.load(name.split("/")[0])[name].cases[0], []
     for own in ("one", "one", "two"):
-        side = prepared(name, own, 5.0).side(case)
+        side = prepared(name, own).side(case)
         for number in range(side.names.index(side.things()[0])):
             reply(side, word_on(number))
         number = side.names.index(side.things()[0])

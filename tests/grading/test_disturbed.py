@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import psutil
@@ -265,6 +266,30 @@ def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
     assert "CellTimeoutError" in outputs(course, "ada", "scores-answer")
     assert "ended its process" in outputs(course, "bob", "scores-answer")
     assert "an answer took longer than" in outputs(course, "cyd", "scores")
+
+
+SLEEPS = "import time\n{}\ntime.sleep(600)"
+
+
+def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monkeypatch):
+    """docs/scale.md: twice its seconds, one check more, and what ends a cell."""
+    monkeypatch.setattr(boxed, "_TO_END", Budget(cpu=0.5, clock=1.0))
+    slow = "import time\n" + judged.SCORES.replace(
+        "return", "time.sleep(0.5)\n    return"
+    )
+    hand_in(course, "ada", scores=slow)
+    hand_in(course, "bob", scores=slow, causal=SLEEPS.format(judged.CAUSAL))
+    autograde(course, timeout=30, answer_seconds=10.0, check_seconds=1.0)
+    found = points(course)
+    assert found["ada"][0] < 5.0 and found["ada"][1] == 6.0
+    told = outputs(course, "ada", "scores")
+    assert "together took longer than 2 seconds" in told and "wait for?" in told
+    started = time.monotonic()
+    shutil.rmtree(course / "autograded")
+    limits = {"timeout": 60, "check_seconds": 2.0, "notebook_seconds": 3.0}
+    autograde(course, **limits)
+    assert time.monotonic() - started < 2 * (2 * 3.0 + 2 * 2.0 + 1.0) + 60.0
+    assert "it has used up its time" in outputs(course, "bob", "causal")
 
 
 FLOOD = """

@@ -71,7 +71,7 @@ def exchanges(draw, names: list[str]) -> tuple[str, bool, list[Place]]:
 def prepared(name: str) -> Prepared:
     """The check with its visible cases."""
     visible = references.load(name.split("/")[0], "public", name)[name]
-    return Prepared(visible, specification(name), 5.0, "seed")
+    return Prepared(visible, specification(name), "seed")
 
 
 def given_to(check: Prepared, right: bool, others: list[Place]) -> list[Answers]:

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from autograder.bank import specification
+from autograder.grading.judge.handle import Seconds
 from autograder.grading.judge.judging import decide, prepared, shown
 from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
@@ -47,8 +48,8 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
             target=agent.serve, args=(name, TICKET, lambda: answer), daemon=True
         )
         serve.start()
-        check = prepared(name, seed, 60.0)
-        box = Respondent(ours, TICKET, Meter(None), 60.0)
+        check = prepared(name, seed)
+        box = Respondent(ours, TICKET, Meter(None), Seconds(60.0))
         box.await_ready()
         verdict = shown(check, decide(check, box))
         serve.join(60)
@@ -192,7 +193,7 @@ def test_a_model_has_no_lines_to_read(monkeypatch):
 
 def reports(name: str, report) -> dict:
     """What the other side of the first case makes of a report."""
-    case = prepared(name, "abc", 5.0).cases[0]
+    case = prepared(name, "abc").cases[0]
     side = find(name).other(case.inputs, random.Random(1))
     return concluded(side, report(side))
 
@@ -240,7 +241,7 @@ def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
 
 @pytest.mark.parametrize("name", [LAYERS, GREEDY])
 def test_a_question_of_nonsense_is_answered_by_a_reason(name):
-    case = prepared(name, "abc", 5.0).cases[0]
+    case = prepared(name, "abc").cases[0]
     side = find(name).other(case.inputs, random.Random(1))
     vast = torch.zeros(1, 1, 1 << 20)
     questions = [
@@ -318,7 +319,7 @@ def test_a_report_of_the_share_is_not_taken(monkeypatch):
     assert (
         "source"
         not in honest.other(
-            prepared(MODEL, "abc", 5.0).cases[0].inputs, random.Random(1)
+            prepared(MODEL, "abc").cases[0].inputs, random.Random(1)
         ).shown()
     )
 

@@ -113,3 +113,29 @@ def test_what_is_used_up_is_named(box):
     short = span.next(Budget(cpu=math.inf, clock=0.1))
     look(span, lambda: short.over() == "time")
     assert not span.over()
+
+
+def test_a_pause_takes_back_what_has_passed_since_the_last_look():
+    """Who makes us pause now and then gains those moments, and no more."""
+    meter = Meter(None)
+    span = Span(meter, Budget(math.inf, 2.0))
+    meter.clock += 1.5
+    assert not span.over()
+    meter.clock += 1.0
+    span.pause()
+    assert not span.over() and 1.5 <= span.clock < 2.0
+    meter.clock += 1.0
+    assert span.over() == "time"
+    span.give_back(1.0)
+    assert not span.over()
+
+
+def test_what_is_left_of_a_budget_is_what_no_span_has_used():
+    meter = Meter(None)
+    span = Span(meter, FOREVER)
+    meter.cpu, meter.clock = 1.0, meter.clock + 3.0
+    left = Budget(5.0, 10.0).without(span)
+    assert left.cpu == 4.0 and left.clock == pytest.approx(7.0, abs=0.1)
+    assert left.least(Budget(2.0, 8.0)) == Budget(2.0, left.clock)
+    assert Budget(0.5, 9.0).used_up(span) == "CPU time"
+    assert Budget(2.0, 2.0).used_up(span) == "time"

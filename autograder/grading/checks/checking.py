@@ -16,7 +16,7 @@ from autograder.grading.cells.boxed import BoxedExecute
 from autograder.grading.checks import carrying
 from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
-from autograder.grading.judge.handle import Decision, Exchange, Judge, Question
+from autograder.grading.judge.handle import Decision, Exchange, Judge, Question, Seconds
 from autograder.grading.judge.record import VERDICT, Record
 from autograder.grading.judge.referee import Referee
 from autograder.student.words import NOT_SOLVED
@@ -28,7 +28,7 @@ class Checks:
     Args:
         boxes: runs the cells of the notebook.
         submission: whose it is; ``key``: what its fresh inputs are drawn from.
-        answer_seconds: CPU time that one answer may take.
+        seconds: CPU time that answers may take.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Checks:
         judge: Judge,
         submission: str,
         key: str,
-        answer_seconds: float,
+        seconds: Seconds,
     ):
         self._boxes, self._judge = boxes, judge
-        self._submission, self._key, self._seconds = submission, key, answer_seconds
+        self._submission, self._key, self._seconds = submission, key, seconds
         self._records: dict[str, Record] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
         self._reached: int | None = None  # up to where the box of `carry` has run

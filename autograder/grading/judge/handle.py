@@ -26,7 +26,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from autograder.course.errors import CourseError
@@ -42,20 +42,32 @@ _FLAGS = ("complete", "hindered", "took", "more")  # of a decision, in its messa
 
 
 @dataclass(frozen=True)
+class Seconds:
+    """CPU time that a box may take for one answer, and for all answers to a check.
+
+    Twice as much on the clock, for code that sleeps; no longer may the judge work for
+    what it is asked in turn.
+    """
+
+    answer: float = 20.0
+    check: float = 60.0
+
+
+@dataclass(frozen=True)
 class Question:
     """What is asked about one check.
 
     Attributes:
         submission: whose check it is.
         key: what its fresh inputs are drawn from, with the course's secret.
-        seconds: CPU time that one answer may take.
+        seconds: CPU time that answers may take.
         given: exercises whose course version stands in place of the student's.
     """
 
     exercise: str
     submission: str
     key: str
-    seconds: float = 20.0
+    seconds: Seconds = Seconds()
     given: tuple[str, ...] = ()
 
 
@@ -68,7 +80,8 @@ class Decision:
         complete: whether the box has answered all that it was asked.
         hindered: whether an answer was late although the box had CPU time left, on a
             machine that kept it waiting.
-        took: seconds on its clock that the box has taken for its answers.
+        took: seconds on its clock that the box has taken for its answers, and CPU time
+            of the judge for what it has asked.
         more: whether the judge goes on to look for the mistake.
     """
 
@@ -206,7 +219,8 @@ class Judge:
         exchange = Exchange(self._line, names, self.patience)
         try:
             seeds = self._seeds(question)
-            exchange.prepare(seconds=question.seconds, given=question.given, **seeds)
+            seconds = asdict(question.seconds)
+            exchange.prepare(seconds=seconds, given=question.given, **seeds)
             yield exchange
         finally:
             if not exchange.finished:
@@ -262,6 +276,7 @@ class Judge:
                 pass_fds=[theirs.fileno()],
                 env=os.environ | ALIKE,
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us to handle
             )
         self._line, self._greeted = Line(ours), False
         atexit.register(self.close)

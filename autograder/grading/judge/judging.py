@@ -25,6 +25,7 @@ import torch
 
 from autograder.bank import specification, specifications
 from autograder.grading.judge import in_place
+from autograder.grading.judge.handle import Seconds
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.questioning import Respondent
 from autograder.grading.judge.told import Told, for_a_person, told
@@ -88,6 +89,7 @@ def _answer(message: Message, line: Line) -> None:
         line.put({**names, "state": state, **more}, _REPLY_SECONDS)
 
     given = message["prepare"].pop("given")
+    limits = Seconds(**message["prepare"].pop("seconds"))
     check = prepared(message["exercise"], **message["prepare"])
     say("prepared", code=in_place.course_version(given))
     message, descriptors = line.get(math.inf)
@@ -95,9 +97,7 @@ def _answer(message: Message, line: Line) -> None:
     with socket.socket(fileno=descriptors[0]) as channel:
         meter = Meter(message["ask"]["supervisor"])
         ticket = message["ask"]["ticket"]
-        box = Respondent(
-            channel, ticket, meter, check.seconds, line, lambda: say("ready")
-        )
+        box = Respondent(channel, ticket, meter, limits, line, lambda: say("ready"))
         if box.await_ready():
             say("ready")
         verdict, more, drawn = None, False, dict[str, str]()
@@ -106,7 +106,7 @@ def _answer(message: Message, line: Line) -> None:
             seen = shown(check, verdict)
             drawn = {} if given else pictures(seen)  # `in_place` shows none
             final = told(seen, names["submission"], drawn)
-            more = box.heard and not (seen.passed or seen.note)
+            more = box.heard and not (seen.passed or seen.note or box.late)
         except Exception:  # a fault of ours, over whatever the box has answered
             traceback.print_exc()
             box.done()
@@ -136,14 +136,12 @@ class Prepared:
     """A check that is ready to be asked for.
 
     Attributes:
-        seconds: CPU time that one answer may take.
         own: what nobody else is asked is drawn from it.
         shared: what others are asked, too, is drawn from it; nothing without it.
     """
 
     exercise: Visible
     task: Specification
-    seconds: float
     own: str
     shared: str = ""
 
@@ -181,10 +179,10 @@ class Prepared:
         return _packed[case]
 
 
-def prepared(name: str, own: str, seconds: float, shared: str = "") -> Prepared:
+def prepared(name: str, own: str, shared: str = "") -> Prepared:
     """Have all that a check takes at hand; see Prepared."""
     unit = name.split("/")[0]
-    return Prepared(_visible(unit)[name], specification(name), seconds, own, shared)
+    return Prepared(_visible(unit)[name], specification(name), own, shared)
 
 
 def decide(check: Prepared, box: Respondent) -> Verdict:
@@ -202,7 +200,7 @@ def decide(check: Prepared, box: Respondent) -> Verdict:
     verdict = judge(check.exercise, cases, lambda case: next(given))
     if not box.heard:
         return replace(verdict, results=(), note="The check did not run.", points=0.0)
-    return verdict
+    return replace(verdict, mistake=box.late, sure=True) if box.late else verdict
 
 
 def shown(check: Prepared, verdict: Verdict) -> Verdict:

@@ -11,17 +11,24 @@ from typing import TypeVar
 
 import torch
 
+from autograder.grading.judge.handle import Seconds
 from autograder.grading.line import Line
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
-from autograder.student.exercise import RAISED, Answers
+from autograder.student.exercise import RAISED, Answers, Mistake
 from autograder.student.otherside import OtherSide, concluded, reply
 from autograder.student.wire import Limits, Packed, Wait, WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
-TOO_MANY = "the check was asked more than it answers"
+TOO_MANY = "your code asked more than a check answers"
 MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept
 MOST_QUESTIONS = 50_000  # that a box may ask during one check
-TOO_SLOW = "an answer took longer than {:.0f} seconds of {}"
+TOO_SLOW = "an answer took longer than {}"
+TOO_SLOW_IN_ALL = "the answers to this check together took longer than {}"
+_ASKED = {
+    "CPU time": "Does each loop end, and what is done again that could be done once?",
+    "time": "What does your code wait for?",
+    TOO_MANY: "How many calls does your code need to find out what it wants to know?",
+}
 _SIGN = 1.0
 _STRAYS = 4  # messages of an interrupted call that are passed over
 
@@ -33,28 +40,36 @@ class Respondent:
 
     Args:
         ticket: of the call in the box that is to answer.
-        seconds: CPU time that one answer may take.
+        seconds: CPU time that answers may take; so much may we for what they ask us.
         stop: ends the wait as soon as there is something to read on it.
         waits: called every `_SIGN` seconds while an answer is awaited: a sign of life.
 
     Attributes:
-        took: seconds on its clock that the box has taken for its answers.
+        late: what is said of a box that was lost over a limit, if it was.
     """
 
     def __init__(
-        self, channel: socket.socket, ticket: str, meter: Meter, seconds: float,
+        self, channel: socket.socket, ticket: str, meter: Meter, seconds: Seconds,
         stop: Line | None = None, waits: Callable[[], None] = lambda: None,
     ):  # fmt: skip
         self._channel, self._ticket, self._stop = channel, ticket, stop
-        self._meter, self._budget = meter, usual_budget(seconds)
+        self._meter, self._seconds = meter, seconds
+        self._one, self._left = map(usual_budget, (seconds.answer, seconds.check))
+        self._worked = 0.0  # we, for what it has asked us
         self._number, self._questions, self._lost = 0, 0, ""
-        self._room, self.took = MOST_ANSWERED, 0.0
+        self._room, self._clock = MOST_ANSWERED, 0.0
         self._waits, self._said = waits, time.monotonic()
         self.heard = self.complete = self.hindered = False
+        self.late: Mistake | None = None
+
+    @property
+    def took(self) -> float:
+        """Seconds of the box for its answers, and of ours for what it has asked."""
+        return self._clock + self._worked
 
     def await_ready(self) -> bool:
         """Whether our call in the box begins; the grading process bounds the wait."""
-        never = Span(self._meter, Budget(math.inf, math.inf))
+        never = self._begun(Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
@@ -66,12 +81,14 @@ class Respondent:
         Args:
             shown: what that side shows, for who has it put together already.
         """
-        span = Span(self._meter, self._budget)
+        span = self._begun(self._one.least(self._left))
         try:
             return self._asked(side, shown or side.shown(), span)
         finally:
             self._meter.look()
-            self.took += span.clock
+            self._count_ours(span)
+            self._clock += span.clock
+            self._left = self._left.without(span)
 
     def _asked(
         self, side: OtherSide, shown: Answers | Packed, span: Span
@@ -86,13 +103,13 @@ class Respondent:
                 return concluded(side, found[1])
             self._questions += 1
             if self._questions > MOST_QUESTIONS:
-                self._lost = TOO_MANY
+                self._lose(TOO_MANY, TOO_MANY)
             asked = self._send(f"reply {call}", reply(side, found[1]), span)
         return {RAISED: self._lost}
 
     def done(self) -> None:
         """Let the notebook go on."""
-        span = Span(self._meter, self._budget)
+        span = self._begun(self._one)
         self.complete = self._send(f"done {self._ticket}", {}, span)
 
     def _send(self, kind: str, values: Answers | Packed, span: Span) -> bool:
@@ -145,10 +162,37 @@ class Respondent:
         if self.heard and time.monotonic() > self._said + _SIGN:
             self._said = time.monotonic()
             self._waits()
+        self._count_ours(span)
+        if self._worked > self._seconds.check:
+            self._lose(TOO_MANY, TOO_MANY)
+            raise WireError("asked too much")
         if over := span.over():
-            self._lost = TOO_SLOW.format(self._budget.cpu, over)
+            alone = self._one.used_up(span)
+            budget = usual_budget(
+                self._seconds.answer if alone else self._seconds.check
+            )
+            used = f"{budget.clock:g} seconds"
+            if over == "CPU time":
+                used = f"{budget.cpu:g} seconds of CPU time"
+            self._lose((TOO_SLOW if alone else TOO_SLOW_IN_ALL).format(used), over)
             self.hindered = over == "time" and span.busy
             raise WireError("too slow")
+
+    def _lose(self, reason: str, limit: str) -> None:
+        """Ask no more: it was too much of something."""
+        self._lost = reason
+        self.late = Mistake("late", f"The check was ended: {reason}.", _ASKED[limit])
+
+    def _begun(self, budget: Budget) -> Span:
+        """A span from now on, of the box's time and of ours."""
+        self._at = time.thread_time()
+        return Span(self._meter, budget)
+
+    def _count_ours(self, span: Span) -> None:
+        """While we work for the box it waits, and its clock stands."""
+        before, self._at = self._at, time.thread_time()
+        self._worked += self._at - before
+        span.give_back(self._at - before)
 
 
 def _size(answers: Answers) -> int:

@@ -56,7 +56,7 @@ def test_visible_cases_are_read_before_the_first_check_where_they_are_expected(
     judging._expect("no_such_unit")  # who asks for one of its exercises is told
     judging._expect("attention")
     assert read == ["attention"]
-    prepared(NAME, "seed", 5.0)
+    prepared(NAME, "seed")
     assert read == ["attention"]
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_drawn_for_a_stub(box, monkeypatch):
 def fresh(name, *seeds):
     """A tensor of a fresh case."""
     own, *shared = seeds
-    case = prepared(name, own, 5.0, *shared).fresh[0]
+    case = prepared(name, own, *shared).fresh[0]
     return next(v for v in case.inputs.values() if isinstance(v, torch.Tensor))
 
 
@@ -92,9 +92,9 @@ MASK, WORDS, COUNTS = (
 def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(
     name,
 ):
-    one, two = (prepared(name, own, 5.0, "shared") for own in ("one", "two"))
+    one, two = (prepared(name, own, "shared") for own in ("one", "two"))
     assert one.fresh is not two.fresh
-    assert one.fresh is prepared(name, "one", 5.0, "another").fresh
+    assert one.fresh is prepared(name, "one", "another").fresh
 
 
 def test_a_case_is_put_together_once_where_the_judge_plays_nothing():
@@ -108,13 +108,13 @@ def test_a_case_is_put_together_once_where_the_judge_plays_nothing():
 def test_the_order_in_which_things_are_tried_is_drawn_for_each_submission():
     orders = []
     for own in "abcd":
-        check = prepared(CLINIC, own, 5.0, "shared")
+        check = prepared(CLINIC, own, "shared")
         orders.append(tuple(check.side(check.cases[0]).names))
     assert len(set(orders)) > 1
 
 
 def test_a_second_try_is_asked_what_the_first_one_was():
-    first, second = (prepared(NAME, "one", 5.0).fresh for _ in range(2))
+    first, second = (prepared(NAME, "one").fresh for _ in range(2))
     assert first and first is second
 
 

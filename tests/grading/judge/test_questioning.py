@@ -1,6 +1,7 @@
 """Whatever a box does, asking it ends in a verdict."""
 
 import contextlib
+import itertools
 import os
 import socket
 import threading
@@ -10,13 +11,14 @@ import pytest
 import torch
 
 from autograder.grading.judge import questioning
+from autograder.grading.judge.handle import Seconds
 from autograder.grading.judge.judging import decide, prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.grading.line import Line
-from autograder.kernel.meter import Meter
+from autograder.kernel.meter import LOOK_SECONDS, Meter
 from autograder.solutions import attention
 from autograder.student.exercise import Other
-from autograder.student.wire import WireError, send
+from autograder.student.wire import WireError, receive, send, within
 from tests.grading.box_and_judge import (
     NAME,
     TICKET,
@@ -65,7 +67,7 @@ def test_no_reply_but_the_right_tensors_earns_points(ends, reply):
 def test_a_silent_box_costs_its_own_time_once(ends):
     asks = []
     hostile(ends[1], answering(lambda channel, kind: asks.append(kind)))
-    check, found = prepared(NAME, "abc", 0.3), asked(ends[0], 0.3)
+    check, found = prepared(NAME, "abc"), asked(ends[0], 0.3)
     assert decide(check, found).points == 0
     assert len(asks) <= 1 and not found.complete
 
@@ -102,13 +104,13 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
         found = asked(ends[0], stop=Line(stop))
         end.join()
         assert not found.heard
-        assert decide(prepared(NAME, "abc", 5.0), found).points == 0
+        assert decide(prepared(NAME, "abc"), found).points == 0
     ends[0].shutdown(socket.SHUT_RDWR)
 
 
 def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(box):
     channel = box(lambda: attention.dot_product_scores)
-    check = prepared(NAME, "abc", 0.2)
+    check = prepared(NAME, "abc")
     found = asked(channel, 0.2)
     time.sleep(1.0)  # longer than any answer may take
     assert decide(check, found).passed
@@ -120,19 +122,84 @@ def test_what_a_box_takes_for_its_answers_is_counted(ends):
         send(channel, kind, {})
 
     hostile(ends[1], answering(slowly))
-    check, found = prepared(NAME, "abc", 5.0), asked(ends[0])
+    check, found = prepared(NAME, "abc"), asked(ends[0])
     time.sleep(0.5)  # which is ours
     decide(check, found)
     answers = len(check.cases)
     assert 0.2 * answers <= found.took < 0.2 * answers + 0.5
 
 
+def test_answers_that_are_each_in_time_are_late_together(ends):
+    def slowly(channel, kind):
+        time.sleep(0.2)
+        send(channel, kind, {})
+
+    hostile(ends[1], answering(slowly))
+    found = asked(ends[0], seconds=30.0, most=0.3)
+    verdict = decide(prepared(NAME, "abc"), found)
+    assert found.late == verdict.mistake and verdict.sure and not found.complete
+    assert "together took longer than 0.6 seconds" in verdict.mistake.says
+    assert verdict.mistake.asks == "What does your code wait for?"
+    assert found.took < 0.6 + 0.2 + LOOK_SECONDS + 1.0
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """The CPU time that questions cost us, as far as anybody looks: each 9 seconds."""
+    spent = [0.0]
+
+    def answered(side, question):
+        spent[0] += 9.0
+        return {}
+
+    monkeypatch.setattr(questioning, "reply", answered)
+    monkeypatch.setattr(questioning.time, "thread_time", lambda: spent[0])
+    return spent
+
+
+def asking(questions):
+    """A box that asks so many questions before each answer."""
+
+    def behave(channel):
+        send(channel, f"ready {TICKET}")
+        with contextlib.suppress(WireError, OSError):
+            for number in itertools.count():
+                if receive(channel, wait=within(5))[0].startswith("done"):
+                    return
+                for _ in range(questions):
+                    send(channel, f"question {TICKET} {number}", {})
+                    receive(channel, wait=within(5))
+                send(channel, f"answer {TICKET} {number}", {})
+
+    return behave
+
+
+def test_what_we_work_for_a_box_is_not_its_time(ends, work):
+    hostile(ends[1], asking(questions=2))
+    found = asked(ends[0], seconds=4.0, most=1000.0)
+    decide(prepared(NAME, "abc"), found)
+    assert found.complete and not found.late and work[0] > 200.0
+
+
+def test_but_we_work_no_longer_for_it_than_it_may_for_all_answers(ends, work):
+    hostile(ends[1], asking(questions=1000))
+    found = asked(ends[0], seconds=5.0, most=60.0)
+    verdict = decide(prepared(NAME, "abc"), found)
+    assert (
+        verdict.points == 0
+        and "asked more than a check answers" in verdict.mistake.says
+    )
+    assert 60.0 < work[0] < 60.0 + 2 * 9.0 and not found.complete
+
+
 def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
     monkeypatch.setattr(questioning, "_SIGN", 0.0)
     signs = []
     hostile(ends[1], answering(lambda channel, kind: None))
-    check, meter = prepared(NAME, "abc", 0.5), Meter(None)
-    box = Respondent(ends[0], TICKET, meter, 0.5, waits=lambda: signs.append(1))
+    check, meter = prepared(NAME, "abc"), Meter(None)
+    box = Respondent(
+        ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1)
+    )
     assert box.await_ready() and not signs  # before that, it is the cell's time
     decide(check, box)
     assert len(signs) >= 2
