@@ -14,6 +14,8 @@ from typing import Any
 
 from autograder.course.errors import CourseError
 
+_LONGEST = 491  # bytes: SQLite takes 512, with the names of a gradebook and its journal
+
 
 def write(path: Path, data: str | bytes) -> bool:
     """Replace a file as a whole, if its content differs; whether it did.
@@ -52,6 +54,11 @@ def refuse_path(root: Path) -> None:
         raise CourseError(
             f"nbgrader reads {' and '.join(odd)} in the path of a course as something "
             f"else; rename the folder: {root.absolute()}"
+        )
+    if (more := len(os.fsencode(root.absolute())) - _LONGEST) > 0:
+        raise CourseError(
+            f"the path of this course is too long for a gradebook, by {more} letters; "
+            f"move the folder: {root.absolute()}"
         )
 
 

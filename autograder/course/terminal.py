@@ -1,4 +1,4 @@
-"""What a command has of a terminal: streams that may be closed, and Ctrl-C."""
+"""What a command has of a terminal: streams that may be closed, Ctrl-C, its end."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import logging
 import os
 import signal
 import sys
+import threading
 from types import TracebackType
 from typing import TextIO
 
 _STREAMS = 3  # stdin, stdout and stderr, by number
+_STOPS = ("SIGTERM", "SIGHUP")  # of a batch system, and of a terminal that closes
 
 
 def settle() -> None:
-    """Have all streams, and a Ctrl-C that ends in a line from here on.
+    """Have all streams, and a Ctrl-C that ends in a line from here on, like its kin.
 
     A closed stream's number would go to the next file that is opened, and what a
     library complains of would be written there. What stderr would say, stdout does.
@@ -29,6 +31,16 @@ def settle() -> None:
         _log_there(sys.stdout)
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = _end
+    if threading.current_thread() is threading.main_thread():
+        _stop_alike()
+
+
+def _stop_alike() -> None:
+    """Have other signals stop a command as Ctrl-C does, but for who ignores them."""
+    for name in _STOPS:
+        number = getattr(signal, name, None)  # not every system has all
+        if number and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _there(stream: TextIO) -> TextIO | None:

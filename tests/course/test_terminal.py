@@ -74,6 +74,16 @@ def test_a_command_stopped_while_it_imports_says_so_in_a_line(main, module, comm
     assert found.stderr.count("\n") == 1 and "topped" in found.stderr
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_batch_system_and_a_terminal_that_closes_stop_it_alike(name):
+    settled = "import os, signal\nfrom autograder.course import terminal\n{}\n"
+    settled += f"terminal.settle()\nos.kill(os.getpid(), signal.{name})"
+    stopped = run(settled.format(""))
+    assert stopped.returncode == 130 and stopped.stderr.count("\n") == 1
+    ignored = run(settled.format(f"signal.signal(signal.{name}, signal.SIG_IGN)"))
+    assert ignored.returncode == 0, "like nohup"
+
+
 def test_another_error_is_told_as_ever():
     found = run("from autograder.course import terminal\nterminal.settle()\n1 / 0")
     assert found.returncode == 1 and "ZeroDivisionError" in found.stderr

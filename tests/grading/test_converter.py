@@ -377,6 +377,19 @@ def test_a_disk_that_becomes_full_is_a_line_for_each_and_no_more(course, monkeyp
     assert points(course) == {"ada": [2.0, 4.0, None]}
 
 
+def test_a_path_that_is_too_long_for_a_gradebook_is_refused_in_a_line(course, tmp_path):
+    folder = tmp_path / ("x" * 200) / ("y" * 200)
+    folder.mkdir(parents=True)
+    known = files._LONGEST - len(os.fsencode(folder)) - 1
+    fits, long = folder / ("f" * known), folder / ("l" * (known + 1))
+    for root in (fits, long):
+        shutil.copytree(course, root)
+        hand_in(root, "ada", good(root))
+    assert autograde(fits)["success"]
+    told = autograde(long)
+    assert not told["success"] and "by 1 letters; move the folder" in told["log"]
+
+
 @pytest.mark.parametrize("letter", "*?[%")
 def test_a_path_that_nbgrader_reads_as_another_is_refused_in_a_line(
     course, tmp_path, letter, monkeypatch

@@ -53,8 +53,9 @@ def main() -> None:
     """Serve the grading process that has started this one."""
     control = socket.socket(fileno=int(sys.argv[1]))
     imported()
-    Line(control).put({"state": "started"}, _REPLY_SECONDS)
-    serve(control)
+    with contextlib.suppress(LineError):  # who has started this one is gone already
+        Line(control).put({"state": "started"}, _REPLY_SECONDS)
+        serve(control)
 
 
 def serve(control: socket.socket) -> None:
