@@ -170,6 +170,7 @@ def _command(course: Path, jobs: int = 2) -> Iterator[subprocess.Popen]:
         "import signal, sys; from pathlib import Path; "
         # Started in the background, we are told to ignore it, and so are our children.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from autograder.course import terminal; terminal.settle(); "
         "from autograder.grading import converter; converter.install(); "
         "from tests.grading.eventful import autograde; "
         f"print(autograde(Path(sys.argv[1]), {jobs})['error'])"
@@ -192,7 +193,7 @@ def _family(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_or_killed_no_process_is_left_and_the_next_run_goes_on(
     course, tmp_path, number
 ):
