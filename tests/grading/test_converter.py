@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Application, LoggingConfigurable
 
 from autograder.classroom.gradebook import find_assignment
-from autograder.course import ROOT, files
+from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.grading import converter, release
 from autograder.grading.intake import Refused
@@ -40,38 +37,6 @@ def test_answers_are_graded_and_words_wait_for_a_teacher(course):
     hand_in(course, "bob", good(course, double="def double(x):\n    return x"))
     assert autograde(course)["success"]
     assert points(course) == {"ada": [2.0, 4.0, None], "bob": [0.0, 4.0, None]}
-
-
-SETTINGS = """
-from autograder.course import terminal
-terminal.settle()
-from autograder.grading import converter
-converter.install()
-c = get_config()
-c.CourseDirectory.course_id = "tiny"
-c.Autograde.autograde_preprocessors = [
-    "tests.tiny_course.RunHere", "nbgrader.preprocessors.SaveAutoGrades"
-]
-c.Autograde.jobs = {jobs}
-"""
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_command_without_stderr_grades_and_says_so_on_stdout(course, jobs):
-    (course / "nbgrader_config.py").write_text(SETTINGS.format(jobs=jobs))
-    hand_in(course, "ada", good(course))
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "autograde", UNIT],
-        cwd=course,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        preexec_fn=functools.partial(os.close, 2),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0 and "1 graded" in done.stdout
-    assert points(course) == {"ada": [2.0, 4.0, None]}
 
 
 def test_who_was_being_collected_when_that_was_killed_is_graded(course):

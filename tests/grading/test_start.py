@@ -1,9 +1,16 @@
-"""What a run of grading does not load: before it, and for second tries."""
+"""How grading starts: what it does not load, and where nobody reads its log."""
 
 from __future__ import annotations
 
+import functools
+import os
 import subprocess
 import sys
+
+import pytest
+
+from autograder.course import ROOT
+from tests.tiny_course import UNIT, good, hand_in, points
 
 LOADS = """
 import sys
@@ -28,3 +35,35 @@ def test_pytorch_is_imported_neither_before_grading_nor_for_a_second_try():
         [sys.executable, "-c", LOADS], check=True, capture_output=True, text=True
     )
     assert found.stdout == "[]\n"
+
+
+SETTINGS = """
+from autograder.course import terminal
+terminal.settle()
+from autograder.grading import converter
+converter.install()
+c = get_config()
+c.CourseDirectory.course_id = "tiny"
+c.Autograde.autograde_preprocessors = [
+    "tests.tiny_course.RunHere", "nbgrader.preprocessors.SaveAutoGrades"
+]
+c.Autograde.jobs = {jobs}
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_command_without_stderr_grades_and_says_so_on_stdout(course, jobs):
+    (course / "nbgrader_config.py").write_text(SETTINGS.format(jobs=jobs))
+    hand_in(course, "ada", good(course))
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", UNIT],
+        cwd=course,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=functools.partial(os.close, 2),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "1 graded" in done.stdout
+    assert points(course) == {"ada": [2.0, 4.0, None]}
