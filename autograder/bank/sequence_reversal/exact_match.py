@@ -19,6 +19,7 @@ from autograder.oracle.specification import (
 
 _KINDS = (
     "right",
+    "just fits",
     "one token wrong",
     "swapped",
     "too short",
@@ -44,7 +45,9 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
         labels, decoded = [], []
         for kind in [*_KINDS, "unfinished", *kinds]:
             size = 3 + int(draw.ids(0, 3 - narrow))
-            size = {"unfinished": 8, "cut off": min(8, width)}.get(kind, size)
+            size = {
+                "unfinished": 8, "cut off": min(8, width), "just fits": min(9, width) - 1
+            }.get(kind, size)  # fmt: skip
             row = draw.ids(FIRST, 14, size).tolist()
             row[1] = FIRST + (row[0] - FIRST + 1) % 10  # so that swapping tells
             if kind == "same sum":  # there is room above and below
@@ -85,10 +88,11 @@ def _few_rows(draw: Draw) -> Inputs:
 
 
 def _written(kind: str, row: list[int], width: int) -> list[int]:
-    """A decoded row of one kind; only "right" is right."""
+    """A decoded row of one kind; only "right" and "just fits" are right."""
     other = FIRST + (row[-1] - FIRST + 3) % 10
     return {
         "right": [*row, EOS],
+        "just fits": [*row, EOS],  # in the last column of the narrower tensor
         "one token wrong": [*row[:-1], other, EOS],
         "swapped": [row[1], row[0], *row[2:], EOS],
         "too short": [*row[:-1], EOS],
@@ -145,9 +149,24 @@ EXERCISE = Specification(
             inputs=_rows_to_judge(60, wide=1),
             hint="As above.",
             hidden_only=True,
+            tells=("errors",),  # half of the rows may be right
         ),
     ],
     mutants=[
+        Mutant(
+            name="padding_wanted",
+            says="A right row counts as wrong if one tensor has PAD after its EOS and "
+            "the other one ends there.",
+            asks="Where may the last EOS of a tensor stand?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    def cut(row):
+                        row = row.tolist()
+                        return row[:row.index(EOS) + 2] if EOS in row else row + [None]
+                    pairs = [cut(a) == cut(b) for a, b in zip(decoded, labels)]
+                    return sum(pairs) / len(pairs)
+                """)],
+        ),
         Mutant(
             name="token_accuracy",
             says="You count tokens, not sequences.",
