@@ -95,6 +95,7 @@ class Server:
 
     def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
         self.run, self.level, self.life, self.groups = run, level, life, groups
+        self.alive, self.alive_end = os.pipe()  # boxes see our death as its end
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "zygote"))
         self.listener.listen(64)
@@ -145,7 +146,8 @@ class Server:
             if os.fork() == 0:
                 try:
                     self._forget()
-                    Branch(door, self.level, self.groups).serve(names)
+                    branch = Branch(door, self.alive, self.level, self.groups)
+                    branch.serve(names)
                 finally:
                     os._exit(0)
 
@@ -153,9 +155,11 @@ class Server:
         for held in (self.listener, *self.clients, *self.branches.values()):
             held.close()
         os.close(self.life)
+        os.close(self.alive_end)
 
     def close(self) -> None:
-        """Let the branches end their boxes, end what is left, remove all."""
+        """Let the supervisors end their boxes, end what is left, remove all."""
+        os.close(self.alive_end)
         for branch in self.branches.values():
             branch.close()
         _await_children()
@@ -165,12 +169,14 @@ class Server:
 class Branch:
     """Imports what some notebooks ask for, and forks the supervisors of their boxes.
 
-    Until the server, at the other end of the door, is gone.
+    Until the server, at the other end of the door, is gone. Boxes that are there do not
+    need it any more.
     """
 
-    def __init__(self, door: socket.socket, level: str, groups: Path | None) -> None:
-        self.door, self.level, self.groups = door, level, groups
-        self.alive, self.alive_end = os.pipe()  # boxes see our death as its end
+    def __init__(
+        self, door: socket.socket, alive: int, level: str, groups: Path | None
+    ) -> None:
+        self.door, self.alive, self.level, self.groups = door, alive, level, groups
         self.forked = 0  # boxes so far
         self.unfit = ""  # why no box may be forked
 
@@ -188,7 +194,6 @@ class Branch:
                     break
                 with socket.socket(fileno=fds[0]) as client:
                     self._begin(client)
-        os.close(self.alive_end)
         _await_children()
 
     def _import(self, names: tuple[str, ...]) -> None:
@@ -220,7 +225,6 @@ class Branch:
     def _become_supervisor(self, client: socket.socket) -> None:
         try:
             self.door.close()
-            os.close(self.alive_end)
             text, fds, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)
             if text:
                 request = json.loads(text)

@@ -130,7 +130,8 @@ def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     hand_in_three(course)
     once_asked(lambda: [p.kill() for p in processes(os.getpid(), role)])
     result = autograde(course)
-    assert result["success"] and result["log"].count("graded again") == 1
+    lost = role != "branch"  # which boxes that are there do without
+    assert result["success"] and result["log"].count("graded again") == lost
     assert points(course) == THREE
 
 
