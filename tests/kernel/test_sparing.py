@@ -68,7 +68,10 @@ def book(tmp_path_factory: Any) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         start_kernels_with(patch, "autograder-box")
         NotebookClient(
-            found, allow_errors=True, resources={"metadata": {"path": folder}}
+            found,
+            allow_errors=True,
+            resources={"metadata": {"path": folder}},
+            iopub_timeout=300,
         ).execute()
     return found
 
