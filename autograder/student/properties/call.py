@@ -166,27 +166,47 @@ def copied(value: object) -> bool:
 def copied_module(module: nn.Module) -> nn.Module:
     """A deep copy; what a module keeps of a call, to be looked at, is in no graph.
 
-    A function is its own deep copy: one that holds the module is made to hold the copy.
+    A function is its own deep copy: one that holds the module, also in a list of its
+    steps, is made to hold the copy.
     """
     kept = [v for part in module.modules() for v in vars(part).values()]
     results = [v for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf]
     twins: dict[int, Any] = {id(v): v.detach().clone() for v in results}
     made = copy.deepcopy(module, twins)
+    done: dict[int, Any] = {}
     for part in made.modules():
-        for name, value in vars(part).items():
-            if isinstance(value, FunctionType) and value.__closure__:
-                vars(part)[name] = _holding(value, twins)
+        for name, value in [*vars(part).items()]:
+            vars(part)[name] = _holding(value, twins, done)
     return made
 
 
-def _holding(function: FunctionType, twins: Mapping[int, Any]) -> FunctionType:
-    """The same function, around the twins of what it holds."""
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    cells = tuple(CellType(twins.get(id(value), value)) for value in held)
-    code, names = function.__code__, function.__globals__
-    made = FunctionType(code, names, function.__name__, function.__defaults__, cells)
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+def _holding(value: Any, twins: Mapping[int, Any], done: dict[int, Any]) -> Any:
+    """The same, with functions that hold twins; ``done``: what was made so before."""
+    value = twins.get(id(value), value)
+    if id(value) in done:
+        return done[id(value)]
+    if isinstance(value, FunctionType) and value.__closure__:
+        cells = tuple(CellType() for _ in value.__closure__)
+        code, names = value.__code__, value.__globals__
+        made = FunctionType(code, names, value.__name__, value.__defaults__, cells)
+        made.__kwdefaults__ = value.__kwdefaults__
+        done[id(value)] = made  # a function may hold itself
+        for cell, held in zip(cells, value.__closure__, strict=True):
+            cell.cell_contents = _holding(held.cell_contents, twins, done)
+        return made
+    if type(value) is list:
+        steps: list[Any] = []
+        done[id(value)] = steps
+        steps += (_holding(item, twins, done) for item in value)
+        return steps
+    if type(value) is tuple:
+        return tuple(_holding(item, twins, done) for item in value)
+    if type(value) is dict:
+        named: dict[Any, Any] = {}
+        done[id(value)] = named
+        named |= {key: _holding(item, twins, done) for key, item in value.items()}
+        return named
+    return value
 
 
 def _opened(value: torch.Tensor) -> torch.Tensor:

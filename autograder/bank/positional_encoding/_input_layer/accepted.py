@@ -62,4 +62,19 @@ ACCEPTED = [
             """,
         ),
     ]),
+    Accepted(name="steps_in_a_tuple", source="""
+        class InputLayer(nn.Module):
+            def __init__(self, vocab_size, d_model, positions, dropout=0.1, padding_idx=0):
+                super().__init__()
+                self.embedding = nn.Embedding(vocab_size, d_model, padding_idx)
+                self.positions, self.drop = positions, nn.Dropout(dropout)
+                self.steps = (
+                    lambda ids: self.embedding(ids) * math.sqrt(d_model),
+                    lambda x: self.drop(self.positions(x)),
+                )
+            def forward(self, x):
+                for step in self.steps:
+                    x = step(x)
+                return x
+        """),
 ]
