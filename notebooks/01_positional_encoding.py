@@ -34,6 +34,8 @@
 # | `(B, L, d_model)` | the shape of a batch of embedded sentences |
 # | `pos` | a position; the first token has `pos = 0` |
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
+# | what is given | stays as it was: no function changes its arguments |
+# | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # The paper is Vaswani et al., *Attention is all you need*, 2017
 # ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)). We cite it by section.
@@ -84,7 +86,7 @@ print(words(sentences).detach().round(decimals=2))
 #
 # **What to do.** Write the lookup yourself, on a table that you are given. Your version
 # is a little stricter than PyTorch's: padding gives the zero vector whatever its row
-# happens to hold, and no gradient reaches that row.
+# happens to hold, NaN too, and no gradient reaches that row. It reaches all others.
 #
 # | | shape |
 # |---|---|

@@ -36,6 +36,8 @@
 # | `(..., Lq, d_k)` | any number of leading dimensions, also none |
 # | mask | boolean, **`True` = may attend**, broadcastable to the scores |
 # | attention | returns the pair `(output, weights)`, in this order |
+# | what is given | stays as it was: no function changes its arguments |
+# | gradients | flow back through what you compute, unless the text says otherwise |
 
 # %%
 import math

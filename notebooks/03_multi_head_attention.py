@@ -43,6 +43,8 @@
 # | `(B, h, L, d_k)` | the shape of heads: batch, head, position, feature |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | attention | returns the pair `(output, weights)`, in this order |
+# | what is given | stays as it was: no function changes its arguments |
+# | gradients | flow back through what you compute, unless the text says otherwise |
 
 # %%
 import copy

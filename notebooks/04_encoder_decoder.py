@@ -36,6 +36,8 @@
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | `norm_first` | `False`: post-norm, as in the paper; `True`: pre-norm |
 # | ids | `PAD=0, BOS=1, EOS=2, UNK=3`; no real token is one of them |
+# | what is given | stays as it was: no function changes its arguments |
+# | gradients | flow back through what you compute, unless the text says otherwise |
 
 # %%
 import math
@@ -1235,11 +1237,11 @@ def how_large():
 # function. And an equal output is the strongest test there is: somebody else has
 # written the oracle.
 #
-# **What to do.** Turn a `state_dict` of yours (of a layer, a stack, or an encoder and a
-# decoder together) into one for PyTorch's module. The names may have any prefix, such
-# as `encoder.layers.10.`, and stand in any order. A prefix stays as it is, even if
-# `attention` or `feed_forward` stands in it, as in `attention.layers.0.`. Return a new
-# dictionary; leave the given one as it was, and its tensors, too.
+# **What to do.** Turn a `state_dict` of yours (of a layer or a part of it, a stack, or
+# an encoder and a decoder together) into one for PyTorch's module. The names may have
+# any prefix, such as `encoder.layers.10.`, and stand in any order. A prefix stays as it
+# is, even if `attention` or `feed_forward` stands in it, as in `attention.layers.0.`.
+# Return a new dictionary; leave the given one as it was, and its tensors, too.
 #
 # <details><summary>Hint 1: a question</summary>
 #

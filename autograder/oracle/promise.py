@@ -41,10 +41,12 @@ class Promise:
         on: the kinds of cases whose inputs are called in other ways.
         ways: in which ways (`autograder.student.properties.WAYS`).
         module: whether the object makes a module, which is then called.
-        dropout: a kind of cases, and what its inputs need to hold a rate.
+        dropout: kinds of cases, and what their inputs need to hold a rate.
         sizes: from a Draw to inputs by what is special about them ("one sentence").
         typed: whether results have the type of the inputs, in float64, too.
+        narrow: whether they have it in bfloat16, too.
         named: whether a module's parameters have the names of the text and no others.
+        alone: whether its state dict holds nothing else at all.
     """
 
     arguments: str = ""
@@ -52,10 +54,12 @@ class Promise:
     on: tuple[str, ...] = ()
     ways: tuple[str, ...] = ("steady", "alone", "spread", "gradient")
     module: bool = False
-    dropout: tuple[str, Mapping[str, float]] | None = None
+    dropout: tuple[tuple[str, ...], Mapping[str, float]] | None = None
     sizes: SpecialSizes | None = None
     typed: bool = False
+    narrow: bool = False
     named: bool = False
+    alone: bool = False
 
 
 def special(**kinds: Maker) -> SpecialSizes:

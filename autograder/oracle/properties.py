@@ -160,7 +160,7 @@ def kinds(
         for way in promise.ways
     ]
     if promise.dropout:
-        made.append(_dropout(promise, by_name[promise.dropout[0]]))
+        made.append(_dropout(promise, [by_name[name] for name in promise.dropout[0]]))
     if promise.sizes:
         made.append(_sizes(promise, promise.sizes))
     if not promise.module:  # a module is made anew for each case: `steady` keeps one
@@ -173,23 +173,27 @@ def _case(
 ) -> CaseKind:
     def inputs(draw: Draw) -> Inputs:
         drawn = [source.inputs(draw) for source in sources]
-        parts = [
-            {"way": way, "inputs": f"{i}/", "label": _label(source, sources)}
-            for i, source in enumerate(sources)
-        ]
-        return _asked(promise, parts, drawn, forms if way in _WITH_FORMS else {})
+        form = forms if way in _WITH_FORMS else {}
+        return _asked(promise, _parts(way, sources), drawn, form)
 
     return _made(way, inputs, sources)
 
 
-def _dropout(promise: Promise, source: CaseKind) -> CaseKind:
+def _dropout(promise: Promise, sources: list[CaseKind]) -> CaseKind:
     def inputs(draw: Draw) -> Inputs:
         assert promise.dropout
         rates = {name: torch.tensor(rate) for name, rate in promise.dropout[1].items()}
-        part = {"way": "dropout", "inputs": "0/", "label": ""}
-        return _asked(promise, [part], [{**source.inputs(draw), **rates}])
+        drawn = [{**source.inputs(draw), **rates} for source in sources]
+        return _asked(promise, _parts("dropout", sources), drawn)
 
-    return _made("dropout", inputs, [source])
+    return _made("dropout", inputs, sources)
+
+
+def _parts(way: str, sources: list[CaseKind]) -> list[dict[str, str]]:
+    return [
+        {"way": way, "inputs": f"{i}/", "label": _label(source, sources)}
+        for i, source in enumerate(sources)
+    ]
 
 
 def _label(source: CaseKind, sources: list[CaseKind]) -> str:
@@ -242,6 +246,9 @@ def sequence(
     return (_made("sequence", inputs, [first, *others[:2]]),)
 
 
+_RARE = ("narrow", "named", "alone")  # said only where it is promised
+
+
 def _asked(
     promise: Promise, parts: list[dict[str, str]], drawn: list[Inputs],
     forms: Forms | None = None,
@@ -253,7 +260,7 @@ def _asked(
         "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
         "module": promise.module,
         "typed": promise.typed,
-        **({"named": True} if promise.named else {}),
+        **{name: True for name in _RARE if getattr(promise, name)},
         **(forms or {}),
     }
     made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}

@@ -70,7 +70,7 @@ PROMISE = Promise(
     on=("plain", "masked"),
     ways=OF_MODULES,
     module=True,
-    dropout=("plain", {"rate": 0.375}),
+    dropout=(("plain",), {"rate": 0.375}),
     sizes=special(one_sentence=drawn(1, 2, 3)),
 )
 EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
@@ -327,6 +327,8 @@ def test_a_buffer_asks_for_no_gradient():
 def test_parameters_have_the_texts_names_only_where_it_says_so():
     assert failed(TwoNames) == set()
     assert failed(TwoNames, replace(PROMISE, named=True)) == {"loaded"}
+    assert failed(TwoNames, replace(PROMISE, alone=True)) == {"loaded"}
+    assert failed(Mixer, replace(PROMISE, alone=True)) == set()
 
 
 def product(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:

@@ -54,7 +54,7 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
-        named=True,
+        alone=True,
         sizes=special(
             one_sentence=_cross(1, 3, 4, 5, 6, 2, 7, mask=(1, 3, 4)),
             one_key=_cross(2, 3, 1, 5, 4, 2, 6),
@@ -127,6 +127,18 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("self.w_q(x)", "self.w_q(memory)"),
                 Edit(KV, "k, v = self.w_k(x), self.w_v(x)"),
+            ])],
+        ),
+        Mutant(
+            name="mask_in_the_state",
+            says="Something of your module stands in the state dict that is none of its "
+            "weights.",
+            asks="What does `list(module.state_dict())` show?",
+            ways=[Way(edits=[
+                Edit("self.w_v = nn.Linear(d_memory, d_v)", """
+                    self.w_v = nn.Linear(d_memory, d_v)
+                    self.register_buffer("causal", torch.ones(8, 8).tril().bool())
+                    """),
             ])],
         ),
         Mutant(

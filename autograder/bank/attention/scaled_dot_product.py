@@ -96,6 +96,7 @@ EXERCISE = Specification(
     aspects={"weights": 4.0},  # right ones are half of the way
     promise=Promise(
         typed=True,
+        narrow=True,
         arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; "
         "mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B h Lq e; weights: B h Lq Lk",

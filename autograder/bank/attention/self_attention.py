@@ -50,7 +50,7 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
-        named=True,
+        alone=True,
         sizes=special(
             one_sentence=_self(1, 3, 4, 2, 5, mask="padding"),
             one_position=_self(3, 1, 4, 2, 5),

@@ -38,7 +38,7 @@ EXERCISE = Specification(
         ways=OF_MODULES,
         module=True,
         named=True,
-        dropout=("pre_both", {"rate": 0.375}),
+        dropout=(("pre_both", "post_both"), {"rate": 0.375}),
         sizes=both(
             special(
                 one_sentence=layer_inputs(DECODER, 1, 3, 4, 2, 5, ls=2),

@@ -31,7 +31,7 @@ EXERCISE = Specification(
         ways=OF_MODULES,
         module=True,
         named=True,
-        dropout=("pre_gelu", {"rate": 0.375}),
+        dropout=(("pre_gelu", "post_padding"), {"rate": 0.375}),
         sizes=both(
             special(
                 one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5),

@@ -60,7 +60,7 @@ EXERCISE = Specification(
         ways=OF_MODULES,
         module=True,
         named=True,
-        dropout=("gelu", {"rate": 0.375}),
+        dropout=(("gelu", "relu"), {"rate": 0.375}),
         sizes=special(
             one_sentence=_network(1, 3, d_model=4, d_ff=5),
             one_position=_network(2, 1, d_model=4, d_ff=5),
@@ -265,6 +265,10 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[
                     Edit("self.linear2(self.dropout(hidden))", "self.linear2(hidden)"),
+                ]),
+                Way(name="no_dropout_after_relu", edits=[
+                    Edit("self.dropout(hidden)",
+                         "(hidden if self.activation is F.relu else self.dropout(hidden))"),
                 ]),
                 Way(name="dropout_discarded", edits=[
                     Edit(

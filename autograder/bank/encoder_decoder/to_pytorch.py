@@ -6,6 +6,8 @@ from autograder.bank.encoder_decoder._inputs import (
     DECODER,
     ENCODER,
     Shapes,
+    attention_shapes,
+    feed_forward_shapes,
     layer_shapes,
     stack_shapes,
 )
@@ -34,6 +36,16 @@ def _learning(shapes: Shapes) -> Maker:
 def _by_name(shapes: Shapes) -> Shapes:
     """In the order of the alphabet, as files of weights often have it: w_k before w_q."""
     return dict(sorted(shapes.items()))
+
+
+def _parts() -> Shapes:
+    """Parts of layers, each under a prefix of its own."""
+    return (
+        attention_shapes("reader.cross_attention", 3)
+        | attention_shapes("writer.self_attention", 2)
+        | attention_shapes("attention.attention", 2)
+        | feed_forward_shapes("body.feed_forward.", 2, 4)
+    )
 
 
 EXERCISE = Specification(
@@ -82,6 +94,12 @@ EXERCISE = Specification(
                 | layer_shapes("body.feed_forward.cross_attention.", DECODER, 2, 3)
             ),
             hint="A prefix stays as it is. What follows `attention.` where it is yours?",
+        ),
+        CaseKind(
+            name="parts",
+            title="parts of layers, each alone",
+            inputs=_state(_parts()),
+            hint="Does what becomes of a name depend on which other names there are?",
         ),
         CaseKind(
             name="deep",

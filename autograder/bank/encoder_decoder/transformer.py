@@ -99,7 +99,7 @@ EXERCISE = Specification(
         on=("post",),
         ways=OF_MODULES,
         module=True,
-        dropout=("pre_gelu", {"option.dropout": 0.375}),
+        dropout=(("pre_gelu",), {"option.dropout": 0.375}),
         sizes=special(
             one_sentence=_model_inputs(7, 6, 4, 2, 1, 5, batch=1, ls=3, lt=5),
             one_position=_model_inputs(7, 6, 4, 2, 1, 5, batch=2, ls=1, lt=1),

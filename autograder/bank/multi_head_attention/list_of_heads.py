@@ -54,7 +54,7 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
-        named=True,
+        alone=True,
         sizes=special(
             one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask="padding"),
             one_head=_list(2, 3, 1, 5, 4, 6, 7, mask="causal"),

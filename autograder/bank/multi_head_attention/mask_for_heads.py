@@ -40,6 +40,12 @@ def _open(draw: Draw) -> Inputs:
     return made | {name: torch.ones_like(made[name]) for name in ("2-D", "3-D")}
 
 
+def _closed(draw: Draw) -> Inputs:
+    """Masks that close everything."""
+    made = _masks(3, 2, 4, 5, two=(4, 5), three=(3, 1, 5), four=(3, 2, 4, 5))(draw)
+    return made | {n: ~torch.ones_like(v) for n, v in made.items() if n != "shape"}
+
+
 _THREE = "return mask.unsqueeze(1)"
 
 EXERCISE = Specification(
@@ -56,6 +62,7 @@ EXERCISE = Specification(
             masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)),
             masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)),
             masks_that_close_nothing=_open,
+            masks_that_close_everything=_closed,
             equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4),
         ),
     ),
@@ -231,6 +238,19 @@ EXERCISE = Specification(
                     """,
                 ),
             ])],
+        ),
+        Mutant(
+            name="closed_mask_lost",
+            says="A mask that closes everything comes back as `None`.",
+            asks="For which input does the docstring promise `None`?",
+            ways=[
+                Way(source="""
+                    def mask_for_heads(mask):
+                        if mask is None or not mask.any():
+                            return None
+                        return mask.view(*(mask.shape if mask.dim() == 4 else (1, 1, *mask.shape) if mask.dim() == 2 else (len(mask), 1, *mask.shape[1:])))
+                    """),
+            ],
         ),
         Mutant(
             name="none_gives_a_mask",

@@ -82,8 +82,8 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
-        named=True,
-        dropout=("padding", {"rate": 0.375}),
+        alone=True,
+        dropout=(("padding", "plain"), {"rate": 0.375}),
         sizes=both(
             special(
                 one_sentence=multi_head_inputs(1, 2, 3, lq=4, lk=5, mask=(1, 4, 5)),

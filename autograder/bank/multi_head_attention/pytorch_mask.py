@@ -37,6 +37,12 @@ def _for_all_keys(draw: Draw) -> Inputs:
     return inputs | {"mask": inputs["mask"][..., :1]}
 
 
+def _closed(draw: Draw) -> Inputs:
+    """A mask that closes everything."""
+    made = _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 4, 5))(draw)
+    return made | {"mask": ~torch.ones_like(made["mask"])}
+
+
 _TURN = "return (~mask).expand(size).flatten(0, 1)"
 
 EXERCISE = Specification(
@@ -51,6 +57,7 @@ EXERCISE = Specification(
             a_mask_for_each_of_as_many_heads_as_sentences=_mask_for_pytorch(
                 3, 3, 2, 4, mask=(3, 3, 2, 4)
             ),
+            a_mask_that_closes_everything=_closed,
             equal_sizes=_mask_for_pytorch(4, 4, 4, 4, mask=(4, 4, 4, 4)),
         ),
     ),

@@ -66,6 +66,7 @@ EXERCISE = Specification(
     target="embed",
     promise=Promise(
         typed=True,
+        narrow=True,
         arguments="ids: B L; table: V d; padding_idx: _",
         results="vectors: B L d",
         on=("padding_is_3",),
@@ -134,6 +135,15 @@ EXERCISE = Specification(
                     out[keep] = table[ids[keep]].to(out.dtype)
                     return out
                 """)],
+        ),
+        Mutant(
+            name="zeros_in_float32",
+            says="Of a table in a 16-bit type the vectors come back in float32.",
+            asks="Which type has a tensor that you make with `torch.zeros`?",
+            ways=[Way(edits=[
+                Edit("vectors.masked_fill(is_padding, 0.0)",
+                     "torch.where(is_padding, torch.zeros(vectors.shape), vectors)"),
+            ])],
         ),
         Mutant(
             name="hook_on_the_table",

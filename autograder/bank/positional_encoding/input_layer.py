@@ -47,7 +47,7 @@ EXERCISE = Specification(
             equal_sizes=lambda draw: _tokens(draw, 4, 4, 4, 2),
         ),
         module=True,
-        dropout=("padding_is_0", {"rate": 0.25}),
+        dropout=(("padding_is_0",), {"rate": 0.25}),
     ),
     cases=[
         CaseKind(

@@ -364,15 +364,21 @@ EXERCISE = Specification(
             name="in_place",
             says="The `x` that was handed in is changed.",
             asks="Does `x += ...` make a new tensor?",
-            ways=[Way(edits=[
-                Edit(
-                    ADD_ROWS,
-                    """
-                    x += self.table[:length]
-                    return x
-                    """,
-                ),
-            ])],
+            ways=[
+                Way(edits=[
+                    Edit(ADD_ROWS, """
+                        x += self.table[:length]
+                        return x
+                        """),
+                ]),
+                Way(name="in_place_in_training", edits=[
+                    Edit(ADD_ROWS, """
+                        if self.training:
+                            return x.add_(self.table[:length])
+                        return x + self.table[:length]
+                        """),
+                ]),
+            ],
         ),
         Mutant(
             name="sinusoids_added",

@@ -11,6 +11,7 @@ from autograder.oracle.specification import (
     CaseKind,
     Edit,
     Inputs,
+    Maker,
     Mutant,
     Specification,
     Way,
@@ -38,6 +39,24 @@ def _small(draw: Draw) -> Inputs:
     """Vectors so small that their gap is far below one."""
     inputs = _shuffle(draw, "the running sum", 2, 5, 4)
     return inputs | {"x": inputs["x"] / 16384}
+
+
+def _largest_at(place: int) -> Maker:
+    """Sentences in which one place's difference is larger than at all others."""
+
+    def inputs(draw: Draw) -> Inputs:
+        mix = MIXERS["the running sum"]
+        while True:
+            made = _shuffle(draw, "the running sum", 2, 4, 3)
+            xs = draw.tensor(_AT_ONCE, 2, 4, 3)
+            for x in xs:
+                gap = mix(x[:, made["order"]]) - mix(x)[:, made["order"]]
+                sizes = gap.abs().amax((0, 2)).tolist()
+                largest = sizes.pop(place)
+                if largest > 1.2 * max(sizes):
+                    return made | {"x": x.clone()}
+
+    return inputs
 
 
 def _moves(orders: torch.Tensor) -> torch.Tensor:
@@ -101,10 +120,14 @@ EXERCISE = Specification(
         ways=(),
         sizes=special(
             as_many_sentences_as_words=lambda draw: _shuffle(
-                draw, "the running sum, the average", 5, 5, 6
+                draw,
+                "the running sum, the average, each word without the batch's mean",
+                *(5, 5, 6),
             ),
             equal_sizes=lambda draw: _shuffle(draw, "the running sum", 6, 6, 6),
             small_numbers=_small,
+            a_largest_difference_at_the_first_word=_largest_at(0),
+            a_largest_difference_at_the_last_word=_largest_at(-1),
         ),
     ),
     cases=[
@@ -354,6 +377,28 @@ EXERCISE = Specification(
                     if x.size(0) == len(order):
                         return (mix(x[order]) - mix(x)[order]).abs().max()
                     return (mix(x[:, order]) - mix(x)[:, order]).abs().max()
+                """)],
+        ),
+        Mutant(
+            name="place_left_out",
+            says="The first place of the sentence is not compared, or the last one.",
+            asks="Over which places does your comparison run?",
+            ways=[
+                Way(edits=[Edit("after).abs()", "after)[:, :-1].abs()")]),
+                Way(name="first_place_left_out", edits=[
+                    Edit("after).abs()", "after)[:, 1:].abs()"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="both_in_one_batch",
+            says="The two ways go through the mixer as one batch, so that a mixer which "
+            "looks at the batch sees other sentences.",
+            asks="On which batch is `mix` to be called, and how often?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    both = mix(torch.cat((x[:, order], x)))
+                    return (both[:len(x)] - both[len(x):][:, order]).abs().max()
                 """)],
         ),
         Mutant(

@@ -110,7 +110,7 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
     Such dropout cannot be replaced by a stand-in; other cases look at its effect.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
-    return answers == BY_HAND and [part["way"] for part in parts] == ["dropout"]
+    return answers == BY_HAND and {part["way"] for part in parts} == {"dropout"}
 
 
 def _observed(
@@ -196,7 +196,8 @@ def _call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
         call.keywords, tuple(weights),
         partial(made[0], *made[1], **made[2]) if made else None, form["typed"],
-        form.get("named", False), called, built, made,
+        form.get("narrow", False), form.get("named", False), form.get("alone", False),
+        called, built, made,
     )  # fmt: skip
 
 

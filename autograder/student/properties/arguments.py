@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -197,23 +197,43 @@ def spread(call: Call) -> Tries:
         yield "for inputs that are expanded views", partial(call, **first)
     if call.typed:
         yield "for inputs in float64", partial(_in_float64, call)
+        given = [name for name in call.optional if call.given.get(name) is not None]
+        if given:
+            bare = replace(call, given=call.given | dict.fromkeys(given))
+            yield "for inputs in float64, without a mask", partial(_in_float64, bare)
+    if call.narrow:
+        yield "for inputs in bfloat16", partial(_in_bfloat16, call)
 
 
 def _in_float64(call: Call) -> Results:
-    """The results and their types; of a module, those of a copy in float64."""
-    exact = {
-        name: value.double()
+    """The results and their types."""
+    found = _in_type(call, torch.float64)
+    values = {
+        name: value.float() if value.dtype == torch.float64 else value
+        for name, value in found.items()
+    }
+    return {**_types(found), **values}
+
+
+def _in_bfloat16(call: Call) -> Results:
+    """The types of the results: their numbers have few digits, not all the same."""
+    return _types(_in_type(call, torch.bfloat16))
+
+
+def _in_type(call: Call, dtype: torch.dtype) -> Mapping[str, torch.Tensor]:
+    """The results for inputs of another type; of a module, those of a copy in it."""
+    other = {
+        name: value.to(dtype)
         for name, value in call.tensors().items()
         if value.is_floating_point()
     }
     if isinstance(call.target, nn.Module):
-        call = replace(call, target=copied_module(call.target).double())
-    found = call(**exact)
-    types = {f"type of {name}": str(value.dtype) for name, value in found.items()}
-    return types | {
-        name: value.float() if value.dtype == torch.float64 else value
-        for name, value in found.items()
-    }
+        call = replace(call, target=copied_module(call.target).to(dtype))
+    return call(**other)
+
+
+def _types(found: Mapping[str, torch.Tensor]) -> Results:
+    return {f"type of {name}": str(value.dtype) for name, value in found.items()}
 
 
 def closed(call: Call) -> Tries:

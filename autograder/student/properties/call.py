@@ -51,8 +51,9 @@ class Call:
     """A call that a probe has made, and can be made again with other arguments.
 
     ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
-    ``typed``: results have the type of the arguments; ``named``: a module's parameters
-    have no other names than those of the text. ``called`` and ``made`` are the
+    ``typed``: results have the type of the arguments, ``narrow``: bfloat16, too;
+    ``named``: a module's parameters have no other names than those of the text, and
+    ``alone``: nothing else in its state dict has. ``called`` and ``made`` are the
     arguments, as the text names them, of the call and of what makes the module.
     """
 
@@ -65,7 +66,9 @@ class Call:
     weights: tuple[str, ...] = ()
     make: Callable[[], Any] | None = None
     typed: bool = False
+    narrow: bool = False
     named: bool = False
+    alone: bool = False
     called: Form | None = None
     made: Form | None = None
     made_with: tuple[Callable[..., Any], Sequence[Any], Named] | None = None

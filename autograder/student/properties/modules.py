@@ -36,6 +36,9 @@ def _held(call: Call) -> Results:
     """What a module holds beyond its weights, in words."""
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     seen = {"buffers that ask for a gradient": ", ".join(learning) or "none"}
+    if call.alone:
+        others = sorted(call.target.state_dict().keys() - {*call.weights})
+        seen["other names in the state dict"] = ", ".join(others) or "none"
     if call.named:
         own = dict(call.target.named_parameters(remove_duplicate=False))
         names = sorted(name for name in own if name not in call.weights)

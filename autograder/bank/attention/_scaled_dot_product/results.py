@@ -76,6 +76,22 @@ RESULTS = [
         ])],
     ),
     Mutant(
+        name="in_float32",
+        says="Inputs of another type, such as bfloat16, come back as float32.",
+        asks="Which of your calls names a type, and who returns to that of `q`?",
+        ways=[
+            Way(edits=[
+                Edit(SOFTMAX, "F.softmax(scores, dim=-1, dtype=torch.float32)"),
+                Edit("weights @ v,", "weights @ v.to(weights.dtype),"),
+            ]),
+            Way(name="in_float32_without_a_mask", edits=[
+                Edit(SOFTMAX,
+                     "F.softmax(scores, dim=-1, dtype=torch.float32 if mask is None else None)"),
+                Edit("weights @ v,", "weights @ v.to(weights.dtype),"),
+            ]),
+        ],
+    ),
+    Mutant(
         name="half_precision",
         says="The numbers are close, but blunt: they went through a 16-bit type on "
         "the way.",

@@ -17,6 +17,18 @@ LAYERS = [
         ])],
     ),
     Mutant(
+        name="mask_in_the_state",
+        says="Something of your module stands in the state dict that is none of its "
+        "weights.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.w_v = nn.Linear(d_model, d_v)", """
+                self.w_v = nn.Linear(d_model, d_v)
+                self.register_buffer("causal", torch.ones(8, 8).tril().bool())
+                """),
+        ])],
+    ),
+    Mutant(
         name="value_size",
         says="`w_v` has the size of the keys. Values have a size of their own, "
         "`d_v`.",

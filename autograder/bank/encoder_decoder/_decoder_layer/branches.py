@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.encoder_decoder._decoder_layer.lines import LINE_1, LINE_2, LOOK_UP
+from autograder.bank.encoder_decoder._dropped import RATE, without_dropout
 from autograder.oracle.specification import Edit, Mutant, Way
 
 BRANCHES = [
@@ -177,6 +178,30 @@ BRANCHES = [
             Edit("self.dropout = nn.Dropout(dropout)",
                  "self.dropout = nn.Identity()"),
         ])],
+    ),
+    without_dropout(
+        "no_dropout_after_self_attention", "on the branch of the self-attention",
+        "attend, self.norm1, {}",
+    ),
+    without_dropout(
+        "no_dropout_after_cross_attention", "on the branch of the cross-attention",
+        "look_up, self.norm2, {}",
+    ),
+    without_dropout(
+        "no_dropout_after_network", "on the branch of the feed-forward network",
+        "self.feed_forward, self.norm3, {}",
+    ),
+    without_dropout(
+        "no_dropout_in_self_attention", "inside the self-attention",
+        "self.self_attention = attention_class(d_model, num_heads, {})", RATE,
+    ),
+    without_dropout(
+        "no_dropout_in_cross_attention", "inside the cross-attention",
+        "self.cross_attention = attention_class(d_model, num_heads, {})", RATE,
+    ),
+    without_dropout(
+        "no_dropout_in_network", "inside the feed-forward network",
+        "FeedForward(d_model, d_ff, {}, activation)", RATE,
     ),
     Mutant(
         name="memory_detached",

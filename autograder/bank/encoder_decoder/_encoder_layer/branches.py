@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.encoder_decoder._dropped import RATE, without_dropout
 from autograder.oracle.specification import Edit, Mutant, Way
 
 BRANCHES = [
@@ -192,6 +193,22 @@ BRANCHES = [
             Edit("self.dropout = nn.Dropout(dropout)",
                  "self.dropout = nn.Identity()"),
         ])],
+    ),
+    without_dropout(
+        "no_dropout_after_attention", "on the branch of the attention",
+        "attend, self.norm1, {}",
+    ),
+    without_dropout(
+        "no_dropout_after_network", "on the branch of the feed-forward network",
+        "self.feed_forward, self.norm2, {}",
+    ),
+    without_dropout(
+        "no_dropout_in_attention", "inside the attention",
+        "d_model, num_heads, {}", RATE,
+    ),
+    without_dropout(
+        "no_dropout_in_network", "inside the feed-forward network",
+        "FeedForward(d_model, d_ff, {}, activation)", RATE,
     ),
     Mutant(
         name="dropout_outside",

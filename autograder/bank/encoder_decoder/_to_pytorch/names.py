@@ -63,6 +63,23 @@ NAMES = [
         ])],
     ),
     Mutant(
+        name="cross_alone",
+        says="Where there is no self-attention beside it, `cross_attention` has become "
+        "`self_attn`.",
+        asks="Which rows of the table look at other names?",
+        ways=[Way(edits=[
+            Edit(
+                "name = name.replace(mine, new)",
+                """
+                beside = name.replace("cross_attention.w_", "self_attention.w_")
+                if mine == "cross_attention.w_" and beside not in state:
+                    new = "self_attn.w_"
+                name = name.replace(mine, new)
+                """,
+            ),
+        ])],
+    ),
+    Mutant(
         name="encoder_forgotten",
         says="The encoder's `attention` keeps its name; PyTorch calls it "
         "`self_attn`.",

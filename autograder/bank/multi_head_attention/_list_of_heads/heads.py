@@ -89,6 +89,18 @@ HEADS = [
         ])],
     ),
     Mutant(
+        name="mask_in_the_state",
+        says="Something of your module stands in the state dict that is none of its "
+        "weights.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.w_o = nn.Linear(num_heads * d_v, d_out)", """
+                self.w_o = nn.Linear(num_heads * d_v, d_out)
+                self.register_buffer("causal", torch.ones(8, 8).tril().bool())
+                """),
+        ])],
+    ),
+    Mutant(
         name="under_two_names",
         says="The weights of the heads stand in the state dict twice, under two names.",
         asks="What does `list(module.state_dict())` show?",

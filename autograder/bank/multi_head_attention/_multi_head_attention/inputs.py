@@ -82,6 +82,18 @@ PROJECTIONS = [
         ])],
     ),
     Mutant(
+        name="mask_in_the_state",
+        says="Something of your module stands in the state dict that is none of its "
+        "weights.",
+        asks="What does `list(module.state_dict())` show?",
+        ways=[Way(edits=[
+            Edit("self.w_o = nn.Linear(d_model, d_model)", """
+                self.w_o = nn.Linear(d_model, d_model)
+                self.register_buffer("causal", torch.ones(8, 8).tril().bool())
+                """),
+        ])],
+    ),
+    Mutant(
         name="under_two_names",
         says="The weights stand in the state dict twice, under two names.",
         asks="What does `list(module.state_dict())` show?",

@@ -109,6 +109,9 @@ DROPOUT = [
             Way(name="dropout_discarded", edits=[
                 Edit(DROP, "self.dropout(weights)"),
             ]),
+            Way(name="no_dropout_without_a_mask", edits=[
+                Edit(DROP, f"if mask is not None:\n            {DROP}"),
+            ]),
         ],
     ),
     Mutant(

@@ -20,6 +20,13 @@ EXTRAS = [
                     """,
                 ),
             ]),
+            Way(name="in_place_in_eval_mode", edits=[
+                Edit(ADD, """
+                    if self.training:
+                        return x + self.pe[: x.size(1)]
+                    return x.add_(self.pe[: x.size(1)])
+                    """),
+            ]),
             Way(name="add_underscore", edits=[
                 Edit(ADD, "return x.add_(self.pe[: x.size(1)])"),
             ]),

@@ -13,6 +13,9 @@ CONTRACT = [
         asks="What does your function do for `d_model = 7`?",
         ways=[
             Way(edits=[Edit("if d_model % 2:", "if False:")]),
+            Way(name="one_accepted", edits=[
+                Edit("if d_model % 2:", "if d_model % 2 and d_model > 1:"),
+            ]),
             Way(name="odd_printed", edits=[Edit("raise ValueError(", "str(")]),
         ],
     ),

@@ -56,6 +56,7 @@ MIXERS: dict[str, Mixer] = {
     "the last vector": lambda x: x[:, -1:].expand_as(x),
     "each vector by itself": lambda x: x.square() - x,
     "the step from the neighbour": lambda x: x - x.roll(1, dims=1),
+    "each word without the batch's mean": lambda x: x - x.mean(0, keepdim=True),
 }
 
 
@@ -75,6 +76,7 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
     if "odd d_model" in inputs:
         odd = int(inputs["odd d_model"])
         seen["with an odd d_model"] = comes_to(lambda: function(positions, odd))
+        seen["with d_model = 1"] = comes_to(lambda: function(positions, 1))
     if "loops" in inputs:
         few, many = _steps(function, 5), _steps(function, 50)
         seen["steps for 50 positions"] = (

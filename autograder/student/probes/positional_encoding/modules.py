@@ -26,6 +26,10 @@ def module(make: Any, inputs: Inputs) -> Seen:
     x = inputs["x"].requires_grad_("pull" in inputs)
     output = tensor(built(x), "the output")
     seen = {"output": output, "x afterwards": x}
+    built.eval()
+    built(in_eval := x.detach().clone())
+    built.train()
+    seen["x in eval mode afterwards"] = in_eval
     if "pull" in inputs:
         seen |= gradient("x", output, x, inputs["pull"])
     if "longer x" in inputs:
@@ -129,10 +133,14 @@ def learned(make: Any, inputs: Inputs) -> Seen:
         return {"with max_len + 1 vectors": comes_to(lambda: built(x))}
     output = tensor(built(x), "the output")
     weights = dict(built.named_parameters())
+    built.train()
+    built(in_training := x.clone())
+    built.eval()
     return {
         "output": output,
         **gradient("table", output, weights["table"], inputs["pull"]),
         "x afterwards": x,
+        "x in training mode afterwards": in_training,
         "parameters": ", ".join(weights),
     }
 
