@@ -42,7 +42,7 @@
 # |---|---|
 # | `B`, `Ls`, `Lt` | sequences in a batch, length of source rows, length of target rows |
 # | `V` | size of the vocabulary |
-# | `PAD, BOS, EOS, UNK` | the ids 0, 1, 2, 3; no symbol ever has one of them |
+# | `PAD, BOS, EOS, UNK` | ids 0, 1, 2, 3, which no symbol has; UNK: an unknown word |
 # | `FIRST` | 4, the id of the first real symbol: digit `d` has the id `d + 4` |
 # | mask | boolean, **`True` = may attend** |
 # | `model(source, decoder_input)` | logits, shape `(B, Lt, V)` |

@@ -2387,10 +2387,12 @@ def trained_longer():
 # - `decoder.vocab_size`: ids are 0, …, vocab_size - 1;
 # - `decoder.full(ids)`: logits `(B, L, V)` of ids `(B, L)`, computed without a cache.
 #   You may trust it;
-# - `decoder.start()`: forgets all that was fed. To be called before the first `feed`;
+# - `decoder.start()`: forgets all that was fed; another batch may follow. To be called
+#   before the first `feed`;
 # - `decoder.feed(ids)`: logits `(B, n, V)` of new ids `(B, n)`, behind those that were
 #   fed before;
-# - `decoder.cut(length)`: forgets all but the first `length` positions that were fed.
+# - `decoder.cut(length)`: forgets all but the first `length` positions that were fed,
+#   0 to all of them.
 #
 # It is right if `feed` gives the logits that `full` gives at the same places, up to
 # rounding: in any chunks, after any `cut`, after a second `start`, for each row of a

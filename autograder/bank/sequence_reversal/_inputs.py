@@ -10,9 +10,16 @@ from autograder.oracle.specification import Inputs
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
 
-def random_rows(draw: Draw, lengths: list[int], high: int = 14) -> list[list[int]]:
-    """Random rows of the given lengths that differ from their own reversal."""
+def random_rows(
+    draw: Draw, lengths: list[int], high: int = 14, unknown: bool = False
+) -> list[list[int]]:
+    """Random rows of the given lengths that differ from their own reversal.
+
+    If ``unknown``, the second of the longest row is UNK.
+    """
     rows = [draw.ids(FIRST, high, length).tolist() for length in lengths]
+    if unknown:
+        max(rows, key=len)[1] = UNK
     for row in rows:
         if len(row) > 1 and row == row[::-1]:
             row[0] = FIRST + (row[0] - FIRST + 1) % (high - FIRST)
@@ -24,8 +31,11 @@ def padded(rows: list[list[int]], width: int = 0) -> torch.Tensor:
     return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
 
 
-def random_targets(draw: Draw, lengths: list[int], high: int = 14) -> torch.Tensor:
-    return padded([[BOS, *row, EOS] for row in random_rows(draw, lengths, high)])
+def random_targets(
+    draw: Draw, lengths: list[int], high: int = 14, unknown: bool = False
+) -> torch.Tensor:
+    rows = random_rows(draw, lengths, high, unknown)
+    return padded([[BOS, *row, EOS] for row in rows])
 
 
 def random_tables(draw: Draw, vocabulary: int, scale: float) -> Inputs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
@@ -19,32 +20,40 @@ from autograder.oracle.specification import (
 
 
 def _map(
-    lengths: tuple[int, ...], width: int, chance: float, top: float = 4.0
+    lengths: tuple[int, ...],
+    width: int,
+    chance: float,
+    top: float = 4.0,
+    places: int | None = None,
 ) -> Maker:
     """Weights whose largest entry lies on the anti-diagonal with the given chance.
 
-    The score of the largest one is ``top``; those of the others lie between -1 and 1.
+    There are so many steps as ``width``, and ``places`` in the source, or one more than
+    steps. The score of the largest one is ``top``; the others' lie between -1 and 1.
 
     Along the other axis the largest ones lie there a different number of times.
     """
+
+    long = width + 1 if places is None else places
 
     def inputs(draw: Draw) -> Inputs:
         sizes = torch.tensor(lengths)
         order = torch.argsort(draw.tensor(len(lengths), scale=500.0))
         sizes = sizes[order]
         steps = torch.arange(width)
-        anti = (sizes[:, None] - 1 - steps) % width  # (B, Lt), wraps after the end
+        anti = (sizes[:, None] - 1 - steps) % min(width, long)  # (B, Lt), wraps at the end
         real = steps < sizes[:, None]  # (B, Lt)
         while True:
-            elsewhere = draw.ids(0, width + 1, len(lengths), width)
+            elsewhere = draw.ids(0, long, len(lengths), width)
             hit = draw.flags(len(lengths), width, chance=chance)
             hit[0, 0], hit[-1, 1] = True, False
             place = torch.where(hit, anti, elsewhere)
-            scores = draw.tensor(len(lengths), width, width + 1, scale=1.0)
+            scores = draw.tensor(len(lengths), width, long, scale=1.0)
             scores.scatter_(-1, place.unsqueeze(-1), top)
             weights = scores.softmax(-1)  # (B, Lt, Ls)
             right = (weights.argmax(2) == anti)[real].sum()
-            if right != (weights.argmax(1)[:, :width] == anti)[real].sum():
+            across = F.pad(weights.argmax(1), (0, width))[:, :width]
+            if right != (across == anti)[real].sum():
                 return {"weights": weights, "lengths": sizes}
 
     return inputs
@@ -75,8 +84,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="mostly_elsewhere",
-            title="6 rows that mostly look elsewhere",
-            inputs=_map((4, 6, 5, 6, 2, 3), 8, 0.3),
+            title="6 rows that mostly look elsewhere, and as many steps as source places",
+            inputs=_map((4, 6, 5, 6, 2, 3), 8, 0.3, places=8),
             hint="Step t belongs to symbol n - 1 - t, with its own n in each row.",
         ),
         CaseKind(
@@ -93,8 +102,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="many",
-            title="12 rows",
-            inputs=_map((1, 9, 3, 8, 2, 2, 7, 5, 4, 6, 3, 9), 12, 0.8),
+            title="12 rows, and more steps than source places",
+            inputs=_map((1, 9, 3, 8, 2, 2, 7, 5, 4, 6, 3, 9), 12, 0.8, places=10),
             hint="As above.",
             hidden_only=True,
         ),
@@ -188,14 +197,28 @@ EXERCISE = Specification(
             says="You looked for the largest weight over steps, not over source "
             "places.",
             asks="Which dimension of `(B, Lt, Ls)` is looked *at*?",
-            ways=[Way(source="""
-                def antidiagonal_share(weights, lengths):
-                    hits, count = 0, 0
-                    for row, n in zip(weights.argmax(1).tolist(), lengths.tolist()):
-                        hits += sum(row[t] == n - 1 - t for t in range(n))
-                        count += n
-                    return hits / count
-                """)],
+            ways=[
+                Way(source="""
+                    def antidiagonal_share(weights, lengths):
+                        hits, count = 0, 0
+                        for row, n in zip(weights.argmax(1).tolist(), lengths.tolist()):
+                            hits += sum(row[t] == n - 1 - t for t in range(n))
+                            count += n
+                        return hits / count
+                    """),
+            ],
+        ),
+        Mutant(
+            name="wrong_axis_of_squares",
+            says="With as many steps as source places, you looked for the largest weight "
+            "over steps.",
+            asks="Which dimension of `(B, Lt, Ls)` is looked *at*, whatever its size?",
+            ways=[
+                Way(edits=[
+                    Edit(_HITS,
+                         "(weights.argmax(dim=-1 if weights.size(1) != weights.size(2) else 1) == wanted)[wanted >= 0]"),
+                ]),
+            ],
         ),
         Mutant(
             name="mass",

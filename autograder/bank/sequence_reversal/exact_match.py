@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, padded
+from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK, padded
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
     Accepted,
@@ -73,15 +73,18 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
 def _few_rows(draw: Draw) -> Inputs:
     """Fewer rows than columns; two are wrong at their first token, two at their last.
 
-    One of full width is wrong everywhere; one holds nothing but EOS, and is right. How
-    many there are is drawn, or the share would be known; some are equal.
+    One of full width is wrong everywhere; one holds nothing but EOS, and is right. UNK
+    is a token like others: one is wrong, and one should have been written. How many
+    rows there are is drawn, or the share would be known; some are equal.
     """
     rows = [draw.ids(FIRST, 14, n).tolist() for n in (14, 5, 6, 12, 4, 0, 14, 9, 3)]
     rows += [rows[-1]] * int(draw.ids(1, 6))
+    rows[2][5] = UNK
     labels = [[*row, EOS] for row in rows]
     decoded = [list(row) for row in labels]
     for row, place in ((1, 0), (4, 0), (2, 5), (3, 11)):
         decoded[row][place] = FIRST + (decoded[row][place] - FIRST + 1) % 10
+    decoded[1][0] = UNK
     decoded[7] = labels[4]  # what another row should be
     decoded[6] = [FIRST + (token - FIRST + 1) % 10 for token in decoded[6]]
     return {"decoded": padded(decoded), "labels": padded(labels)}

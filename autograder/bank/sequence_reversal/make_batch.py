@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.sequence_reversal._inputs import random_rows
+from autograder.bank.sequence_reversal._make_batch.left_out import LEFT_OUT
 from autograder.bank.sequence_reversal._make_batch.targets import TARGETS
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
@@ -18,13 +19,17 @@ from autograder.oracle.specification import (
 
 
 def _text(
-    *lengths: int, high: int = 14, targets: tuple[int, ...] | None = None
+    *lengths: int,
+    high: int = 14,
+    targets: tuple[int, ...] | None = None,
+    unknown: bool = False,
 ) -> Maker:
     def inputs(draw: Draw) -> Inputs:
         given = {"sequences": lengths} | ({} if targets is None else {"targets": targets})
         return {
             name: "; ".join(
-                " ".join(map(str, row)) for row in random_rows(draw, list(sizes), high)
+                " ".join(map(str, row))
+                for row in random_rows(draw, [*sizes], high, unknown)
             )
             for name, sizes in given.items()
         }
@@ -67,9 +72,11 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="short_targets",
-            title="targets that are shorter than the sequences, all in tuples",
+            title="targets that are shorter than the sequences, all in tuples; some "
+            "words are unknown",
             inputs=lambda draw: {
-                **_text(6, 4, 7, 5, targets=(2, 3, 1, 2))(draw), "held": "tuple"
+                **_text(6, 4, 7, 5, targets=(2, 3, 1, 2), unknown=True)(draw),
+                "held": "tuple",
             },
             hint="The width of the target does not depend on the sequences.",
         ),
@@ -87,9 +94,17 @@ EXERCISE = Specification(
             hint="Only BOS, EOS and PAD may be added to the sequences.",
             hidden_only=True,
         ),
+        CaseKind(
+            name="long",
+            title="a long sequence, and a longer target",
+            inputs=_text(4, 70, 3, targets=(5, 2, 130)),
+            hint="A sequence may be as long as it likes.",
+            hidden_only=True,
+        ),
     ],
     mutants=[
         *TARGETS,
+        *LEFT_OUT,
         Mutant(
             name="not_reversed",
             says="Your target repeats the sequence in the same order. That is copying.",

@@ -53,6 +53,7 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
         ),
         "all of these equally often": true,
         "lengths of the first half": "as chance has it",
+        "sequences of one symbol": "some come twice",
         "randomness comes from rng alone": true,
         "kind of what holds the ids": "list",
     }
@@ -346,6 +347,37 @@ EXERCISE = Specification(
                 Edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
                      "return [rng.choices(ids, k=n) for n in [rng.randint(1, longest) for _ in range((count + 1) // 2)] for _ in range(2)][:count]"),
             ])],
+        ),
+        Mutant(
+            name="each_once",
+            says="Your first sequences all differ; by chance, short ones come twice.",
+            asks="Which sequences do you throw away, and why?",
+            ways=[
+                Way(source="""
+                    def random_sequences(count, rng, longest=10, symbols=10):
+                        ids, rows = range(FIRST, FIRST + symbols), []
+                        while len(rows) < count:
+                            row = rng.choices(ids, k=rng.randint(1, longest))
+                            if len(rows) > 200 or row not in rows:
+                                rows.append(row)
+                        return rows
+                    """),
+            ],
+        ),
+        Mutant(
+            name="short_ones_run_out",
+            says="No sequence of yours comes twice, so nearly all of them are long.",
+            asks="How many sequences of one symbol are there, and how many do you need?",
+            ways=[
+                Way(source="""
+                    def random_sequences(count, rng, longest=10, symbols=10):
+                        ids, rows = range(FIRST, FIRST + symbols), {}
+                        while len(rows) < count:
+                            row = rng.choices(ids, k=rng.randint(1, longest))
+                            rows.setdefault(tuple(row), row)
+                        return list(rows.values())
+                    """),
+            ],
         ),
         Mutant(
             name="no_palindromes",

@@ -17,10 +17,12 @@ from autograder.oracle.specification import (
 )
 
 
-def _target(*lengths: int, high: int = 14, wider: int = 0) -> Maker:
+def _target(
+    *lengths: int, high: int = 14, wider: int = 0, unknown: bool = False
+) -> Maker:
     """Targets of these lengths, with more columns of padding than they need."""
     return lambda draw: {
-        "target": F.pad(random_targets(draw, list(lengths), high), (0, wider))
+        "target": F.pad(random_targets(draw, [*lengths], high, unknown), (0, wider))
     }
 
 
@@ -61,14 +63,14 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="short",
-            title="a row of one symbol and a long one",
-            inputs=_target(1, 8, 3, high=40),
+            title="a row of one symbol and a long one, with a word that is unknown",
+            inputs=_target(1, 8, 3, high=40, unknown=True),
             hint="Each label is the token after the input at the same place.",
         ),
         CaseKind(
             name="many",
             title="many rows, one of them long",
-            inputs=_target(3, 7, 2, 70, 1, 5),
+            inputs=_target(3, 7, 2, 70, 1, 5, unknown=True),
             hint="As above, with more rows and more columns.",
             hidden_only=True,
         ),
@@ -157,6 +159,30 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(_SHIFTED, "F.pad(target[:, 1:-1], (1, 0)), target[:, 1:]"),
             ])],
+        ),
+        Mutant(
+            name="unknown_hidden",
+            says="UNK has become PAD in the decoder's input: a word that the vocabulary "
+            "lacks is a token, too.",
+            asks="Which of the special tokens means that nothing stands there?",
+            ways=[
+                Way(edits=[
+                    Edit(_SHIFTED,
+                         "target[:, :-1].masked_fill(target[:, :-1] == UNK, PAD), target[:, 1:]"),
+                ]),
+            ],
+        ),
+        Mutant(
+            name="unknown_never_asked",
+            says="UNK has become PAD among your labels: a word that the vocabulary lacks "
+            "is a token, too.",
+            asks="Which of the special tokens means that nothing stands there?",
+            ways=[
+                Way(edits=[
+                    Edit(_SHIFTED,
+                         "target[:, :-1], target[:, 1:].masked_fill(target[:, 1:] == UNK, PAD)"),
+                ]),
+            ],
         ),
         Mutant(
             name="minus_100",

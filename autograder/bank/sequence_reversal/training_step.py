@@ -88,6 +88,14 @@ EXERCISE = Specification(
             hint="If a loss function is given, the loss and its gradients are its own.",
         ),
         CaseKind(
+            name="spare",
+            title="a parameter that the batch does not use",
+            inputs=lambda draw: {
+                **_steps(2, (2, 4, 3), rate=0.7, scale=1.0)(draw), "spare": "yes"
+            },
+            hint="What somebody left in `grad` is not the gradient of this batch.",
+        ),
+        CaseKind(
             name="more_rows",
             title="more rows and four steps",
             inputs=_steps(4, (1, 6, 2, 4, 3), rate=0.5, scale=1.5, max_norm=0.1),

@@ -40,6 +40,13 @@ def _barely(share: float) -> Maker:
     return inputs
 
 
+def _forms(draw: Draw) -> Inputs:
+    """One long number without a dimension; a matrix that lies column by column."""
+    made = _gradients(1.0, (), (4, 3))(draw)
+    long = made["first"].abs() + 2.0
+    return made | {"first": long, "turned": torch.tensor(True)}
+
+
 def _zeros(draw: Draw) -> Inputs:
     """Gradients of nothing but zeros: their length is no divisor."""
     made = _gradients(1.0, (3, 2), (4,))(draw)
@@ -91,6 +98,12 @@ EXERCISE = Specification(
             inputs=_gradients(1.0, (3, 4), (2,), scale=0.125),
             hint="Short gradients stay as they are.",
             tells=("always_scaled",),
+        ),
+        CaseKind(
+            name="other_forms",
+            title="a gradient of one number, and one that is turned",
+            inputs=_forms,
+            hint="All gradients, of any form, and each where it lies.",
         ),
         CaseKind(
             name="zeros",
@@ -297,6 +310,22 @@ EXERCISE = Specification(
             asks="Which gradients does the text mean: those of all parameters, or of some?",
             ways=[Way(edits=[
                 Edit("if p.grad is not None", "if p.grad is not None and p.requires_grad"),
+            ])],
+        ),
+        Mutant(
+            name="single_numbers_left_out",
+            says="A gradient that is a single number is left out.",
+            asks="How many dimensions may a parameter have?",
+            ways=[Way(edits=[
+                Edit("if p.grad is not None", "if p.grad is not None and p.grad.dim()"),
+            ])],
+        ),
+        Mutant(
+            name="flattened_copies",
+            says="You shorten a copy of a gradient whose numbers do not lie in a row.",
+            asks="When does `flatten` or `reshape` give a view, and when a copy?",
+            ways=[Way(edits=[
+                Edit("[p.grad for p in parameters", "[p.grad.reshape(-1) for p in parameters"),
             ])],
         ),
         Mutant(

@@ -89,8 +89,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="far",
-            title="a prompt of 40 tokens, a high temperature and min-p",
-            inputs=_prompts(40, 6, 3, _USUAL, 0.125, temperature=5.0, min_p=0.625),
+            title="a prompt of 90 tokens, a high temperature and min-p",
+            inputs=_prompts(90, 6, 3, _USUAL, 0.125, temperature=5.0, min_p=0.625),
             hint="The model sees all that was written; each option is handed on.",
             atol=_NEAR,
         ),

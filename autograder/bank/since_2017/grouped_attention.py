@@ -147,6 +147,12 @@ EXERCISE = Specification(
             open=True,
         ),
         CaseKind(
+            name="no_mask",
+            title="as many keys as queries, and no mask",
+            inputs=_tensors(2, 4, 2, 9, 9, 5, 6),
+            hint="Without a mask, all may look at all.",
+        ),
+        CaseKind(
             name="large",
             title="8 query heads, 4 of keys, large logits",
             inputs=_large,
@@ -186,6 +192,21 @@ EXERCISE = Specification(
                     Edit("scores = scores.flatten(1, 2)", "scores = scores.transpose(1, 2).flatten(1, 2)"),
                     Edit(_OUTPUT, "output = weights.unflatten(1, (-1, groups)) @ v.unsqueeze(1)")]),
             ],
+        ),
+        Mutant(
+            name="causal_by_itself",
+            says="With as many keys as queries and no mask, you close what lies ahead.",
+            asks="Who decides which keys are closed?",
+            ways=[Way(edits=[
+                Edit(
+                    "if mask is not None:",
+                    """
+                    if mask is None and q.size(2) == k.size(2) > 1:
+                        mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool).tril()
+                    if mask is not None:
+                    """,
+                ),
+            ])],
         ),
         Mutant(
             name="values_in_turn",

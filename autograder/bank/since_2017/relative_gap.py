@@ -42,6 +42,11 @@ def _placed(
     return inputs
 
 
+def _alike(draw: Draw) -> Inputs:
+    made = _placed("adds", 2, 4, 4, 6, 3, sign=-1)(draw)
+    return made | {"k": made["q"].clone()}
+
+
 def _scores(
     way: str, q: torch.Tensor, k: torch.Tensor, table: torch.Tensor, offset: int
 ) -> torch.Tensor:
@@ -61,6 +66,7 @@ EXERCISE = Specification(
         ways=(),
         sizes=special(
             as_many_queries_as_keys=_placed("adds", 3, 4, 4, 6, 3, sign=-1),
+            queries_that_are_the_keys=_alike,
             equal_sizes=_placed("adds", 4, 4, 4, 4, 4, sign=1),
         ),
     ),

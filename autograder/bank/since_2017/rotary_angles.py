@@ -55,6 +55,7 @@ EXERCISE = Specification(
         ways=(),
         sizes=special(
             one_place=_exactly(1, 6),
+            the_first_place_alone=lambda draw: whole(length=1, d_k=6),
             one_pair=_exactly(4, 2),
             as_many_places_as_pairs=_exactly(5, 10),
             as_many_places_as_numbers=_exactly(6, 6),
@@ -138,6 +139,15 @@ EXERCISE = Specification(
             says="Your exponents start at $-2/d_k$: the pairs are counted from 1.",
             asks="What is the speed of the pair with $i = 0$?",
             ways=[Way(edits=[Edit("torch.arange(0, d_k, 2)", "torch.arange(2, d_k + 1, 2)")])],
+        ),
+        Mutant(
+            name="the_same_again",
+            says="A second call gives the tensor of the first once more: who changes one "
+            "changes both.",
+            asks="Which tensor does a cache hand out, and how often?",
+            ways=[Way(edits=[
+                Edit("def rotary_angles(", "@__import__(\"functools\").cache\ndef rotary_angles("),
+            ])],
         ),
         Mutant(
             name="offset_ignored",

@@ -82,6 +82,13 @@ EXERCISE = Specification(
             "hold so large an angle.",
         ),
         CaseKind(
+            name="wide",
+            title="heads of 160 numbers",
+            inputs=_turns(2, 3, 160),
+            hint="Each pair has an angle of its own, however many there are.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="large_angles",
             title="large angles, more dimensions",
             inputs=_turns(2, 1, 3, 7, 4, scale=40.0),
@@ -97,6 +104,14 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(_HALVES, "a, b = x[None].chunk(2, dim=-1) "
                      "if x.dim() < 3 else x.chunk(2, dim=-1)"),
+            ])],
+        ),
+        Mutant(
+            name="few_pairs",
+            says="In wide heads, only the first pairs are turned by their own angles.",
+            asks="Which number in your code is a width that nobody gave you?",
+            ways=[Way(edits=[
+                Edit(_ANGLES, f"angles = torch.where(torch.arange(angles.size(1)) < 32, angles, angles[:, :1]); {_ANGLES}"),
             ])],
         ),
         Mutant(

@@ -17,7 +17,7 @@ from autograder.oracle.specification import (
 )
 
 
-def _network(d_ff: int, *shape: int) -> Maker:
+def _network(d_ff: int, *shape: int, scale: float = 2.0) -> Maker:
     width, d_model = 2 * d_ff // 3, shape[-1]
 
     def inputs(draw: Draw) -> Inputs:
@@ -27,7 +27,7 @@ def _network(d_ff: int, *shape: int) -> Maker:
             "w_down.weight": (d_model, width),
         }
         return whole(d_ff=d_ff) | draw.weights(**shapes) | {
-            "x": draw.tensor(*shape), "pull": draw.tensor(*shape, scale=1.0),
+            "x": draw.tensor(*shape, scale=scale), "pull": draw.tensor(*shape, scale=1.0),
         }  # fmt: skip
 
     return inputs
@@ -73,6 +73,13 @@ EXERCISE = Specification(
             hint="Not more weights than before: two thirds, rounded down.",
         ),
         CaseKind(
+            name="large",
+            title="large vectors",
+            inputs=_network(9, 2, 3, 4, scale=200.0),
+            hint="What is silu of 300, and which power of e did you take on the way?",
+            atol=0.5,
+        ),
+        CaseKind(
             name="wide",
             title="d_ff = 26, more dimensions",
             inputs=_network(26, 2, 3, 4, 6),
@@ -106,6 +113,14 @@ EXERCISE = Specification(
             asks="Is it silu of the gate, or silu of gate times up?",
             ways=[Way(edits=[
                 Edit(_GATE, "gate = self.w_gate(x)"), Edit("gate * self.w_up(x)", "F.silu(gate * self.w_up(x))")])],
+        ),
+        Mutant(
+            name="overflow",
+            says="A large gate becomes NaN: a power of e is too large for float32.",
+            asks="Which way to write the logistic function has no such power?",
+            ways=[Way(edits=[
+                Edit(_GATE, "z = self.w_gate(x); gate = z * z.exp() / (1 + z.exp())"),
+            ])],
         ),
         Mutant(
             name="sigmoid",

@@ -191,8 +191,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="references",
-            title="poorer outputs, three references",
-            inputs=lambda draw: _corpus(draw, 10, 3, 0.35, brief=1),
+            title="poorer outputs, as many references to each as there are sentences",
+            inputs=lambda draw: _corpus(draw, 10, 10, 0.35, brief=1),
             hint="With several references the length closest to the hypothesis counts.",
             tells=("lower_cased",),
         ),

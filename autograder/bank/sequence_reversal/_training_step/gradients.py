@@ -210,6 +210,25 @@ GRADIENTS = [
         ])],
     ),
     Mutant(
+        name="unused_keep_theirs",
+        says="Parameters that your batch does not use keep an old gradient, and move by "
+        "it.",
+        asks="Which parameters get no new gradient, and what stands in their `grad`?",
+        ways=[
+            Way(edits=[
+                Edit(CLEAR, "old = [p.grad for p in model.parameters()]"),
+                Edit(
+                    BACK,
+                    """
+                    found = torch.autograd.grad(loss, [*model.parameters()], allow_unused=True)
+                    for p, new, before in zip(model.parameters(), found, old):
+                        p.grad = before if new is None else new
+                    """,
+                ),
+            ]),
+        ],
+    ),
+    Mutant(
         name="long_ones_left_out",
         says="A batch whose gradient is far too long takes no step; it should be "
         "shortened, and used.",

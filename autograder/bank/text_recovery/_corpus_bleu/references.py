@@ -8,6 +8,16 @@ _CLOSEST = "min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), siz
 
 REFERENCES = [
     Mutant(
+        name="turned_round",
+        says="You take a list of lists for one that is turned round: for the first "
+        "references of all sentences, then the second ones.",
+        asks="What is `references[0]`: of one sentence, or of all?",
+        ways=[Way(edits=[
+            Edit("zip(hypotheses, references, strict=True)",
+                 "zip(hypotheses, zip(*references) if len(references[0]) == len(references) else references)"),
+        ])],
+    ),
+    Mutant(
         name="swapped",
         says="Hypotheses and references are exchanged: precision has become "
         "recall.",

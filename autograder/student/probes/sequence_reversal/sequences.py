@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,6 +18,7 @@ from autograder.student.probes.sequence_reversal.observing import where_labelled
 # Of a number from what chance expects of it: fair dice stay within that in all that is
 # counted, but for one check in ten millions.
 DEVIATIONS = 6.5
+_FIRST_ROWS = 150  # of those, which must hold a sequence twice
 _FEWER = 300  # sequences: enough to tell two drawings, not for statistics
 _DRAWINGS = ("drawn", "once", "second", "again", "alone")
 
@@ -62,6 +64,7 @@ class _Statistics(OtherSide):
             "lengths that occur where one sequence is asked for": alone.unique(),
             "all of these equally often": _even(alone),
             "lengths of the first half": self._halves(lengths),
+            "sequences of one symbol": _repeats([once, second]),
             "randomness comes from rng alone": answers.get("own", torch.tensor(False)),
             "kind of what holds the ids": answers.get("kinds", ""),
         }
@@ -100,6 +103,21 @@ class _Statistics(OtherSide):
         if sum(long) != len(ids) or any(length < 0 for length in long):
             raise WrongAnswer("expected as many ids as the sequences are long")
         return ids, lengths
+
+
+def _repeats(drawings: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> str:
+    """Whether one symbol alone comes twice among the first sequences of a drawing.
+
+    With as many as are looked at, and few symbols, it does, but for one drawing in ten
+    millions. Where single symbols are missing, or rare, other answers say so.
+    """
+    found = []
+    for ids, lengths in drawings:
+        begins = (lengths.cumsum(0) - lengths)[:_FIRST_ROWS]
+        found.append(ids[begins[lengths[:_FIRST_ROWS] == 1]])
+    if min(map(len, found)) > 1 and all(len(f) == len(f.unique()) for f in found):
+        return "none comes twice"
+    return "some come twice"
 
 
 def _same(one: tuple[torch.Tensor, ...], other: tuple[torch.Tensor, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -119,7 +120,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     if not model.inputs:
         raise WrongAnswer("the model was never called")
     labels = inputs["target"][0][:, 1:]
-    return {
+    seen: Seen = {
         "decoder input": where_labelled(model.inputs[0], labels),
         "source that the model sees": model.sources[0],
         "kind of the loss": kind(losses[0], float),
@@ -127,9 +128,27 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         "losses": _floats(losses),
         "in training mode": torch.tensor(all(own for own, _ in model.modes)),
         "its parts in training mode": torch.tensor(all(of for _, of in model.modes)),
-        "first table at the end": model.table,
-        "second table at the end": model.mix,
+        "first table at the end": model.table.clone(),
+        "second table at the end": model.mix.clone(),
     }
+    if "spare" in inputs:
+        seen["what the batch does not use"] = _spare(function, inputs)
+    return seen
+
+
+def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
+    """What the model does not use, after a step: its old gradient must not move it.
+
+    Who counts on a gradient of each parameter may fail here, and then moves nothing.
+    """
+    model = _Scripted(inputs)
+    model.spare = nn.Parameter(torch.ones(3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=float(inputs["rate"]))
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    with suppress(AttributeError, TypeError, RuntimeError):
+        function(model, optimizer, inputs["source"][0], inputs["target"][0])
+    return model.spare
 
 
 def _another_loss(inputs: Inputs) -> dict[str, Any]:

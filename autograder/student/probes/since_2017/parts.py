@@ -98,8 +98,11 @@ def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
     given = options(inputs)
     if "offset" in given:
         given["offset"] = int(given["offset"])
-    angles = tensor(function(length, d_k, **given), "the angles")
+    found = tensor(function(length, d_k, **given), "the angles")
+    angles = found.clone()
     function(length + 1, d_k)
+    with contextlib.suppress(RuntimeError):  # one that was expanded is left alone
+        found.add_(1)  # as a caller may: the next call gives new ones
     return {
         "angles": angles,
         "angles once more": function(length, d_k, **given),

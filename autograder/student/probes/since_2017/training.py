@@ -106,6 +106,8 @@ def clip_gradients(function: Callable[..., Any], inputs: Inputs) -> Seen:
     parameters = [nn.Parameter(torch.ones_like(gradient)) for gradient in given]
     for parameter, gradient in zip(parameters, given, strict=True):
         parameter.grad = gradient.clone()
+        if "turned" in inputs and gradient.dim() == 2:  # as a turned product leaves it
+            parameter.grad = gradient.mT.contiguous().mT
     parameters[-1].requires_grad_(False)  # frozen since it got its gradient
     parameters.insert(1, nn.Parameter(torch.ones(3)))  # nothing depends on this one
     held = [p.grad for p in parameters]
