@@ -49,7 +49,7 @@ def _weights_made_visible(draw: Draw) -> Inputs:
     for name in ("w_v", "w_o"):
         made[f"weights.{name}.weight"] = torch.eye(d_model)
         made[f"weights.{name}.bias"] = torch.zeros(d_model)
-    rates = torch.tensor([0.25, 0.375, 0.5])
+    rates = torch.tensor([0.125, 0.1875, 0.25])
     return made | {
         "query": draw.tensor(batch, lq, d_model, scale=1.0),
         "key": draw.tensor(batch, lk, d_model, scale=1.0),

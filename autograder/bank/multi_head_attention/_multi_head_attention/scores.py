@@ -192,6 +192,16 @@ DROPOUT = [
         ways=[Way(edits=[Edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")])],
     ),
     Mutant(
+        name="dropped_are_kept",
+        says="In training, the weights that were to be dropped are kept, and the others "
+        "dropped.",
+        asks="Of a hundred weights, how many are dropped at a rate of 0.1?",
+        ways=[Way(edits=[
+            Edit("weights = self.dropout(weights)",
+                 "p = self.dropout.p; weights = weights * (torch.rand_like(weights) <= p) / (1 - p) if self.training and p else weights"),
+        ])],
+    ),
+    Mutant(
         name="dropout_rate_of_keeping",
         says="The probability of dropping is `1 - dropout`: dropping and keeping "
         "are mixed up.",

@@ -81,6 +81,7 @@ def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> 
         "smallest factor on a weight in training": factors.min(),
         "largest factor on a weight in training": factors.max(),
         "weights with another factor than these": between,
+        "most weights are kept": (factors > kept / 2).double().mean() > 0.5,
         "a weight is dropped for all features": _same(first, second),
         "dropped alike in all heads": _same(first, first[:, :, :1]),
         "dropped alike for all queries": _same(first, first[:, :1]),
