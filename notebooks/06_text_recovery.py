@@ -426,7 +426,7 @@ print(glue(pieces('"Go," she said.')))
 # - `encode(text)`: the ids of its pieces; `UNK` for a piece that is not in the
 #   vocabulary. No BOS, no EOS: the batches add them later.
 # - `decode(ids)`: the text again. It ends before the first `EOS`; `PAD` and `BOS` leave
-#   no trace.
+#   no trace, `UNK` leaves its name.
 #
 # <details><summary>Hint 1: a question</summary>
 #
