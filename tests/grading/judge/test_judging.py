@@ -98,10 +98,10 @@ def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(
 
 
 def test_a_case_is_put_together_once_where_the_judge_plays_nothing():
-    one, two = (prepared(NAME, own, 5.0, "shared") for own in ("one", "two"))
+    one, two = (prepared(NAME, own, "shared") for own in ("one", "two"))
     for case in one.cases:
         assert one.shown(case) is two.shown(case) is not None
-    clinic = prepared(CLINIC, "one", 5.0, "shared")
+    clinic = prepared(CLINIC, "one", "shared")
     assert {clinic.shown(case) for case in clinic.cases} == {None}
 
 
