@@ -262,11 +262,12 @@ def test_a_nursery_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
     stopped: list[psutil.Process] = []
 
     def stop(cls, config):
-        for child in psutil.Process().children():
-            with contextlib.suppress(psutil.ZombieProcess):  # another test's
-                if "autograder.grading.workers.worker" in child.cmdline():
-                    stopped.append(child)
-                    child.suspend()
+        while not stopped:  # one that has only just begun has no command line yet
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.ZombieProcess):  # another test's
+                    if "autograder.grading.workers.worker" in child.cmdline():
+                        stopped.append(child)
+                        child.suspend()
 
     monkeypatch.setattr(Eventful, "warm_up", classmethod(stop), raising=False)
     monkeypatch.setattr(parallel, "SECONDS", 0.3)
