@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -135,11 +136,13 @@ def limit(seconds: float) -> Iterator[None]:
     """End what computes for longer, from the inside, however busy the machine is.
 
     It is told again and again: what is raised in a callback of the collector is lost.
+    Nobody is told of that meanwhile: who writes it down would be stopped in the middle.
     """
 
     def stop(*_: object) -> None:
         raise TooLong
 
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
     try:
@@ -147,6 +150,7 @@ def limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        sys.unraisablehook = hook
 
 
 def unknown_reasons(specification: Specification) -> list[str]:
