@@ -6,6 +6,7 @@ from autograder.bank.attention._cross_attention.accepted import ACCEPTED
 from autograder.bank.attention._cross_attention.lines import KV
 from autograder.bank.attention._inputs import projections
 from autograder.bank.inputs import open_mask, with_zeros
+from autograder.bank.mutants import mask_in_the_state, under_two_names
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import (
@@ -129,28 +130,10 @@ EXERCISE = Specification(
                 Edit(KV, "k, v = self.w_k(x), self.w_v(x)"),
             ])],
         ),
-        Mutant(
-            name="mask_in_the_state",
-            says="Something of your module stands in the state dict that is none of its "
-            "weights.",
-            asks="What does `list(module.state_dict())` show?",
-            ways=[Way(edits=[
-                Edit("self.w_v = nn.Linear(d_memory, d_v)", """
-                    self.w_v = nn.Linear(d_memory, d_v)
-                    self.register_buffer("causal", torch.ones(8, 8).tril().bool())
-                    """),
-            ])],
-        ),
-        Mutant(
-            name="under_two_names",
-            says="The weights stand in the state dict twice, under two names.",
-            asks="What does `list(module.state_dict())` show?",
-            ways=[Way(edits=[
-                Edit("self.w_v = nn.Linear(d_memory, d_v)", """
-                    self.w_v = nn.Linear(d_memory, d_v)
-                    self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v])
-                    """),
-            ])],
+        mask_in_the_state("self.w_v = nn.Linear(d_memory, d_v)"),
+        under_two_names(
+            "self.w_v = nn.Linear(d_memory, d_v)",
+            "self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v])",
         ),
         Mutant(
             name="zeros_closed",

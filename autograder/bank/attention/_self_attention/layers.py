@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
+from autograder.bank.mutants import mask_in_the_state, under_two_names
 from autograder.oracle.specification import Edit, Mutant, Way
 
 LAYERS = [
-    Mutant(
-        name="under_two_names",
-        says="The weights stand in the state dict twice, under two names.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.w_v = nn.Linear(d_model, d_v)", """
-                self.w_v = nn.Linear(d_model, d_v)
-                self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v])
-                """),
-        ])],
+    under_two_names(
+        "self.w_v = nn.Linear(d_model, d_v)",
+        "self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v])",
     ),
-    Mutant(
-        name="mask_in_the_state",
-        says="Something of your module stands in the state dict that is none of its "
-        "weights.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.w_v = nn.Linear(d_model, d_v)", """
-                self.w_v = nn.Linear(d_model, d_v)
-                self.register_buffer("causal", torch.ones(8, 8).tril().bool())
-                """),
-        ])],
-    ),
+    mask_in_the_state("self.w_v = nn.Linear(d_model, d_v)"),
     Mutant(
         name="value_size",
         says="`w_v` has the size of the keys. Values have a size of their own, "

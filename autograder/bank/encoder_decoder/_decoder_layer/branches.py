@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from autograder.bank.encoder_decoder._decoder_layer.lines import LINE_1, LINE_2, LOOK_UP
-from autograder.bank.encoder_decoder._dropped import RATE, without_dropout
+from autograder.bank.encoder_decoder._dropped import (
+    BRANCH_DROPOUT,
+    RATE,
+    without_dropout,
+)
 from autograder.oracle.specification import Edit, Mutant, Way
 
 BRANCHES = [
@@ -134,51 +138,7 @@ BRANCHES = [
                  "self.cross_attention(x, memory, memory, memory_mask)[1]"),
         ])],
     ),
-    Mutant(
-        name="kept_not_scaled",
-        says="In training, what is kept of a branch is as large as before.",
-        asks="What must become of the rest, if the mean is to stay what it was?",
-        ways=[Way(edits=[
-            Edit("self.dropout = nn.Dropout(dropout)",
-                 "self.dropout = lambda x: x * (torch.rand_like(x) >= dropout) if self.training else x"),
-        ])],
-    ),
-    Mutant(
-        name="kept_made_smaller",
-        says="In training, what is kept of a branch is made smaller.",
-        asks="What must become of the rest, if the mean is to stay what it was?",
-        ways=[Way(edits=[
-            Edit("self.dropout = nn.Dropout(dropout)",
-                 "self.dropout = lambda x: x * (torch.rand_like(x) >= dropout) * (1 - dropout) if self.training else x"),
-        ])],
-    ),
-    Mutant(
-        name="positions_dropped",
-        says="Whole positions of a branch are dropped together.",
-        asks="How many numbers are drawn for a vector of `d_model` features?",
-        ways=[Way(edits=[
-            Edit("self.dropout = nn.Dropout(dropout)",
-                 "self.dropout = lambda x: x * (torch.rand_like(x[..., :1]) >= dropout) / (1 - dropout) if self.training else x"),
-        ])],
-    ),
-    Mutant(
-        name="dropout_in_pre_norm_only",
-        says="In post-norm, the branches are not dropped in training.",
-        asks="Which lines of your `forward` run in post-norm, and which of them drop?",
-        ways=[Way(edits=[
-            Edit("self.dropout = nn.Dropout(dropout)",
-                 "self.dropout = nn.Dropout(dropout if norm_first else 0.0)"),
-        ])],
-    ),
-    Mutant(
-        name="no_branch_dropout",
-        says="In training, the branches are not dropped.",
-        asks="Three places get dropout. Which ones does your code reach?",
-        ways=[Way(edits=[
-            Edit("self.dropout = nn.Dropout(dropout)",
-                 "self.dropout = nn.Identity()"),
-        ])],
-    ),
+    *BRANCH_DROPOUT,
     without_dropout(
         "no_dropout_after_self_attention", "on the branch of the self-attention",
         "attend, self.norm1, {}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.mutants import under_two_names
 from autograder.oracle.specification import Edit, Mutant, Way
 
 MAKING = [
@@ -34,15 +35,8 @@ MAKING = [
             Edit("nn.Dropout(dropout)", "nn.Dropout(dropout, inplace=True)"),
         ])],
     ),
-    Mutant(
-        name="under_two_names",
-        says="The weights stand in the state dict twice, under two names.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.dropout = nn.Dropout(dropout)", """
-                self.dropout = nn.Dropout(dropout)
-                self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)
-                """),
-        ])],
+    under_two_names(
+        "self.dropout = nn.Dropout(dropout)",
+        "self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)",
     ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.multi_head_attention._list_of_heads.lines import JOINED, RESULTS
+from autograder.bank.mutants import mask_in_the_state, under_two_names
 from autograder.oracle.specification import Edit, Mutant, Way
 
 HEADS = [
@@ -88,26 +89,11 @@ HEADS = [
                  "SelfAttention(d_model // num_heads, d_k, d_v)"),
         ])],
     ),
-    Mutant(
-        name="mask_in_the_state",
-        says="Something of your module stands in the state dict that is none of its "
-        "weights.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.w_o = nn.Linear(num_heads * d_v, d_out)", """
-                self.w_o = nn.Linear(num_heads * d_v, d_out)
-                self.register_buffer("causal", torch.ones(8, 8).tril().bool())
-                """),
-        ])],
-    ),
-    Mutant(
-        name="under_two_names",
-        says="The weights of the heads stand in the state dict twice, under two names.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.w_o = nn.Linear(num_heads * d_v, d_out)",
-                 "self.w_o = nn.Linear(num_heads * d_v, d_out)\nfor number, head in enumerate(self.heads):\n    self.add_module(f'head{number}', head)"),
-        ])],
+    mask_in_the_state("self.w_o = nn.Linear(num_heads * d_v, d_out)"),
+    under_two_names(
+        "self.w_o = nn.Linear(num_heads * d_v, d_out)",
+        "for number, head in enumerate(self.heads):\n    self.add_module(f'head{number}', head)",
+        what="The weights of the heads",
     ),
     Mutant(
         name="heads_start_alike",

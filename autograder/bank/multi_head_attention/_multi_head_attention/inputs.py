@@ -8,6 +8,7 @@ from autograder.bank.multi_head_attention._multi_head_attention.lines import (
     Q,
     V,
 )
+from autograder.bank.mutants import mask_in_the_state, under_two_names
 from autograder.oracle.specification import Edit, Mutant, Way
 
 PROJECTIONS = [
@@ -81,28 +82,10 @@ PROJECTIONS = [
                 """),
         ])],
     ),
-    Mutant(
-        name="mask_in_the_state",
-        says="Something of your module stands in the state dict that is none of its "
-        "weights.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.w_o = nn.Linear(d_model, d_model)", """
-                self.w_o = nn.Linear(d_model, d_model)
-                self.register_buffer("causal", torch.ones(8, 8).tril().bool())
-                """),
-        ])],
-    ),
-    Mutant(
-        name="under_two_names",
-        says="The weights stand in the state dict twice, under two names.",
-        asks="What does `list(module.state_dict())` show?",
-        ways=[Way(edits=[
-            Edit("self.w_o = nn.Linear(d_model, d_model)", """
-                self.w_o = nn.Linear(d_model, d_model)
-                self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v, self.w_o])
-                """),
-        ])],
+    mask_in_the_state("self.w_o = nn.Linear(d_model, d_model)"),
+    under_two_names(
+        "self.w_o = nn.Linear(d_model, d_model)",
+        "self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v, self.w_o])",
     ),
     Mutant(
         name="one_projection_for_all",
