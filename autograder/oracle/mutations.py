@@ -10,6 +10,7 @@ from autograder.oracle.operators import OPERATORS
 from autograder.oracle.slips import SLIPS
 from autograder.oracle.trees import get, inside, is_raise, places, put
 
+_ALL = OPERATORS | SLIPS
 # Operators for what happens at every call: where a module is made they mean nothing.
 IN_CALLS = {"only in training", "detach", "cast", "remember"}
 
@@ -66,6 +67,6 @@ def _change(old: ast.AST, new: ast.AST) -> str:
 
 
 def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for name, operator in (OPERATORS | SLIPS).items():
+    for name, operator in _ALL.items():
         for made in operator(node):
             yield name, made

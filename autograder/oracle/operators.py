@@ -15,12 +15,18 @@ from autograder.oracle.trees import get, inside, is_raise, places, put
 
 Nodes = Iterator[ast.AST]
 HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
-OPERATORS: dict[str, Callable[[ast.AST], Nodes]] = {}
+Operator = Callable[[ast.AST], Nodes]
+OPERATORS: dict[str, Operator] = {}
 
 
-def _operator(function: Callable[[ast.AST], Nodes]) -> Callable[[ast.AST], Nodes]:
-    OPERATORS[function.__name__.replace("_", " ")] = function
-    return function
+def into(table: dict[str, Operator]) -> Callable[[Operator], Operator]:
+    """Decorate an operator: it stands in ``table`` under its name, in words."""
+
+    def put_down(operator: Operator) -> Operator:
+        table[operator.__name__.replace("_", " ")] = operator
+        return operator
+
+    return put_down
 
 
 def _expression(text: str, **parts: ast.expr) -> ast.expr:
@@ -34,7 +40,7 @@ def _expression(text: str, **parts: ast.expr) -> ast.expr:
     return made
 
 
-@_operator
+@into(OPERATORS)
 def drop_an_argument(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call):
         for field in ("args", "keywords"):
@@ -44,7 +50,7 @@ def drop_an_argument(node: ast.AST) -> Nodes:
                 yield made
 
 
-@_operator
+@into(OPERATORS)
 def swap_arguments(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call):
         for i in range(len(node.args) - 1):
@@ -53,7 +59,7 @@ def swap_arguments(node: ast.AST) -> Nodes:
             yield made
 
 
-@_operator
+@into(OPERATORS)
 def another_constant(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Constant):
         value = node.value
@@ -68,7 +74,7 @@ def another_constant(node: ast.AST) -> Nodes:
             yield ast.Constant(0.0)
 
 
-@_operator
+@into(OPERATORS)
 def other_infinity(node: ast.AST) -> Nodes:
     if ast.dump(node) == ast.dump(ast.parse("-math.inf", mode="eval").body):
         for value in ("-20.0", "-100.0", "0.0", "math.inf"):
@@ -85,7 +91,7 @@ _PAIRS = {
 }  # fmt: skip
 
 
-@_operator
+@into(OPERATORS)
 def another_sign(node: ast.AST) -> Nodes:
     signs: list[ast.AST] = []
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
@@ -103,7 +109,7 @@ def another_sign(node: ast.AST) -> Nodes:
             yield made
 
 
-@_operator
+@into(OPERATORS)
 def exchange_operands(node: ast.AST) -> Nodes:
     """Where the order matters; of sums, in those of lists that are written as such."""
     if not isinstance(node, ast.BinOp):
@@ -113,7 +119,7 @@ def exchange_operands(node: ast.AST) -> Nodes:
         yield ast.BinOp(node.right, node.op, node.left)
 
 
-@_operator
+@into(OPERATORS)
 def one_operand(node: ast.AST) -> Nodes:
     if isinstance(node, ast.BinOp):
         yield node.left
@@ -122,7 +128,7 @@ def one_operand(node: ast.AST) -> Nodes:
         yield node.operand
 
 
-@_operator
+@into(OPERATORS)
 def remove_a_call(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute):
@@ -130,14 +136,14 @@ def remove_a_call(node: ast.AST) -> Nodes:
         yield from node.args[:1]
 
 
-@_operator
+@into(OPERATORS)
 def only_in_training(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Call) and node.args:
         yield _expression("whole if self.training else x", whole=node, x=node.args[0])
         yield _expression("x if self.training else whole", whole=node, x=node.args[0])
 
 
-@_operator
+@into(OPERATORS)
 def a_condition(node: ast.AST) -> Nodes:
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         for test in (ast.Constant(True), ast.Constant(False)):
@@ -151,19 +157,19 @@ def a_condition(node: ast.AST) -> Nodes:
         yield made
 
 
-@_operator
+@into(OPERATORS)
 def remove_a_statement(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise | ast.Break):
         yield ast.Pass()
 
 
-@_operator
+@into(OPERATORS)
 def forget_to_add(node: ast.AST) -> Nodes:
     if isinstance(node, ast.AugAssign):
         yield ast.Assign([node.target], node.value, lineno=node.lineno)
 
 
-@_operator
+@into(OPERATORS)
 def detach(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Return) and node.value is not None:
         for i, part in enumerate(_parts(node.value)):
@@ -176,7 +182,7 @@ def detach(node: ast.AST) -> Nodes:
         )
 
 
-@_operator
+@into(OPERATORS)
 def cast(node: ast.AST) -> Nodes:
     for number in ("float16", "bfloat16"):
         text = f"value.to(torch.{number}).to(torch.get_default_dtype())"
@@ -201,7 +207,7 @@ def _with_part(node: ast.Return, index: int, part: ast.expr) -> ast.Return:
     return made
 
 
-@_operator
+@into(OPERATORS)
 def results(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
@@ -210,7 +216,7 @@ def results(node: ast.AST) -> Nodes:
         yield ast.Return(None)
 
 
-@_operator
+@into(OPERATORS)
 def remember(node: ast.AST) -> Nodes:
     """The first value of an argument, for ever or for equal shapes."""
     if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
@@ -243,7 +249,7 @@ def _optional(node: ast.FunctionDef) -> set[str]:
     return {n for n, d in pairs if isinstance(d, ast.Constant) and d.value is None}
 
 
-@_operator
+@into(OPERATORS)
 def another_name(node: ast.AST) -> Nodes:
     """Another argument of the same function in place of this one."""
     if not isinstance(node, ast.FunctionDef):
@@ -265,7 +271,7 @@ def another_name(node: ast.AST) -> Nodes:
                     yield made
 
 
-@_operator
+@into(OPERATORS)
 def slices(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Slice):
         for field in ("lower", "upper"):
@@ -282,7 +288,7 @@ def slices(node: ast.AST) -> Nodes:
                 yield copied
 
 
-@_operator
+@into(OPERATORS)
 def registration(node: ast.AST) -> Nodes:
     """Submodules, parameters and buffers that the module does not know of."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -302,7 +308,7 @@ def registration(node: ast.AST) -> Nodes:
         yield _expression("(lambda made: lambda x: made(x))(x)", x=node)
 
 
-@_operator
+@into(OPERATORS)
 def errors(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         for name in ("AssertionError", "RuntimeError", "Exception", "TypeError"):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
 from typing import TypeGuard
 
-from autograder.oracle.operators import Nodes
+from autograder.oracle.operators import Nodes, Operator, into
 from autograder.oracle.trees import get, places, put
 
-SLIPS: dict[str, Callable[[ast.AST], Nodes]] = {}
+SLIPS: dict[str, Operator] = {}
 # Functions that are taken for each other.
 _TWINS = (
     "min max", "amin amax", "minimum maximum", "argmin argmax", "any all", "sum mean",
@@ -26,17 +25,12 @@ _TWINS = (
 )  # fmt: skip
 
 
-def _slip(function: Callable[[ast.AST], Nodes]) -> Callable[[ast.AST], Nodes]:
-    SLIPS[function.__name__.replace("_", " ")] = function
-    return function
-
-
 def _twins(name: str) -> list[str]:
     pairs = [pair.split() for pair in _TWINS]
     return [other for pair in pairs if name in pair for other in pair if other != name]
 
 
-@_slip
+@into(SLIPS)
 def another_function(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Attribute):
         for name in _twins(node.attr):
@@ -46,7 +40,7 @@ def another_function(node: ast.AST) -> Nodes:
             yield ast.Name(name, node.ctx)
 
 
-@_slip
+@into(SLIPS)
 def another_attribute(node: ast.AST) -> Nodes:
     """Another attribute of the same object in place of this one."""
     if not isinstance(node, ast.ClassDef):
@@ -73,14 +67,14 @@ def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
     )
 
 
-@_slip
+@into(SLIPS)
 def in_training_or_not(node: ast.AST) -> Nodes:
     if _is_own(node) and node.attr == "training":
         yield ast.Constant(True)
         yield ast.Constant(False)
 
 
-@_slip
+@into(SLIPS)
 def the_other_way(node: ast.AST) -> Nodes:
     """Larger for smaller, in any of the comparisons of a chain."""
     if isinstance(node, ast.Compare):
@@ -96,7 +90,7 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-@_slip
+@into(SLIPS)
 def leave_out_a_condition(node: ast.AST) -> Nodes:
     if isinstance(node, ast.BoolOp):
         for i in range(len(node.values)):
@@ -109,13 +103,13 @@ def leave_out_a_condition(node: ast.AST) -> Nodes:
             yield made
 
 
-@_slip
+@into(SLIPS)
 def leave_out_a_step(node: ast.AST) -> Nodes:
     if isinstance(node, ast.Slice) and node.step is not None:
         yield ast.Slice(node.lower, node.upper)
 
 
-@_slip
+@into(SLIPS)
 def exchange_calls(node: ast.AST) -> Nodes:
     """``x.a().b()`` becomes ``x.b().a()``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -128,13 +122,13 @@ def exchange_calls(node: ast.AST) -> Nodes:
         yield ast.Call(second, inner.args, inner.keywords)
 
 
-@_slip
+@into(SLIPS)
 def leave_out_a_context(node: ast.AST) -> Nodes:
     if isinstance(node, ast.With):
         yield ast.If(ast.Constant(True), node.body, [])
 
 
-@_slip
+@into(SLIPS)
 def leave_out_a_loop(node: ast.AST) -> Nodes:
     """Or its first round, its last one, all but the first one, or what skips one."""
     if isinstance(node, ast.For | ast.Continue):
@@ -147,7 +141,7 @@ def leave_out_a_loop(node: ast.AST) -> Nodes:
             yield made
 
 
-@_slip
+@into(SLIPS)
 def return_too_early(node: ast.AST) -> Nodes:
     """What has a name already."""
     if isinstance(node, ast.FunctionDef):
@@ -159,7 +153,7 @@ def return_too_early(node: ast.AST) -> Nodes:
                 yield made
 
 
-@_slip
+@into(SLIPS)
 def one_for_all(node: ast.AST) -> Nodes:
     """One object, made once, wherever each place is to have its own."""
     if not isinstance(node, ast.ListComp | ast.GeneratorExp):
