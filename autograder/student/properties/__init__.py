@@ -45,8 +45,7 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     asked = json.loads(str(inputs[KEY]))
     seen: dict[str, Any] = {}
     parts, calls, kept = [], dict[str, Call](), Kept()
-    is_function = inspect.isroutine(answer)
-    if inspect.isroutine(answer):
+    if is_function := inspect.isroutine(answer):
         answer = kept.noting(answer)
     for part in asked["parts"]:
         prefix = part["inputs"]
@@ -194,10 +193,8 @@ def _call(
     called, built = (Form(**form[key]) if key in form else None for key in _FORMS)
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
-        call.keywords, tuple(weights),
-        partial(made[0], *made[1], **made[2]) if made else None, form["typed"],
-        form.get("narrow", False), form.get("named", False), form.get("alone", False),
-        called, built, made,
+        call.keywords, tuple(weights), form["typed"], form.get("narrow", False),
+        form.get("named", False), form.get("alone", False), called, built, made,
     )  # fmt: skip
 
 

@@ -64,7 +64,6 @@ class Call:
     optional: tuple[str, ...] = ()
     keywords: Named = field(default_factory=dict)
     weights: tuple[str, ...] = ()
-    make: Callable[[], Any] | None = None
     typed: bool = False
     narrow: bool = False
     named: bool = False
@@ -101,11 +100,16 @@ class Call:
         with torch.no_grad():
             return self._results(values, options)
 
-    def remade(self, by_name: bool) -> Any:
-        """Another module, made with all options by their names, or in their order."""
-        assert self.made is not None, "somebody has said what it is made with"
+    def remade(self, by_name: bool | None = None) -> Any:
+        """Another module, made as this one was.
+
+        Where the text's form of the arguments is known, all options may be given by
+        their names instead, or in their order.
+        """
         assert self.made_with is not None, "only a module that is made is made again"
         make, args, keywords = self.made_with
+        if by_name is None or self.made is None:
+            return make(*args, **keywords)
         form = self.made.by_name if by_name else self.made.in_order
         values, options = form(args, keywords)
         return make(*values, **options)

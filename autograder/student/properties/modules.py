@@ -16,8 +16,7 @@ def loaded(call: Call) -> Tries:
     """Another module, made in the same way, that has loaded this one's state."""
 
     def from_state() -> Results:
-        assert call.make is not None, "only a module that is made is loaded"
-        second = call.remade(by_name=False) if call.made else call.make()
+        second = call.remade(by_name=False)
         second.load_state_dict(call.target.state_dict())
         return replace(call, target=second.eval())()
 
@@ -52,9 +51,8 @@ def start(call: Call) -> Tries:
 
 
 def _started(call: Call) -> Results:
-    assert call.make is not None, "only a module that is made has start values"
-    twin = call.remade(by_name=True) if call.made else call.make()
-    first, second = (dict(m.named_parameters()) for m in (call.make(), twin))
+    made = (call.remade(), call.remade(by_name=True))
+    first, second = (dict(m.named_parameters()) for m in made)
     own = [name for name in call.weights if name in first]
     names = [name for name in own if first[name].dim() > 1]
     vectors = {
