@@ -160,17 +160,20 @@ def _plain(
 
 @dataclass(frozen=True)
 class Course:
-    """A folder with one released unit, to be graded over and over."""
+    """A folder with one released unit, to be graded over and over by one Python."""
 
     unit: Unit
     root: Path
+    python: str = sys.executable
 
     @classmethod
-    def released(cls, unit: Unit, settings: str, root: Path) -> Course:
+    def released(
+        cls, unit: Unit, settings: str, root: Path, python: str = sys.executable
+    ) -> Course:
         """Make one, with the release that a class has been given."""
         write_course(unit, {}, root, settings)
-        _run(root, *_NBGRADER, "generate_assignment", unit.label)
-        return cls(unit, root)
+        _run(root, python, "-m", "nbgrader", "generate_assignment", unit.label)
+        return cls(unit, root, python)
 
     def graded(
         self, class_: dict[str, bytes], *flags: str
@@ -179,7 +182,8 @@ class Course:
         copy = self.root.with_name(f"{self.root.name}-graded")
         shutil.copytree(self.root, copy)
         sample.hand_in(self.unit, copy, class_)
-        program = [*_NBGRADER, "autograde", self.unit.label, *flags]
+        words = ("-m", "nbgrader", "autograde", self.unit.label)
+        program = [self.python, *words, *flags]
         found = watched(program, copy, _environment())
         notebooks = graded_notebooks(self.unit.label, copy)
         if len(notebooks) != len(class_):
@@ -203,9 +207,6 @@ class Course:
             sum(first.cpu.values()) - len(small) * sum(cpu.values()),
             whole, first, checks,
         )  # fmt: skip
-
-
-_NBGRADER = (sys.executable, "-m", "nbgrader")
 
 
 def _checks(notebooks: Sequence[Path]) -> Checks | None:

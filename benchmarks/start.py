@@ -8,7 +8,10 @@ round, so that a busy machine is unjust to none:
 - ours: a class of one, with one job and with all cores; then the same command again,
   which finds nothing new.
 
-Printed are medians of the rounds, and each beside plain nbgrader's start.
+Printed are medians of the rounds, and each beside plain nbgrader's start. This course's
+environment spares nbgrader half of its own import (docs/scale.md, "Not imported at
+all"). ``--plain`` tells what it takes elsewhere: the Python of another environment, a
+new one in which there was nothing but ``pip install .``.
 """
 
 from __future__ import annotations
@@ -39,12 +42,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--unit", default="attention")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--plain", default=sys.executable, metavar="PYTHON",
+        help="the Python that plain nbgrader runs with (default: this one)",
+    )  # fmt: skip
     options = parser.parse_args()
     unit = find_unit(options.unit)
     costs: dict[str, list[Cost]] = {}
     for _ in range(options.rounds):
         with tempfile.TemporaryDirectory(prefix="start-") as folder:
-            for name, cost in measured(unit, Path(folder)):
+            for name, cost in measured(unit, Path(folder), options.plain):
                 costs.setdefault(name, []).append(cost)
     medians = {name: [*map(statistics.median, zip(*found, strict=True))]
                for name, found in costs.items()}  # fmt: skip
@@ -53,11 +60,11 @@ def main() -> None:
         print(f"{name:34} {seconds:6.2f} s  CPU {cpu:6.2f} s  {times:5.2f} times")
 
 
-def measured(unit: Unit, folder: Path) -> Iterator[tuple[str, Cost]]:
-    """The cost of each command, once."""
+def measured(unit: Unit, folder: Path, python: str) -> Iterator[tuple[str, Cost]]:
+    """The cost of each command, once; ``python`` is plain nbgrader's."""
     data = sample.submissions(unit)["ada"]
     one, three = ({f"{n}-ada": data for n in range(size)} for size in (1, 3))
-    plain = Course.released(unit, STOCK, folder / "plain")
+    plain = Course.released(unit, STOCK, folder / "plain", python)
     small, large = (_cost(plain.graded(class_)[0]) for class_ in (one, three))
     yield "plain nbgrader, one submission", small
     seconds, cpu = (a - (b - a) / 2 for a, b in zip(small, large, strict=True))
