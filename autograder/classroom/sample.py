@@ -13,7 +13,7 @@ from autograder.bank import specifications
 from autograder.course import Unit, manifest, notebooks
 from autograder.course.files import write
 from autograder.oracle.specification import Accepted, Specification, Way
-from autograder.oracle.variants import solution_source, variant_source
+from autograder.oracle.variants import solution_source, stands_alone, variant_source
 
 Codes = dict[str, str]  # exercise name -> the code of its cell
 
@@ -73,8 +73,9 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
     """Every exercise right, in the turn-th other style where there are some."""
     answers = dict(solved)
     for exercise in exercises:
-        if exercise.accepted:
-            style = exercise.accepted[turn % len(exercise.accepted)]
+        styles = [one for one in exercise.accepted if stands_alone(exercise, one)]
+        if styles:
+            style = styles[turn % len(styles)]
             answers[exercise.name] = _instead(exercise, style, solved)
     return answers
 
@@ -91,8 +92,10 @@ def _mistakes(
     """Every other exercise with a named mistake, another one for each turn."""
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
-        if exercise.mutants and (index + turn) % 2 == 0:
-            chosen = exercise.mutants[(turn * len(exercise.mutants)) // turns].ways[0]
+        if (index + turn) % 2 == 0:
+            firsts = (mutant.ways[0] for mutant in exercise.mutants)
+            mistakes = [way for way in firsts if stands_alone(exercise, way)]
+            chosen = mistakes[(turn * len(mistakes)) // turns]
             answers[exercise.name] = _instead(exercise, chosen, solved)
     return answers
 

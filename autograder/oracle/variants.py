@@ -68,6 +68,20 @@ def variant_source(specification: Specification, variant: Way | Accepted) -> str
     return source
 
 
+def stands_alone(specification: Specification, variant: Way | Accepted) -> bool:
+    """Whether a student could hand a variant in.
+
+    Some lean on what no student has: the bank, or the solution that they stand for.
+    """
+    code, names = variant_source(specification, variant), namespace(specification)
+    names.pop(specification.target)
+    try:
+        run_source(code, names, f"<{variant.name}, alone>")
+    except NameError:
+        return False
+    return "autograder.bank" not in code
+
+
 def edited(source: str, edit: Edit) -> str:
     """The source with one edit.
 

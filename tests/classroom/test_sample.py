@@ -1,11 +1,15 @@
 """The sample class is of every kind, and the same each time."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from autograder.classroom import sample
-from autograder.course import find_unit, units
+from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
+from autograder.course.files import write
 from tests.classroom.students import FULL, MISTAKEN
 
 
@@ -19,6 +23,42 @@ def test_every_unit_has_a_class_of_every_kind(unit):
     assert len(set(made.values())) >= 12, "submissions should differ"
     colab = json.loads(made["niels"])
     assert colab["nbformat_minor"] == 0 and "colab" in colab["metadata"]
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_nobody_hands_in_what_no_student_has(unit):
+    made = sample.submissions(unit)
+    assert not [who for who, data in made.items() if b"autograder.bank" in data]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_whoever_has_solved_all_gets_all_points(unit, tmp_path):
+    """In whole notebooks, where each answer works with the others of its student."""
+    class_ = {who: sample.submissions(unit)[who] for who in FULL}
+    assert lost(unit, class_, tmp_path / "course") == {}
+
+
+def lost(unit: Unit, class_: dict[str, bytes], root: Path) -> dict[str, str]:
+    """Grade a class as ``nbgrader autograde`` does: who has lost what, and why."""
+    write(root / "nbgrader_config.py", (ROOT / "nbgrader_config.py").read_bytes())
+    write(root / "source" / unit.label / unit.source.name, unit.source.read_bytes())
+    sample.hand_in(unit, root, class_)
+    for command in ("generate_assignment", "autograde"):
+        words = [sys.executable, "-m", "nbgrader", command, unit.label]
+        subprocess.run(words, cwd=root, check=True, capture_output=True)
+    graded = graded_notebooks(unit.label, root)
+    assert len(graded) == len(class_)
+    found = {}
+    for path in graded:
+        about = json.loads(path.read_bytes())["metadata"]["autograder"]
+        assert about["checks"]
+        for check in about["checks"].values():
+            if check["points"] < check["max_points"]:
+                who = path.parent.parent.name
+                found[f"{who}, {check['exercise']}"] = check["panel"]
+    return found
 
 
 def answers(notebook: bytes) -> dict[str, str]:

@@ -2,9 +2,16 @@
 
 import pytest
 
+from autograder.bank import specification
 from autograder.course.errors import CourseError
 from autograder.oracle.specification import Edit, Way
-from autograder.oracle.variants import build_object, clean, edited, variant_source
+from autograder.oracle.variants import (
+    build_object,
+    clean,
+    edited,
+    stands_alone,
+    variant_source,
+)
 
 CODE = """\
 class Twice:
@@ -78,3 +85,17 @@ def test_code_of_its_own_is_written_at_any_depth(tiny_exercise):
 
 def test_text_of_one_line_is_left_as_it_is():
     assert clean("    return x") == "    return x"
+
+
+def test_what_leans_on_the_bank_or_on_the_solution_does_not_stand_alone():
+    layer = specification("encoder_decoder/encoder_layer")
+    alone = {one.name: stands_alone(layer, one) for one in layer.accepted}
+    leaning = {n for n, on_its_own in alone.items() if not on_its_own}
+    assert leaning and all(
+        "(EncoderLayer)" in variant_source(layer, one)
+        for one in layer.accepted
+        if one.name in leaning
+    )
+    assert len(leaning) < len(alone)
+    model = specification("since_2017/trained_model")
+    assert not any(stands_alone(model, one) for one in model.accepted)
