@@ -39,7 +39,7 @@ class WireError(Exception):
 class Limits:
     """What one message may be: bytes of header and tensors, entries, dimensions."""
 
-    header: int = 1 << 18
+    header: int = 1 << 20
     data: int = 1 << 26
     entries: int = 1024
     rank: int = 8

@@ -4,6 +4,8 @@ import pytest
 
 from autograder.bank import specification, specifications
 from autograder.course import ROOT, units
+from autograder.student.references import load
+from autograder.student.wire import Limits, packed
 
 ALL = [exercise for unit in units() for exercise in specifications(unit.name)]
 
@@ -15,6 +17,19 @@ def test_names_are_distinct_and_mistakes_have_something_to_say(exercise):
     assert len(set(names)) == len(names)
     for mutant in exercise.mutants:
         assert mutant.says and mutant.asks and mutant.ways[0].name == mutant.name
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_what_a_case_shows_and_expects_fits_into_a_message(unit):
+    """With room for what another drawing, and a wrong answer, make longer."""
+    for kind in ("public", "hidden"):
+        for name, exercise in load(unit.name, kind).items():
+            for case in exercise.cases:
+                for values in (case.inputs, case.expected):
+                    message = packed(values)
+                    assert len(message.entries) < Limits.header / 3, name
+                    assert len(message.data) < Limits.data / 3, name
+                    assert len(values) < Limits.entries / 3, name
 
 
 def test_every_file_is_listed_and_named_like_its_exercise():
