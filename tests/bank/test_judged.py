@@ -45,3 +45,20 @@ def test_the_judge_sees_what_the_notebook_sees(steps):
         with torch.no_grad():
             assert torch.equal(here.decode(model, source), there.decode(model, source))
         assert here.conclude(weights) == there.conclude(weights)
+
+
+def test_a_seed_reaches_a_training_behind_a_wrapper():
+    def training(seed: int, weights: str = "") -> None:
+        torch.manual_seed(seed)
+        layer = torch.nn.Linear(2, 2)
+        layer(torch.ones(1, 2)).sum().backward()
+        torch.optim.SGD(layer.parameters(), lr=0.1).step()
+
+    def timed(*arguments: object, **options: object) -> None:
+        return training(*arguments, **options)
+
+    seeds = {"seeds": torch.tensor([1, 2])}
+    for function in (training, timed):
+        assert all(trained._use_of_the_seed(function, seeds).values())
+    unseeded = trained._use_of_the_seed(lambda *_: training(1), seeds)
+    assert not unseeded["others from another seed"]

@@ -152,10 +152,14 @@ def _start(function: Any, seed: int, noise: int) -> str:
 
 
 def _positional(function: Any) -> int:
-    """How many arguments a function takes by their place."""
+    """How many arguments a function takes by their place.
+
+    One that takes any number passes them on, and who gets them takes a seed at least.
+    """
     kinds = [p.kind for p in inspect.signature(function).parameters.values()]
     usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(kind in usual for kind in kinds)
+    passed_on = inspect.Parameter.VAR_POSITIONAL in kinds
+    return max(sum(kind in usual for kind in kinds), int(passed_on))
 
 
 def _weights_of(model: nn.Module) -> Seen:
