@@ -59,10 +59,10 @@ def _far_triples(draw: Draw) -> Inputs:
     That one open score is so much larger makes the shares known to any rounding. The
     second sentence has usual scores: such shares tell little.
     """
-    level = torch.tensor([-256.0, -260.0, 256.0, -264.0, 256.0])  # of each key
+    level = torch.tensor([-2048.0, -2080.0, 2048.0, -2112.0, 2048.0])  # of each key
     q, k = draw.tensor(2, 3, 4), draw.tensor(2, 5, 4)
     k[0, level < 0] = 0.0
-    k[0, :, 0], q[0, :, 0] = level, 256.0
+    k[0, :, 0], q[0, :, 0] = level, 2048.0
     mask = (level < 0).expand(2, 1, 5)
     return {"q": q, "k": k, "v": draw.tensor(2, 5, 6), "mask": mask.clone()}
 
@@ -147,7 +147,7 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="far",
-            title="open scores near -32,768, and closed ones near 32,768",
+            title="open scores near -2,000,000, and closed ones near 2,000,000",
             inputs=_far_triples,
             hint="A closed key gets nothing, however large its score and however small "
             "the open ones are. Which number is below all others?",

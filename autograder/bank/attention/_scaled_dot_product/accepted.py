@@ -111,7 +111,7 @@ ACCEPTED = [
         def scaled_dot_product_attention(q, k, v, mask=None):
             scores = q @ k.mT / math.sqrt(q.size(-1))
             if mask is not None:
-                scores = scores - (~mask).to(scores.dtype) * 1e6
+                scores = scores - (~mask).to(scores.dtype) * 1e9
             weights = F.softmax(scores, dim=-1)
             if mask is not None:
                 weights = weights * mask

@@ -92,6 +92,13 @@ MASKS = [
         ways=[Way(edits=[Edit("-math.inf", "-100.0")])],
     ),
     Mutant(
+        name="fill_minus_a_million",
+        says="You filled in a number that is below all scores but very large ones: "
+        "among those, the closed keys win.",
+        asks="Which number is smaller than every score that there can be?",
+        ways=[Way(edits=[Edit("-math.inf", "-1e6")])],
+    ),
+    Mutant(
         name="fill_plus_infinity",
         says="You filled in *plus* infinity: the closed keys win everything, and "
         "`inf - inf` is `nan`.",
