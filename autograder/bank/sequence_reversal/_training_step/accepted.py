@@ -47,11 +47,6 @@ ACCEPTED = [
                 return loss
             return optimizer.step(closure).item()
         """),
-    Accepted(name="loss_bound_early", edits=[
-        Edit("loss_function: Callable[[Tensor, Tensor], Tensor] | None = None",
-             "loss_function=masked_loss"),
-        Edit("(loss_function or masked_loss)", "loss_function"),
-    ]),
     Accepted(name="model_zero_grad", edits=[Edit(CLEAR, "model.zero_grad()")]),
     Accepted(name="without_eos_in_input", edits=[
         Edit("(model(source, decoder_input)",

@@ -96,6 +96,16 @@ FORWARDS = [
         ways=[Way(edits=[Edit("(loss_function or masked_loss)", "masked_loss")])],
     ),
     Mutant(
+        name="none_is_called",
+        says="You call `None` where somebody says `loss_function=None`.",
+        asks="What does the docstring say that `None` stands for?",
+        ways=[Way(edits=[
+            Edit("loss_function: Callable[[Tensor, Tensor], Tensor] | None = None",
+                 "loss_function=masked_loss"),
+            Edit("(loss_function or masked_loss)", "loss_function"),
+        ])],
+    ),
+    Mutant(
         name="loss_of_exchanged",
         says="The labels come first in your call of `loss_function`.",
         asks="In which order does `masked_loss` take its two arguments?",

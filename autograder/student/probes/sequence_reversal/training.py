@@ -152,12 +152,12 @@ def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _another_loss(inputs: Inputs) -> dict[str, Any]:
-    """A loss function of its own, if one is asked for.
+    """A loss function of its own, if one is asked for; who says a bound says None, too.
 
     EOS weighs more in it than other tokens, and a late column more than an early one.
     """
     if "weight" not in inputs:
-        return {}
+        return {"loss_function": None} if "max_norm" in inputs else {}
 
     def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         price = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
