@@ -173,7 +173,8 @@ check("sequence_reversal/random_sequences", random_sequences)
 # sequence and EOS. A target row is BOS, the sequence *backwards*, and EOS. If `targets`
 # are given (unit 6 has sentences to write), target row `i` is BOS, `targets[i]` as it
 # is, and EOS; some of them may be empty, or all. Each of the two tensors is filled with
-# PAD at the end, up to its own longest row. Leave the sequences as they were.
+# PAD at the end, up to its own longest row. Leave the sequences, and the targets, as
+# they were.
 #
 # ```text
 # sequences   [[7, 5, 9], [6]]
@@ -354,7 +355,8 @@ check("sequence_reversal/shift", shift)
 #
 # **What to do.** Return the mean cross-entropy (natural logarithm) over all labels that
 # are not PAD, as a tensor of shape `()` with a gradient. All real tokens of the batch
-# weigh the same, in short rows and in long ones. There is at least one.
+# weigh the same, in short rows and in long ones. There is at least one in the batch; a
+# row may have none.
 #
 # **What is allowed.** All of PyTorch.
 #
@@ -540,11 +542,11 @@ def the_schedule():
 # **Why it matters.** Six short lines whose order matters. Most of the wrong orders
 # still run.
 #
-# **What to do.** Put the model into training mode. Compute the loss with teacher
-# forcing. Replace old gradients by new ones, shorten their common norm to at most
-# `max_norm`, let the optimizer take one step. Return the loss as a Python float: the
-# loss *before* the step. The loss comes from `loss_function(logits, labels)`, which is
-# your `masked_loss` unless somebody gives another one (unit 6 will).
+# **What to do.** Put the model into training mode; it may stay there. Compute the loss
+# with teacher forcing. Replace old gradients by new ones, shorten their common norm to
+# at most `max_norm`, let the optimizer take one step. Return the loss as a Python
+# float: the loss *before* the step. The loss comes from `loss_function(logits,
+# labels)`, which is your `masked_loss` unless somebody gives another one (unit 6 will).
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -626,11 +628,11 @@ check("sequence_reversal/training_step", training_step)
 #
 # **Why it matters.** This is the whole of training. All else in this notebook calls it.
 #
-# **What to do.** Take `steps` training steps. Before each of them, draw a **fresh**
-# batch by calling `next_batch()`, and set the learning rate to `peak ×
-# rate_factor(step, warmup, steps)`; which of the two comes first is up to you. The
-# peak is the rate that the optimizer came with, the same in all of
-# its groups. Hand `loss_function` on to each step. Return the losses, one float per
+# **What to do.** Take `steps` training steps. Before each of them, draw one **fresh**
+# batch by calling `next_batch()` once, and set the learning rate to `peak ×
+# rate_factor(step, warmup, steps)`; which of the two comes first is up to you. The peak
+# is the rate that stands in the optimizer's groups when `fit` is called, the same in
+# all of them. Hand `loss_function` on to each step. Return the losses, one float per
 # step. You may show progress with `tqdm`; `watched(steps)` below says whether anybody
 # looks.
 #

@@ -42,6 +42,8 @@ def random_tables(draw: Draw, vocabulary: int, scale: float) -> Inputs:
     return {
         "table": draw.tensor(vocabulary, vocabulary, scale=scale),
         "mix": draw.tensor(vocabulary, vocabulary, scale=scale),
+        "bias": draw.tensor(vocabulary, scale=scale),
+        "end": draw.tensor(scale=scale),
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.sequence_reversal._exact_match.accepted import ACCEPTED
 from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK, padded
 from autograder.oracle.draw import Draw
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -90,6 +90,33 @@ def _few_rows(draw: Draw) -> Inputs:
     return {"decoded": padded(decoded), "labels": padded(labels)}
 
 
+def _large_ids(draw: Draw) -> Inputs:
+    """Ids of a large vocabulary; wrong rows look like the right ones.
+
+    Three are alike once their digits are glued together, two once ids are rounded, two
+    in the last byte of each id. How many rows are right is drawn.
+    """
+    rows = [draw.ids(300, 5000, n).tolist() for n in (4, 3, 5, 2, 6)]
+    labels = [[*row, EOS] for row in rows * int(draw.ids(2, 5))]
+    decoded = [list(row) for row in labels]
+    a, b, c = draw.ids(4, 10, 3).tolist()
+    one = 4096 + 4 * int(draw.ids(0, 64))
+    byte = int(draw.ids(FIRST, 256))
+    for right, written in (
+        ([a, 10 * b + c], [10 * a + b, c]),
+        ([a, b, c], [10 * a + b, c]),
+        ([10 * a + b, a, c], [a, 10 * b + a, c]),
+        ([b, one], [b, one + 1]),
+        ([one + 1, c], [one, c]),
+        ([byte, a], [byte + 256, a]),
+        ([a, byte + 512], [a, byte]),
+    ):
+        labels.append([*right, EOS])
+        decoded.append([*written, EOS])
+    order = torch.argsort(draw.tensor(len(labels), scale=500.0))
+    return {"decoded": padded(decoded)[order], "labels": padded(labels, 9)[order]}
+
+
 def _written(kind: str, row: list[int], width: int) -> list[int]:
     """A decoded row of one kind; only "right" and "just fits" are right."""
     other = FIRST + (row[-1] - FIRST + 3) % 10
@@ -145,6 +172,12 @@ EXERCISE = Specification(
             "every token of a fourth",
             inputs=_few_rows,
             hint="A row is right from its first token to its last.",
+        ),
+        CaseKind(
+            name="large_ids",
+            title="ids of a large vocabulary",
+            inputs=_large_ids,
+            hint="Other tokens are other tokens, however much they look alike.",
         ),
         CaseKind(
             name="many",
@@ -365,39 +398,34 @@ EXERCISE = Specification(
                 Edit("(decoded == labels).all", "(decoded == labels)[:, :10].all"),
             ])],
         ),
+        Mutant(
+            name="glued",
+            says="You compare texts of digits without gaps: where one id ends and the "
+            "next begins is lost.",
+            asks="Which rows of ids have the text `457`?",
+            ways=[Way(source="""
+                def exact_match(decoded, labels):
+                    def glued(row):
+                        return "".join(str(i) for i in row).rstrip("0")
+                    same = [glued(a) == glued(b) for a, b in zip(decoded.tolist(), labels.tolist())]
+                    return sum(same) / len(same)
+                """)],
+        ),
+        Mutant(
+            name="rounded",
+            says="You round ids before you compare them: large ones that lie near each "
+            "other become equal.",
+            asks="How many whole numbers can the type hold that you turn ids into?",
+            ways=[
+                Way(edits=[
+                    Edit("(decoded == labels)", "(decoded.half() == labels.half())"),
+                ]),
+                Way(name="bytes", edits=[
+                    Edit("(decoded == labels)",
+                         "(decoded.to(torch.uint8) == labels.to(torch.uint8))"),
+                ]),
+            ],
+        ),
     ],
-    accepted=[
-        Accepted(name="lists", source="""
-            def exact_match(decoded, labels):
-                def cut(row):
-                    row = row.tolist()
-                    return row[:row.index(EOS) + 1] if EOS in row else row + [None]
-                pairs = [cut(a) == cut(b) for a, b in zip(decoded, labels)]
-                return sum(pairs) / len(pairs)
-            """),
-        Accepted(name="real_places", edits=[
-            Edit("(decoded == labels)", "((decoded == labels) | (labels == PAD))"),
-        ]),
-        Accepted(name="columns_of_labels", source="""
-            def exact_match(decoded, labels):
-                width = labels.size(1)
-                decoded = F.pad(decoded, (0, max(0, width - decoded.size(1))))
-                return (decoded[:, :width] == labels).all(1).double().mean().item()
-            """),
-        Accepted(name="cut_and_rest", source="""
-            def exact_match(decoded, labels):
-                w = min(decoded.size(1), labels.size(1))
-                right = (decoded[:, :w] == labels[:, :w]).all(1)
-                right &= (decoded[:, w:] == PAD).all(1) & (labels[:, w:] == PAD).all(1)
-                return right.float().mean().item()
-            """),
-        Accepted(name="differences", source="""
-            def exact_match(decoded, labels):
-                w = max(decoded.size(1), labels.size(1))
-                gap = labels.new_zeros(len(labels), w)
-                gap[:, :labels.size(1)] += labels
-                gap[:, :decoded.size(1)] -= decoded
-                return 1 - (gap != 0).any(dim=1).sum().item() / len(labels)
-            """),
-    ],
+    accepted=ACCEPTED,
 )

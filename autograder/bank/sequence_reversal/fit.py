@@ -28,10 +28,14 @@ from autograder.oracle.specification import (
 def _training(
     steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **more: float
 ) -> Maker:
-    """Tables and batches; ``weight`` is that of EOS in a loss function of its own."""
+    """Tables and batches; ``weight`` is that of EOS in a loss function of its own.
+
+    ``others`` is the rate of groups that come without one, which is none of these.
+    """
 
     def inputs(draw: Draw) -> Inputs:
-        made = random_tables(draw, 9, 1.0) | random_batches(draw, steps + 3, lengths, 9)
+        count = min(steps, 16) + 3  # which come again in a long training
+        made = random_tables(draw, 9, 1.0) | random_batches(draw, count, lengths, 9)
         numbers = {"steps": steps, "warmup": warmup, "rate": rate, **more}
         return made | {name: torch.tensor(number) for name, number in numbers.items()}
 
@@ -73,9 +77,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="seven",
-            title="7 steps, 2 of them warm-up",
-            inputs=_training(7, 2, 0.25, (3, 1)),
-            hint="The peak is the rate that the optimizer came with.",
+            title="7 steps, 2 of them warm-up; groups with a rate of their own",
+            inputs=_training(7, 2, 0.25, (3, 1), others=0.75),
+            hint="The peak is the rate that stands in the optimizer's groups.",
             picture="curves",
         ),
         CaseKind(
@@ -95,8 +99,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="more",
-            title="15 steps, one of them warm-up",
-            inputs=_training(15, 1, 0.75, (1, 5, 2, 3)),
+            title="120 steps, one of them warm-up",
+            inputs=_training(120, 1, 0.75, (1, 5, 2, 3)),
             hint="As above.",
             picture="curves",
             hidden_only=True,
@@ -127,6 +131,20 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("source, target = next_batch()",
                      "source, target = next_batch()[0], next_batch()[1]"),
+            ])],
+        ),
+        Mutant(
+            name="one_draw_more",
+            says="A batch is drawn that no step uses.",
+            asks="How many batches do so many steps need?",
+            ways=[Way(edits=[
+                Edit(
+                    "return losses",
+                    """
+                    next_batch()
+                    return losses
+                    """,
+                ),
             ])],
         ),
         Mutant(
@@ -195,6 +213,16 @@ EXERCISE = Specification(
             says="You use the factor itself as the learning rate; the peak is missing.",
             asks="What is the factor a share of?",
             ways=[Way(edits=[Edit("peak * rate_factor", "1.0 * rate_factor")])],
+        ),
+        Mutant(
+            name="peak_of_the_defaults",
+            says="You take the rate that the optimizer would give to groups without one; "
+            "these groups came with another.",
+            asks="Where does the optimizer look up its rate when it takes a step?",
+            ways=[Way(edits=[
+                Edit('peak = optimizer.param_groups[0]["lr"]',
+                     'peak = optimizer.defaults["lr"]'),
+            ])],
         ),
         Mutant(
             name="first_group_only",
@@ -381,7 +409,7 @@ EXERCISE = Specification(
             """),
         Accepted(name="factors_first", source="""
             def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
-                peak = optimizer.defaults['lr']
+                peak = optimizer.param_groups[-1]['lr']
                 rates = [peak * rate_factor(s, warmup, steps) for s in range(steps)]
                 def one(rate):
                     for group in optimizer.param_groups:

@@ -77,8 +77,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="mostly_padding",
-            title="hardly anything but padding",
-            inputs=_scores((8, 1, 1, 1), 6),
+            title="hardly anything but padding, in one row nothing else",
+            inputs=_scores((8, 1, 0, 1), 6),
             hint="All real labels weigh the same, in short rows and in long ones.",
         ),
         CaseKind(
@@ -152,6 +152,15 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit(_LOSS,
                      "torch.stack([F.cross_entropy(x, y, ignore_index=PAD) for x, y in zip(logits, labels)]).mean()"),
+            ])],
+        ),
+        Mutant(
+            name="empty_row_is_nan",
+            says="A row without a real label makes the whole loss NaN.",
+            asks="What is the mean of no numbers, and what is 0 times that?",
+            ways=[Way(edits=[
+                Edit(_LOSS,
+                     "sum(F.cross_entropy(x, y, ignore_index=PAD) * (y != PAD).sum() for x, y in zip(logits, labels)) / (labels != PAD).sum()"),
             ])],
         ),
         Mutant(

@@ -61,9 +61,10 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="padding",
-            title="one batch, rows with 7, 2 and 1 labels",
-            inputs=_batches(((7, 2, 1),), 9),
-            hint="PAD is no token: neither its price nor its place counts.",
+            title="two batches, rows with 7, 0, 2 and 1 labels, and with 5 and 3",
+            inputs=_batches(((7, 0, 2, 1), (5, 3)), 9),
+            hint="PAD is no token: neither its price nor its place counts. A row of "
+            "nothing else takes nothing from the others.",
         ),
         CaseKind(
             name="batches",
@@ -99,7 +100,7 @@ EXERCISE = Specification(
         CaseKind(
             name="many",
             title="five batches",
-            inputs=_batches(((2, 9), (5,), (1, 1, 3), (10, 4, 4, 2), (6,)), 13),
+            inputs=_batches(((2, 9), (5, 0), (1, 1, 3), (10, 4, 4, 2), (6,)), 13),
             hint="As above, with more batches.",
             hidden_only=True,
         ),
@@ -166,6 +167,18 @@ EXERCISE = Specification(
                     Edit(_ADDED, "total += float(masked_loss(logits, labels)) * real if real else 0.0"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="empty_row_skips_batch",
+            says="A batch in which one row is empty is left out as a whole.",
+            asks="Whose tokens do you leave out with that row?",
+            ways=[Way(edits=[
+                Edit("for logits, labels in batches:", """
+                    for logits, labels in batches:
+                        if (labels == PAD).all(dim=1).any():
+                            continue
+                    """),
+            ])],
         ),
         Mutant(
             name="as_many_as_real",

@@ -210,6 +210,17 @@ GRADIENTS = [
         ])],
     ),
     Mutant(
+        name="matrices_clipped",
+        says="Only matrices are measured and shortened; a bias is a parameter, too.",
+        asks="Whose common norm may be at most `max_norm`?",
+        ways=[
+            Way(edits=[
+                Edit("(model.parameters(), max_norm)",
+                     "([p for p in model.parameters() if p.dim() > 1], max_norm)"),
+            ]),
+        ],
+    ),
+    Mutant(
         name="unused_keep_theirs",
         says="Parameters that your batch does not use keep an old gradient, and move by "
         "it.",

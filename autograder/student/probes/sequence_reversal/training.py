@@ -55,15 +55,18 @@ def learning_rate(function: Any, inputs: Inputs) -> Seen:
 
 
 class _Scripted(nn.Module):
-    """A model of two tables, which logs what it is given.
+    """A model of two tables and their biases, which logs what it is given.
 
-    Logits at a position depend on the token there and on the mean of the source.
+    Logits at a position depend on the token there and on the mean of the source. Of
+    the biases, one is a vector and one a number: parameters need not be matrices.
     """
 
     def __init__(self, inputs: Inputs):
         super().__init__()
         self.table = nn.Parameter(inputs["table"])  # (V, V)
         self.mix = nn.Parameter(inputs["mix"])  # (V, V)
+        self.bias = nn.Parameter(inputs["bias"])  # (V,)
+        self.end = nn.Parameter(inputs["end"])  # (), of EOS alone
         self.sources: list[torch.Tensor] = []
         self.inputs: list[torch.Tensor] = []
         self.part = nn.Identity()  # with a mode of its own, as a dropout inside has
@@ -73,7 +76,22 @@ class _Scripted(nn.Module):
         self.sources.append(source.clone())
         self.inputs.append(tokens.clone())
         self.modes.append((self.training, self.part.training))
-        return self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
+        seen = self.table[tokens] + self.mix[source].mean(dim=1, keepdim=True)
+        ends = torch.arange(seen.size(-1)) == EOS  # (V,)
+        return seen + self.bias + self.end * ends
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Its parameters in two groups, as an optimizer takes them."""
+        first, second = [self.table, self.bias], [self.mix, self.end]
+        return [{"params": first}, {"params": second}]
+
+    def weights(self) -> Seen:
+        """What its parameters are, at the end of a training."""
+        return {
+            "first table at the end": self.table.clone(),
+            "second table at the end": self.mix.clone(),
+            "biases at the end": torch.cat((self.bias, self.end.view(1))),
+        }
 
 
 class _LoggingSGD(torch.optim.Optimizer):
@@ -106,8 +124,8 @@ class _LoggingSGD(torch.optim.Optimizer):
 def training_step(function: Any, inputs: Inputs) -> Seen:
     """Losses, what the model was shown, its mode, and its tables after some steps."""
     model = _Scripted(inputs)
-    groups = [{"params": [model.table]}, {"params": [model.mix]}]
-    optimizer = torch.optim.SGD(groups, lr=float(inputs["rate"]), momentum=0.25)
+    rate = float(inputs["rate"])
+    optimizer = torch.optim.SGD(model.groups(), lr=rate, momentum=0.25)
     for parameter in model.parameters():  # of somebody who came before
         parameter.grad = torch.ones_like(parameter)
     bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
@@ -128,8 +146,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         "losses": _floats(losses),
         "in training mode": torch.tensor(all(own for own, _ in model.modes)),
         "its parts in training mode": torch.tensor(all(of for _, of in model.modes)),
-        "first table at the end": model.table.clone(),
-        "second table at the end": model.mix.clone(),
+        **model.weights(),
     }
     if "spare" in inputs:
         seen["what the batch does not use"] = _spare(function, inputs)
@@ -177,8 +194,9 @@ def _floats(losses: Sequence[object]) -> torch.Tensor:
 def fit(function: Any, inputs: Inputs) -> Seen:
     """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
     model = _Scripted(inputs)
-    groups = [{"params": [model.table]}, {"params": [model.mix]}]
-    optimizer = _LoggingSGD(groups, lr=float(inputs["rate"]))
+    rate, others = float(inputs["rate"]), float(inputs.get("others", inputs["rate"]))
+    groups = [{**group, "lr": rate} for group in model.groups()]
+    optimizer = _LoggingSGD(groups, lr=others)
     batches = list(zip(inputs["source"], inputs["target"], strict=True))
     taken: list[int] = []  # steps, when each batch was drawn
 
@@ -198,6 +216,5 @@ def fit(function: Any, inputs: Inputs) -> Seen:
         "steps taken when a batch is drawn": torch.tensor(taken),
         "kind of a loss": kind(losses[0], float),
         "losses": _floats(losses),
-        "first table at the end": model.table,
-        "second table at the end": model.mix,
+        **model.weights(),
     }

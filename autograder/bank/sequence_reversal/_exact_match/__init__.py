@@ -1,0 +1,1 @@
+"""Other styles of exact match."""
