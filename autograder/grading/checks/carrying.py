@@ -3,28 +3,55 @@
 When an exercise fails and one that it builds on has failed, too, a fresh box runs the
 notebook once more and is asked again, with the course's version of the failed ones in
 place of the student's. Then the student's are put back, and the box goes on to the next
-such check. What an exercise builds on stands before it: so whatever has been in place
-has a final verdict, and its solution may be known there. Nothing but the new verdicts
-leaves that box. The judge knows the course's version (in_place.py): nothing is imported
-for it here.
+such check. An exercise builds on what its solution uses, and on what the student's own
+answer names. All of that stands before it: so whatever has been in place has a final
+verdict, and its solution may be known there. Nothing but the new verdicts leaves that
+box. The judge knows the course's version (in_place.py): nothing is imported for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_solution
 
 from autograder.grading.checks import index
+from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.judge.record import Record
 
+Uses = Mapping[str, Collection[str]]  # by exercise, others before it
 
-def missing(exercise: str, failed: Collection[str]) -> list[str]:
+
+def named(cells: Iterable[NotebookNode]) -> Uses:
+    """By exercise, those before it whose objects the student's answer names.
+
+    As words, wherever they stand: code of a student is not parsed here, and a name
+    that plays no part costs a second try at most.
+    """
+    found: dict[str, Collection[str]] = {}
+    before: dict[str, str] = {}  # what was checked, and in which exercise
+    words: set[str] = set()
+    for cell in cells:
+        if check := check_cell(cell):
+            found[check.exercise] = [before[n] for n in before if n in words]
+            before[check.expression] = check.exercise
+            words.clear()
+        elif cell.cell_type == "code" and is_solution(cell):
+            words.update(re.findall(r"\w+", cell.source))
+    return found
+
+
+def missing(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
     """The failed exercises that one builds on, also through others, in their order."""
     known = index.entries(exercise.split("/")[0])
     found: set[str] = set()
     asked = [exercise]
     while asked:
-        for name in known[asked.pop()]["builds_on"]:
-            if name not in found:
+        one = asked.pop()
+        for name in (*known[one]["builds_on"], *uses.get(one, ())):
+            if name in known and name not in found:
                 found.add(name)
                 asked.append(name)
     return [name for name in failed if name in found]

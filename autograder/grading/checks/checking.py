@@ -76,12 +76,13 @@ class Checks:
         failed, self._reached = self._failed(), None
         if all(note.startswith(NOT_SOLVED) for note in failed.values()):
             return
+        uses = carrying.named(notebook.cells)
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             note = failed.get(check.exercise) if check else None
             if check is None or note is None or note.startswith(NOT_SOLVED):
                 continue
-            if names := carrying.missing(check.exercise, failed):
+            if names := carrying.missing(check.exercise, failed, uses):
                 self._try_again(index, copy.deepcopy(cell), check, names)
 
     def _failed(self) -> Mapping[str, str]:

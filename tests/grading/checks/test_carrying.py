@@ -274,7 +274,34 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
 def test_what_an_exercise_builds_on_is_known_through_others():
     unit = "multi_head_attention"
     failed = [f"{unit}/parameter_count", f"{unit}/split_heads"]
-    assert carrying.missing(f"{unit}/multi_head_attention", failed) == failed[1:]
+    assert carrying.missing(f"{unit}/multi_head_attention", failed, {}) == failed[1:]
+
+
+def test_an_exercise_builds_on_what_the_students_answer_names():
+    unit = "positional_encoding"
+    clinic = "def assert_sinusoidal(table):\n    right = sinusoid(places, d_model)"
+    cells = [
+        answer_cell("def table_by_loops(): ...  # later: sinusoid", "a"),
+        graded(
+            new_code_cell(f'check("{unit}/table_by_loops", table_by_loops)'), "1", 1.0
+        ),
+        answer_cell("def sinusoid(p):\n    return table_by_loops(9)[p]", "b"),
+        graded(new_code_cell(f'check("{unit}/sinusoid", sinusoid)'), "2", 1.0),
+        new_code_cell("print(module)  # nobody's answer"),
+        answer_cell(clinic, "c"),
+        graded(
+            new_code_cell(f'check("{unit}/bug_clinic", assert_sinusoidal)'), "3", 1.0
+        ),
+    ]
+    uses = carrying.named(cells)
+    assert uses == {
+        f"{unit}/table_by_loops": [],
+        f"{unit}/sinusoid": [f"{unit}/table_by_loops"],
+        f"{unit}/bug_clinic": [f"{unit}/sinusoid"],
+    }
+    failed = [f"{unit}/table_by_loops", f"{unit}/sinusoid", f"{unit}/module"]
+    assert carrying.missing(f"{unit}/bug_clinic", failed, uses) == failed[:2]
+    assert carrying.missing(f"{unit}/bug_clinic", failed, {}) == []
 
 
 def test_the_courses_version_brings_its_imports():
