@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 from autograder.student import properties
+from autograder.student.calls import code_of
 from autograder.student.exercise import RAISED, Answers, WrongAnswer, plain
 from autograder.student.probes import Report, seed
 from autograder.student.switches import on_cpu
@@ -27,7 +28,8 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     """What the probe reports of ``answer`` on one case.
 
     Never raises for what the student's code does: an exception becomes the answer
-    ``{"raised": message}``, and an unsolved stub ``{"raised": "not solved yet"}``.
+    ``{"raised": message}``, and an unsolved stub ``{"raised": "not solved yet"}``; that
+    of another exercise is named.
     The inputs are copied first, and the student's random state is left as it was.
     """
     copies = {
@@ -42,7 +44,8 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
         except WrongAnswer as error:
             return {RAISED: str(error)}
         except NotImplementedError as error:
-            return {RAISED: UNSOLVED if from_stub(error) else describe_error(error)}
+            told = _whose_stub(error, answer) if from_stub(error) else ""
+            return {RAISED: told or describe_error(error)}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
 
@@ -67,8 +70,24 @@ def quiet() -> Iterator[None]:
 
 def from_stub(error: NotImplementedError) -> bool:
     """Whether the error comes from an exercise's stub rather than from a library."""
-    # torch raises NotImplementedError too, for a module without `forward` say.
-    return not _is_library(traceback.extract_tb(error.__traceback__)[-1].filename)
+    # torch raises NotImplementedError, too: for a module without `forward`, and, out of
+    # an operation in the student's own line, for a type that it has no softmax of. It
+    # says why; a stub does not.
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return not error.args and not _is_library(last.filename)
+
+
+def _whose_stub(error: NotImplementedError, answer: object) -> str:
+    """``UNSOLVED`` for a stub in the answer's own cell; else, whose stub it is.
+
+    Each cell is a file to Python. An exercise is solved, though one that it calls is
+    not: then it says so, and grading tries it once more with a right one.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    stub, own = frame.f_code, {code.co_filename for code in code_of(answer)}
+    if not own or stub.co_filename in own:
+        return UNSOLVED
+    return f"`{stub.co_qualname.partition('.')[0]}` is {UNSOLVED}"
 
 
 def describe_error(error: BaseException) -> str:

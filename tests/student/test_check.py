@@ -48,6 +48,16 @@ def test_an_unsolved_stub_says_so_in_one_line():
     assert str(verdict).startswith("Not solved yet")
 
 
+def test_what_is_right_counts_beside_a_stub_that_it_does_not_reach():
+    def half(q, k, v, mask=None):
+        if mask is not None:
+            raise NotImplementedError  # for later
+        return attention.scaled_dot_product_attention(q, k, v)
+
+    verdict = check(NAME, half)
+    assert 0 < verdict.points < verdict.max_points and "Not solved" not in str(verdict)
+
+
 def test_an_error_shows_the_students_own_line_and_not_our_stack():
     def broken(q, k, v, mask=None):
         return q @ k  # shapes do not fit

@@ -39,6 +39,26 @@ def test_a_stub_is_told_from_a_library_that_lacks_something():
     assert found[RAISED].startswith("NotImplementedError: Module [Module] is missing")
 
 
+def test_an_operation_that_torch_has_for_other_types_only_is_no_stub():
+    found = reported(lambda: torch.ones(2, dtype=torch.bool).softmax(0))
+    assert found[RAISED].startswith("NotImplementedError: ")
+    assert "in your line" in found[RAISED]
+
+
+def test_the_stub_of_another_cell_is_called_by_its_name():
+    names: dict = {}
+    for number, code in enumerate(
+        (
+            "class Part:\n    def __init__(self):\n        raise NotImplementedError",
+            "def whole():\n    return Part()",
+            "def helper():\n    raise NotImplementedError\ndef other():\n    helper()",
+        )
+    ):
+        exec(compile(code, f"<cell {number}>", "exec"), names)
+    assert reported(names["whole"]) == {RAISED: f"`Part` is {UNSOLVED}"}
+    assert reported(names["other"]) == {RAISED: UNSOLVED}  # a stub of its own cell
+
+
 def test_an_error_is_told_in_its_first_line_with_its_notes_and_ones_own_line():
     error = ValueError("no\nsecond line")
     error.add_note("after a call with a mask")

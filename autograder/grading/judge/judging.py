@@ -193,7 +193,7 @@ def decide(check: Prepared, box: Respondent) -> Verdict:
     """
     cases = check.exercise.cases
     answers = [box.ask(check.side(case), check.shown(case)) for case in cases]
-    if not any(answer.get(RAISED) == UNSOLVED for answer in answers):
+    if any(answer.get(RAISED) != UNSOLVED for answer in answers):
         cases = check.cases
         answers += [box.ask(check.side(c), check.shown(c)) for c in check.fresh]
     box.done()

@@ -114,6 +114,10 @@ def pristine(tmp_path_factory):
     hand_in(root, "ivy", UNSCALED, RAISES)
     for student in ("luc", "lea"):
         hand_in(root, student, UNSCALED, LUCKY + f"\nprint('{student}')")
+    stub = ATTENTION.replace(
+        "return attend(q, k, v, mask)", "raise NotImplementedError"
+    )
+    hand_in(root, "sam", stub, RIGHT)
     hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
     assert converter.install()
     solutions = earlier_solutions("07_since_2017")
@@ -155,12 +159,19 @@ def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
     assert "given a right version" in judged.outputs(pristine, "ann", "self")
 
 
+def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine):
+    found = records(pristine, "sam")
+    assert found["attention"]["note"].startswith("Not solved yet")
+    assert found["self"]["points"] == 14.0
+    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+
+
 def test_each_box_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
     """Else a cheap mistake in what comes before would buy a second chance."""
     root = tmp_path / "again"
     shutil.copytree(pristine, root)
     shutil.rmtree(root / "autograded")
-    for student in ("ann", "bob", "eve", "ivy", "kim"):
+    for student in ("ann", "bob", "eve", "ivy", "sam", "kim"):
         shutil.rmtree(root / "submitted" / student)
     assert judged.autograde(root)["success"]
     shown = {
