@@ -10,6 +10,7 @@ import pytest
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
 from autograder.course.files import write
+from autograder.student import references
 from tests.classroom.students import FULL, MISTAKEN
 
 
@@ -38,6 +39,30 @@ def test_whoever_has_solved_all_gets_all_points(unit, tmp_path):
     """In whole notebooks, where each answer works with the others of its student."""
     class_ = {who: sample.submissions(unit)[who] for who in FULL}
     assert lost(unit, class_, tmp_path / "course") == {}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["attention", "encoder_decoder"])
+def test_an_exercise_that_is_skipped_costs_nothing_else(name, tmp_path):
+    unit = find_unit(name)
+    made = sample.submissions(unit)
+    known = references.load(unit.name)
+    below = {other for exercise in known.values() for other in exercise.builds_on}
+    class_ = {
+        other.split("/")[1]: with_answer(made["ada"], other, made["felix"])
+        for other in sorted(below)
+    }
+    found = lost(unit, class_, tmp_path / "course")
+    assert set(found) == {f"{who}, {unit.name}/{who}" for who in class_}
+
+
+def with_answer(notebook: bytes, exercise: str, other: bytes) -> bytes:
+    """A notebook with another one's answer to an exercise."""
+    made, cell_id = json.loads(notebook), f"{exercise.replace('/', '-')}-answer"
+    (cell,) = [cell for cell in made["cells"] if cell["id"] == cell_id]
+    cell["source"] = answers(other)[cell_id]
+    return json.dumps(made).encode()
 
 
 def lost(unit: Unit, class_: dict[str, bytes], root: Path) -> dict[str, str]:
