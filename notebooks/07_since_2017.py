@@ -892,9 +892,9 @@ check("since_2017/block", Block)
 # under which every one of its weights stands in a published Llama.
 #
 # **What to do.** Embedding, blocks, a last norm like theirs, logits. The parts are
-# called `embedding`, `blocks` (an `nn.ModuleList`) and `norm`. There is **no** output
-# matrix: the logits are the products with the *embedding's own* vectors (*tied*, Press
-# and Wolf 2017). No scaling by $\sqrt{d_{model}}$.
+# called `embedding`, `blocks` (an `nn.ModuleList`, say) and `norm`. There is **no**
+# output matrix: the logits are the products with the *embedding's own* vectors (*tied*,
+# Press and Wolf 2017). No scaling by $\sqrt{d_{model}}$.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1050,9 +1050,9 @@ def against_a_llama():
 # **What to do.** Given a `layer` like yours
 # (`w_q, w_k, w_v, w_o, num_heads, num_kv_heads`), compute its output for the new
 # positions only. `cache` is `None` at first. Later it is whatever you returned the last
-# time: you decide what it holds. Project each position **once**; keys are kept after
-# they are turned, with `g` heads. Do not change the old cache: somebody may want to go
-# back to it.
+# time: its form is up to you. Project each position **once**; keys are kept after they
+# are turned, keys and values with `g` heads. Do not change the old cache: somebody may
+# want to go back to it.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1307,8 +1307,8 @@ check("since_2017/next_distribution", next_distribution)
 # **What to do.** Write `count` tokens behind a prompt. In each step, call
 # `next_logits(ids so far)`, which gives logits `(B, V)`; make the distribution of
 # exercise 7.12 from it, with the `options` handed on; draw one token for each row, from
-# the given generator and from nothing else. Nothing is learnt: record no gradients,
-# and leave their recording as you found it, on or off.
+# the given generator and from nothing else. How you draw is up to you. Nothing is
+# learnt: record no gradients, and leave their recording as you found it, on or off.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1352,7 +1352,7 @@ def generate(
     Args:
         next_logits: from ids so far `(B, T)` to logits `(B, V)` of the next token.
         prompt: ids, shape `(B, T)`.
-        count: how many tokens to write.
+        count: how many tokens to write, 0 or more.
         generator: the source of all randomness.
         options: `penalty`, `temperature` and `min_p` of `next_distribution`.
 
@@ -1636,8 +1636,8 @@ def fifty_steps_beside_pytorch():
 #
 # **What to do.** Take all gradients of all parameters as **one** long vector. If it is
 # longer than `max_norm`, shorten all gradients, in place, by the same factor, to that
-# length (up to 1e-5 of it). Return the length *before* as a Python float. Parameters
-# without a gradient are passed over.
+# length (with a relative error of 1e-5 at most). Return the length *before* as a Python
+# float. Parameters without a gradient are passed over.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -2382,7 +2382,8 @@ def trained_longer():
 #
 # **What to do.** Write a function that gets *somebody's* decoder. It must return
 # quietly if the decoder is right, and raise `AssertionError` if it is not. (If a wrong
-# decoder itself crashes in your test, that counts as rejected, too.) A decoder has
+# decoder itself crashes in your test, that counts as rejected, too; another error of
+# your own does not.) A decoder has
 #
 # - `decoder.vocab_size`: ids are 0, …, vocab_size - 1;
 # - `decoder.full(ids)`: logits `(B, L, V)` of ids `(B, L)`, computed without a cache.
@@ -2395,12 +2396,13 @@ def trained_longer():
 #   0 to all of them.
 #
 # It is right if `feed` gives the logits that `full` gives at the same places, up to
-# rounding: in any chunks, after any `cut`, after a second `start`, for each row of a
-# batch. Right ones differ from `full` by less than 1e-5, since sums are computed in
-# another order. Wrong ones differ by more than 1e-4 somewhere. Texts have at most 32
-# positions. We grade your test by running it on right decoders, written in two styles,
-# and on wrong ones, the four above and others. Each right one comes with two wrong
-# ones: you get the points if the right one passes *and* the wrong ones do not.
+# rounding: in any chunks, after any `cut` (one to 0, too; other tokens may follow),
+# after a second `start`, for each row of a batch. Right ones differ from `full` by less
+# than 1e-5, since sums are computed in another order. Wrong ones differ by more than
+# 1e-4 somewhere. Texts have at most 32 positions. We grade your test by running it on
+# right decoders, written in two styles, and on wrong ones, the four above and others.
+# Each right one comes with two wrong ones: you get the points if the right one passes
+# *and* the wrong ones do not.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -298,7 +298,7 @@ def generate(
     Args:
         next_logits: from ids so far `(B, T)` to logits `(B, V)` of the next token.
         prompt: ids, shape `(B, T)`.
-        count: how many tokens to write.
+        count: how many tokens to write, 0 or more.
         generator: the source of all randomness.
         options: `penalty`, `temperature` and `min_p` of `next_distribution`.
 

@@ -66,9 +66,11 @@ _CUT = (
     "decoder.feed(others[:, :3])", "decoder.cut(11)", "decoder.cut(8)",
     "assert near(decoder.feed(ids[:, 8:]), 8, 11)",
 )
+_CUT_ALL = ("decoder.cut(0)", "assert near(decoder.feed(ids), 0, 11)")
+_OTHERS_FIRST = ("decoder.start()", "decoder.feed(others)")
 _CUT_ONE = ("decoder.cut(10)", "assert near(decoder.feed(ids[:, 10:]), 10, 11)")
 _AGAIN = ("decoder.start()", "assert near(decoder.feed(ids), 0, 11)")
-_ALL = (*_CHUNKS, *_CUT, *_AGAIN, *_CUT)
+_ALL = (*_CHUNKS, *_CUT, *_OTHERS_FIRST, *_CUT_ALL, *_AGAIN, *_CUT)
 
 EXERCISE = Specification(
     name="since_2017/bug_clinic",
@@ -91,6 +93,16 @@ EXERCISE = Specification(
             "future", "a chunk sees its own future; and a second text begins with the "
             "first one's cache", ("sees the chunk", "starts with the old"),
             "One token at a time, the first is invisible. Start twice.",
+        ),
+        _patients(
+            "to_nothing", "a cut to 0 does nothing; and a chunk's mask knows no past",
+            ("does not cut to 0", "mask without a past"),
+            "Cut all of it away, too. Feed chunks of several tokens behind others.",
+        ),
+        _patients(
+            "once", "a place that was written is never written again; and all tokens of a "
+            "chunk stand at one place", ("written once", "one place for a chunk"),
+            "After a cut, feed other tokens than those that were cut away.", right="ahead",
         ),
         _patients(
             "near", "one number is 0.0003 too small; and some are not numbers",
@@ -206,6 +218,37 @@ EXERCISE = Specification(
             ways=[Way(source=_test(*_BY_ONE))],
         ),
         Mutant(
+            name="never_cut_to_0",
+            says="Your test never cuts all of a text away.",
+            asks="Which lengths may `cut` be called with?",
+            ways=[Way(source=_test(
+                *_CHUNKS, *_CUT, "decoder.start()", "decoder.feed(ids[:, :4])",
+                "decoder.feed(others[:, :3])", "decoder.cut(4)",
+                "assert near(decoder.feed(ids[:, 4:]), 4, 11)"))],
+        ),
+        Mutant(
+            name="same_tokens_again",
+            says="After a cut, your test feeds the tokens that were there before: old keys "
+            "that were not replaced look right.",
+            asks="Which tokens may follow after a cut?",
+            ways=[Way(source=_test(
+                *_CHUNKS, "decoder.cut(8)", "assert near(decoder.feed(ids[:, 8:]), 8, 11)",
+                *_CUT_ALL, *_AGAIN, *_CUT_ALL))],
+        ),
+        Mutant(
+            name="single_tokens_after_the_prompt",
+            says="Behind the first chunk, your test feeds single tokens only.",
+            asks="May more than one token come when the cache is not empty?",
+            ways=[Way(source=_test(
+                "decoder.feed(others[:, :4])", "decoder.cut(0)",
+                "assert near(decoder.feed(ids[:, :4]), 0, 4)",
+                *(line for t in range(4, 11) for line in (
+                    f"decoder.feed(others[:, {t}:{t + 1}])", f"decoder.cut({t})",
+                    f"assert near(decoder.feed(ids[:, {t}:{t + 1}]), {t}, {t + 1})")),
+                "decoder.cut(6)", *(f"assert near(decoder.feed(ids[:, {t}:{t + 1}]), {t}, {t + 1})" for t in range(6, 11)),
+                *_AGAIN))],
+        ),
+        Mutant(
             name="never_cut",
             says="Your test never cuts away what was wrong.",
             asks="What is `cut` for, and who tests it?",
@@ -303,7 +346,7 @@ EXERCISE = Specification(
                     decoder.start()
                     done = 0
                     for size in sizes:
-                        if done:
+                        if done or n == 13:  # the second text shows what `start` forgets
                             decoder.feed(torch.randint(decoder.vocab_size, (4, 3), generator=g))
                             decoder.cut(done)
                         out = decoder.feed(x[:, done:done + size])

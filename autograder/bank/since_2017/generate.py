@@ -283,6 +283,12 @@ EXERCISE = Specification(
         ),
 
         Mutant(
+            name="at_least_one",
+            says="A token is written where none is asked for.",
+            asks="What should come back if `count` is 0?",
+            ways=[Way(edits=[Edit("range(count)", "range(max(count, 1))")])],
+        ),
+        Mutant(
             name="min_p_lost",
             says="`min_p` has no influence: not all options are handed on.",
             asks="Which options does `next_distribution` know?",

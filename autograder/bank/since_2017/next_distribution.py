@@ -24,22 +24,30 @@ def _logits(rows: int, vocabulary: int, length: int, **pushes: float) -> Maker:
         # Some are fixed, so that each push decides over the same tokens in each drawing.
         logits[:, :5] = torch.tensor([2.5, -0.75, 1.25, 3.5, 2.75])
         logits[0] /= 4  # one row is flat
-        written = draw.ids(3, vocabulary, rows, length)
-        written[:, 0], written[:, 1], written[:, 2] = 0, 1, 0  # both signs, and one twice
+        written = draw.ids(5, vocabulary, rows, length)
+        written[:, -1] = 4  # the first token stands nowhere else, nor does the last
+        written[:, 0], written[:, 1], written[:, 2] = 0, 1, 1  # both signs, and one twice
         written[1, 0], written[1, 2] = 2, 2  # another row, other tokens
         return {"logits": logits, "written": written} | options(**pushes)
 
     return inputs
 
 
-def _winners(rows: int, vocabulary: int, length: int, **pushes: float) -> Maker:
-    """Each row's best token is drawn, where the answer is nothing but its place."""
+def _winners(
+    rows: int, vocabulary: int, length: int, ties: int = 0, **pushes: float
+) -> Maker:
+    """Each row's best token is drawn, where the answer is nothing but its place.
+
+    In the last rows, as many as there are ties, another token is exactly as good.
+    """
     usual = _logits(rows, vocabulary, length, **pushes)
 
     def inputs(draw: Draw) -> Inputs:
         given = usual(draw)
         best = draw.ids(5, vocabulary, rows, 1)  # the first five are fixed
-        return given | {"logits": given["logits"].scatter(1, best, 4.5)}
+        logits = given["logits"].scatter(1, best, 4.5)
+        logits[rows - ties :, 3] = 4.5
+        return given | {"logits": logits}
 
     return inputs
 
@@ -88,9 +96,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="best_only",
-            title="min-p of 1: only the best token stays",
-            inputs=_winners(6, 9, 4, min_p=1.0),
-            hint="Out is what lies *below* the bound.",
+            title="min-p of 1: only the best tokens stay",
+            inputs=_winners(6, 9, 4, ties=2, min_p=1.0),
+            hint="Out is what lies *below* the bound. Two tokens may be equally good.",
         ),
         CaseKind(
             name="cold",
@@ -174,6 +182,18 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("scatter(1, written, 1.0)", "scatter(1, written[:, -1:], 1.0)")])],
         ),
         Mutant(
+            name="first_token_spared",
+            says="The first token of a text is not penalised.",
+            asks="At which places of `written` may a token stand to count?",
+            ways=[Way(edits=[Edit("scatter(1, written, 1.0)", "scatter(1, written[:, 1:], 1.0)")])],
+        ),
+        Mutant(
+            name="newest_token_spared",
+            says="The newest token of a text is not penalised.",
+            asks="At which places of `written` may a token stand to count?",
+            ways=[Way(edits=[Edit("scatter(1, written, 1.0)", "scatter(1, written[:, :-1], 1.0)")])],
+        ),
+        Mutant(
             name="temperature_multiplied",
             says="The logits are multiplied by the temperature: low ones make the distribution flat.",
             asks="Should a low temperature make it sharper or flatter?",
@@ -231,6 +251,13 @@ EXERCISE = Specification(
             says="min-p has no influence.",
             asks="Where does `min_p` stand in your code?",
             ways=[Way(edits=[Edit(_CUT, "pass")])],
+        ),
+        Mutant(
+            name="equals_cut",
+            says="Of two tokens that are equally probable, only one stays.",
+            asks="Is a token that is as probable as the best one *below* the bound?",
+            ways=[Way(edits=[
+                Edit(_CUT, "order = chances.argsort(-1, descending=True, stable=True).argsort(-1); chances = chances.masked_fill((chances <= least) & (order > 0), 0.0)")])],
         ),
         Mutant(
             name="not_scaled_again",

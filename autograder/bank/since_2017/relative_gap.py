@@ -94,8 +94,9 @@ EXERCISE = Specification(
         CaseKind(
             name="small",
             title="a table of small numbers that is added",
-            inputs=_placed("adds", 2, 3, 4, 5, 6, sign=-1, scale=1 / 8192),
+            inputs=_placed("adds", 2, 3, 4, 5, 6, sign=-1, scale=2.0**-16),
             hint="However small the change is, it is the one that is asked for.",
+            tells=("moved_by_one", "against_unturned", "queries_with_themselves"),
         ),
         CaseKind(
             name="another",
@@ -244,7 +245,7 @@ EXERCISE = Specification(
             name="small_is_nothing",
             says="Small changes become zero.",
             asks="Who is to decide which change is too small: your function or its reader?",
-            ways=[Way(edits=[Edit(_GAP, "(moved - still).abs().max().item() * (not torch.allclose(moved, still, atol=1e-2))")])],
+            ways=[Way(edits=[Edit(_GAP, "(moved - still).abs().max().item() * (not torch.allclose(moved, still, atol=1e-3))")])],
         ),
         Mutant(
             name="a_tensor",

@@ -47,13 +47,15 @@ class Decoder:
         self._ready = True
         if self._bug == "starts with the old" and hasattr(self, "_keys"):
             return
-        self._fed, self._places = 0, 0
+        self._fed, self._places, self._written = 0, 0, 0
         self._keys: torch.Tensor | None = None
         self._values: torch.Tensor | None = None
 
     def cut(self, length: int) -> None:
         """Forget all but the first positions that were fed."""
         if self._bug == "does not cut" or self._keys is None:
+            return
+        if self._bug == "does not cut to 0" and length == 0:
             return
         one_less = self._fed - 1
         kept = max(length, one_less) if self._bug == "cuts one at most" else length
@@ -89,10 +91,15 @@ class Decoder:
         q, k, v = self._projected(normed, places)
         if bug == "queries not turned on":
             q, _, _ = self._projected(normed, 0)
+        if bug == "one place for a chunk":
+            alone = [self._projected(x, places) for x in normed.split(1, dim=1)]
+            q, k, v = (torch.cat(parts, 2) for parts in zip(*alone, strict=True))
         keys, values = self._kept(k, v, past)
         self._fed = past + ids.size(1)
         self._places += ids.size(1)
         ahead = past if bug != "sees the chunk" else past + ids.size(1)
+        if bug == "mask without a past":
+            ahead = 0
         if bug == "first row for all":
             keys, values = keys[:1].expand_as(keys), values[:1].expand_as(values)
         if bug == "last eight only":
@@ -121,6 +128,10 @@ class Decoder:
             self._keys = k.new_zeros(*k.shape[:2], 2 * LONGEST, k.size(-1))
             self._values = torch.zeros_like(self._keys)
         end = past + k.size(2)
+        if self._bug == "written once" and past < self._written:
+            known = min(end, self._written)
+            k = torch.cat((self._keys[:, :, past:known], k[:, :, known - past :]), 2)
+        self._written = max(self._written, end)
         self._keys[:, :, past:end], self._values[:, :, past:end] = k, v
         return self._keys[:, :, :end], self._values[:, :, :end]
 

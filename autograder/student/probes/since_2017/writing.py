@@ -101,7 +101,12 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     alone = {}
     if "single" in inputs:
         ids_of_one = write(seed, _Table(inputs["table"]), rows[:1].clone(), 2)
-        alone = {"shape for one prompt": str(tuple(ids_of_one.shape))}
+        alone = {
+            "shape for one prompt": str(tuple(ids_of_one.shape)),
+            "text if no token is asked for": write(
+                seed, _Table(inputs["table"]), rows[:2].clone(), 0
+            ),
+        }
     return {
         **alone,
         "how often each token is drawn": often,
