@@ -810,9 +810,9 @@ def a_batch_of_sentences():
 # more honest, and beam search lives on honest probabilities.
 #
 # **What to do.** Return the mean of the loss above over all **real** target tokens of
-# the batch (those that are not `PAD`). The share $\varepsilon/V$ goes to every token of
-# the vocabulary, as in PyTorch's own `label_smoothing`; you may use it, or write the
-# formula.
+# the batch (those that are not `PAD`; there is at least one). The share
+# $\varepsilon/V$ goes to every token of the vocabulary, as in PyTorch's own
+# `label_smoothing`; you may use it, or write the formula.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -878,11 +878,11 @@ check("text_recovery/smoothed_loss", smoothed_loss)
 #
 # **What to do.** Return the mean loss **per real target token** over all batches
 # `(source, target_in, target_out)`, the target shifted already. `loss_function` gives
-# the mean over the real tokens of one batch. Work in evaluation mode and without
-# gradients; nothing is learnt. Afterwards, leave all as you found it: the mode of the
-# model (training or evaluation, the same in all its parts), its gradients, what of it
-# is frozen, and whether gradients are recorded. `batches` may be an iterator: go
-# through it once.
+# the mean over the real tokens of one batch; each batch has some. Work in evaluation
+# mode and without gradients; nothing is learnt. Afterwards, leave all as you found it:
+# the mode of the model (training or evaluation, the same in all its parts), its
+# gradients, what of it is frozen, and whether gradients are recorded. `batches` may be
+# an iterator: go through it once.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -53,6 +53,14 @@ EXERCISE = Specification(
             hint="The mean is over tokens: it does not depend on how batches are cut.",
         ),
         CaseKind(
+            name="many",
+            title="36 small batches",
+            inputs=lambda draw: _evaluation(
+                draw, [(1 + i % 2, 1 + i % 3) for i in range(36)], True
+            ),
+            hint="The mean is over all batches, however many there are.",
+        ),
+        CaseKind(
             name="other",
             title="other batches",
             inputs=lambda draw: _evaluation(draw, [(2, 3), (4, 8), (1, 5)], False),
@@ -198,6 +206,15 @@ EXERCISE = Specification(
                     break
                     """,
                 ),
+            ])],
+        ),
+        Mutant(
+            name="first_ten",
+            says="Only the first ten batches are used.",
+            asks="How many batches may there be?",
+            ways=[Way(edits=[
+                Edit("for source, target_in, target_out in batches:",
+                     "for source, target_in, target_out in [*batches][:10]:"),
             ])],
         ),
         Mutant(

@@ -99,7 +99,7 @@ EXERCISE = Specification(
         CaseKind(
             name="real",
             title="the words of 60 sentences, and two frequent ones",
-            inputs=lambda draw: _real_counts(draw, 60),
+            inputs=lambda draw: _real_counts(draw, 120),
             hint="After each merge the pairs are counted anew.",
             tells=("ties_by_letters",),
         ),
@@ -191,6 +191,14 @@ EXERCISE = Specification(
             asks="How long may the list be?",
             ways=[Way(edits=[
                 Edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)"),
+            ])],
+        ),
+        Mutant(
+            name="one_at_least",
+            says="One merge is learnt even where none is asked for.",
+            asks="When does your loop look at `num_merges` for the first time?",
+            ways=[Way(edits=[
+                Edit("tqdm(range(num_merges)", "tqdm(range(max(num_merges, 1))"),
             ])],
         ),
         Mutant(

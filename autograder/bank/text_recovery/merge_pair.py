@@ -69,8 +69,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="longer",
-            title="longer lists",
-            inputs=lambda draw: _rows(draw, 19),
+            title="lists of more than a hundred symbols",
+            inputs=lambda draw: _rows(draw, 130),
             hint="The same for longer lists.",
             hidden_only=True,
         ),

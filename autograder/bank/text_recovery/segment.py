@@ -61,6 +61,18 @@ def _ends_of_symbols(draw: Draw) -> Inputs:
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
 
+def _long(draw: Draw) -> Inputs:
+    """Long words, and 300 merges; the last ones are those that fit."""
+    letters = some_of(draw, "abcdefgh", 5)
+    a, b, c, d, e = letters
+    others = "ijklmnopqrstuvwxyz"
+    merges = some_of(draw, [(x, y) for x in others for y in others], 295)
+    merges += [(b, c), (a, b), (d, d), (e, d + d), (a + b, a + b)]
+    longs = ["".join(letters[i] for i in draw.ids(0, 5, n).tolist()) for n in (40, 150)]
+    words = [*longs, a + b + c + "ij" + d + d, e + d + d + (a + b) * 35 + d + d]
+    return {"merges": json.dumps(merges), "words": json.dumps(words)}
+
+
 EXERCISE = Specification(
     name="text_recovery/segment",
     title="Byte-pair encoding: use the merges",
@@ -92,6 +104,12 @@ EXERCISE = Specification(
             title="many merges",
             inputs=lambda draw: _segment_inputs(draw, 18, 40),
             hint="Frequent words become whole; new ones fall into known parts.",
+        ),
+        CaseKind(
+            name="long",
+            title="hundreds of merges, and long words",
+            inputs=_long,
+            hint="All merges apply, however many there are, and to all of the word.",
         ),
         CaseKind(
             name="others",
@@ -197,6 +215,14 @@ EXERCISE = Specification(
             says="The last merge is never applied.",
             asks="Where does your walk through the merges end?",
             ways=[Way(edits=[Edit("for pair in merges:", "for pair in merges[:-1]:")])],
+        ),
+        Mutant(
+            name="first_hundred",
+            says="Only the first hundred merges are applied.",
+            asks="How many merges may a tokenizer have learnt?",
+            ways=[Way(edits=[
+                Edit("for pair in merges:", "for pair in merges[:100]:"),
+            ])],
         ),
         Mutant(
             name="tuple",

@@ -126,14 +126,18 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 @probe("text_recovery/learn_merges")
 def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """The merges, and the counts afterwards."""
+    """The merges, and none where none is asked for; the counts afterwards."""
     counts = json.loads(inputs["counts"])
-    merges = function(counts, int(inputs["num_merges"]))
-    if not isinstance(merges, list | tuple):
-        raise WrongAnswer(f"expected a list of pairs, got {describe(merges)}")
+    merges, none = (function(counts, n) for n in (int(inputs["num_merges"]), 0))
+    for found in (merges, none):
+        if not isinstance(found, list | tuple):
+            raise WrongAnswer(f"expected a list of pairs, got {describe(found)}")
     return {
         "merges": as_json([list(pair) for pair in merges], "the merges"),
         "kind of a merge": kinds(merges),
+        "merges of a second call, for num_merges = 0": as_json(
+            [list(pair) for pair in none], "the merges"
+        ),
         "counts afterwards": as_json(counts, "counts"),
     }
 
