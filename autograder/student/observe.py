@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import io
 import linecache
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import torch
@@ -81,13 +82,24 @@ def _whose_stub(error: NotImplementedError, answer: object) -> str:
     """``UNSOLVED`` for a stub in the answer's own cell; else, whose stub it is.
 
     Each cell is a file to Python. An exercise is solved, though one that it calls is
-    not: then it says so, and grading tries it once more with a right one.
+    not: then it says so, and grading tries it once more with a right one. While a
+    function beside it is a stub, it is not solved, whatever it calls first.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     stub, own = frame.f_code, {code.co_filename for code in code_of(answer)}
-    if not own or stub.co_filename in own:
+    if not own or stub.co_filename in own or _has_stub(answer, own):
         return UNSOLVED
     return f"`{stub.co_qualname.partition('.')[0]}` is {UNSOLVED}"
+
+
+def _has_stub(function: object, files: Collection[str]) -> bool:
+    """Whether one of the functions of some files, in its module, does nothing else."""
+    codes = {
+        value.__code__
+        for value in getattr(function, "__globals__", {}).values()
+        if inspect.isfunction(value) and value.__code__.co_filename in files
+    }
+    return any(code.co_names == ("NotImplementedError",) for code in codes)
 
 
 def describe_error(error: BaseException) -> str:

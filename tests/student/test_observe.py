@@ -52,11 +52,13 @@ def test_the_stub_of_another_cell_is_called_by_its_name():
             "class Part:\n    def __init__(self):\n        raise NotImplementedError",
             "def whole():\n    return Part()",
             "def helper():\n    raise NotImplementedError\ndef other():\n    helper()",
+            "def left():\n    raise NotImplementedError\ndef third():\n    whole()",
         )
     ):
         exec(compile(code, f"<cell {number}>", "exec"), names)
     assert reported(names["whole"]) == {RAISED: f"`Part` is {UNSOLVED}"}
     assert reported(names["other"]) == {RAISED: UNSOLVED}  # a stub of its own cell
+    assert reported(names["third"]) == {RAISED: UNSOLVED}  # which is still to come
 
 
 def test_an_error_is_told_in_its_first_line_with_its_notes_and_ones_own_line():
