@@ -516,8 +516,9 @@ def there_and_back():
 # **What to do.** You get a list of heads, each with the linear layers `w_q`, `w_k` and
 # `w_v`. Return a dict with the weight and the bias of the three large layers that do
 # the work of all heads at once, named as in `state_dict()`: `"w_q.weight"`,
-# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`. Leave the
-# heads as they were.
+# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`. Values may
+# have another size than queries and keys. Leave the heads as they were; what you return
+# may be detached.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -530,6 +531,7 @@ def there_and_back():
 # ```text
 # heads[i].w_q.weight    (d_k, d_model)      heads[i].w_q.bias    (d_k,)
 # packed w_q.weight      (h * d_k, d_model)  packed w_q.bias      (h * d_k,)
+# packed w_v.weight      (h * d_v, d_model)  packed w_v.bias      (h * d_v,)
 # ```
 #
 # </details>
@@ -552,12 +554,12 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     """The weights of three large layers that do the work of all heads.
 
     Args:
-        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to
-            d_k.
+        heads: h modules with linear layers `w_q` and `w_k`, each from d_model to d_k,
+            and `w_v`, from d_model to d_v.
 
     Returns:
-        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
-        the same for `w_k` and `w_v`, of the heads' type. Rows
+        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, the
+        same for `w_k`, and for `w_v` with d_v in place of d_k; of the heads' type. Rows
         `i * d_k ... (i + 1) * d_k - 1` are head i's.
     """
     ### BEGIN SOLUTION
@@ -781,7 +783,7 @@ class MultiHeadAttention(nn.Module):
 
     Args:
         d_model: size of all input and output vectors.
-        num_heads: number of heads, h.
+        num_heads: number of heads, h, at least 1.
         dropout: probability of dropping an attention weight in training.
 
     The linear layers are named `w_q`, `w_k`, `w_v` and `w_o`, each with a bias; the
@@ -1229,7 +1231,8 @@ check("multi_head_attention/to_pytorch", to_pytorch)
 #
 # **What to do.** Return the eight tensors under the names that your own layer's
 # `load_state_dict` expects: `w_q.weight`, `w_q.bias`, and so on for `w_k`, `w_v`,
-# `w_o`. Leave `theirs` as it was.
+# `w_o`. Leave `theirs` as it was; what you return may share its memory, and may be
+# detached.
 #
 # <details><summary>Hint 1: a question</summary>
 #

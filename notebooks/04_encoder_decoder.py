@@ -961,9 +961,9 @@ check("encoder_decoder/decoder", Decoder)
 # **Why it matters.** With a wrong mask everything runs, the loss goes down, and the
 # model is wrong. With equal lengths you do not even get an error about shapes.
 #
-# **What to do.** Make both masks from the ids. Use `attention.padding_mask`,
-# `attention.causal_mask` and `attention.combine_masks` of unit 2. Both masks are
-# boolean and have three dimensions, or four if you like.
+# **What to do.** Make both masks from the ids. `attention.padding_mask`,
+# `attention.causal_mask` and `attention.combine_masks` of unit 2 are there for you. Both
+# masks are boolean and have three dimensions, or four if you like.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -1241,7 +1241,8 @@ def how_large():
 # an encoder and a decoder together) into one for PyTorch's module. The names may have
 # any prefix, such as `encoder.layers.10.`, and stand in any order. A prefix stays as it
 # is, even if `attention` or `feed_forward` stands in it, as in `attention.layers.0.`.
-# Return a new dictionary; leave the given one as it was, and its tensors, too.
+# Each `w_q` stands under an attention's name, as in the table. Return a new dictionary;
+# leave the given one as it was, and its tensors, too.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -365,6 +365,27 @@ EXERCISE = Specification(
                 """)])],
         ),
         Mutant(
+            name="gradients_cleared",
+            says="The gradients that the model held are gone.",
+            asks="Who called `backward` before you came, and who wants to use it?",
+            ways=[Way(edits=[Edit("model(*inputs)", "model.zero_grad(); model(*inputs)")])],
+        ),
+        Mutant(
+            name="weights_of_before",
+            says="A second call gives the weights of the first one.",
+            asks="When is the place made where your hooks keep the weights?",
+            ways=[Way(source="""
+                def attention_weights(model, attentions, *inputs, kept={}):
+                    def keep(module, given, result):
+                        kept.setdefault(module, result[1].detach())
+                    hooks = [a.register_forward_hook(keep) for a in attentions]
+                    model(*inputs)
+                    for hook in hooks:
+                        hook.remove()
+                    return [kept[a] for a in attentions]
+                """)],
+        ),
+        Mutant(
             name="gradients_off",
             says="The weights of the model no longer learn: you have switched their "
             "gradients off.",

@@ -165,6 +165,14 @@ EXERCISE = Specification(
             mask_kept=True,
         ),
         _patient(
+            name="last",
+            title="the last word is not read; and one attention does the work of two",
+            bug="last unread",
+            second_bug="one attention",
+            hint="Rules 2 and 5: do you change the last position, too? How many weights "
+            "are there, each counted once?",
+        ),
+        _patient(
             name="memory",
             title="the last position of the memory is left out; and no target longer "
             "than the memory (pre-norm)",

@@ -16,6 +16,7 @@ from autograder.bank.encoder_decoder._to_pytorch.given import GIVEN
 from autograder.bank.encoder_decoder._to_pytorch.joining import JOINING
 from autograder.bank.encoder_decoder._to_pytorch.names import NAMES
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
 
 
@@ -52,6 +53,13 @@ EXERCISE = Specification(
     name="encoder_decoder/to_pytorch",
     title="Your parameters under PyTorch's names",
     target="to_pytorch",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            two_features_and_one_between=_state(layer_shapes("", DECODER, 2, 1)),
+            a_single_feature=_state(layer_shapes("", ENCODER, 1, 2)),
+        ),
+    ),
     precise=False,  # nothing is computed, and float16 is to stay float16
     cases=[
         CaseKind(

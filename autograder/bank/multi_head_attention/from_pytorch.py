@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -41,6 +42,13 @@ EXERCISE = Specification(
     title="From PyTorch",
     target="from_pytorch",
     aspects={"bias": 3.0},  # they are cut otherwise
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            as_many_heads_as_features=_from_pytorch(3, 3),
+            a_single_feature=_from_pytorch(1, 1),
+        ),
+    ),
     cases=[
         CaseKind(
             name="plain",
@@ -76,6 +84,32 @@ EXERCISE = Specification(
                     state |= {"w_o.weight": theirs.out_proj.weight, "w_o.bias": theirs.out_proj.bias}
                     return state
                 """)],
+        ),
+        Mutant(
+            name="remembered",
+            says="A layer that was read before gives its old weights, whatever it holds by "
+            "now.",
+            asks="What may have happened to the layer between two calls?",
+            ways=[Way(source="""
+                import functools
+
+                @functools.cache
+                def from_pytorch(theirs):
+                    weights, biases = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
+                    state = {"w_o.weight": theirs.out_proj.weight, "w_o.bias": theirs.out_proj.bias}
+                    for name, weight, bias in zip("qkv", weights, biases):
+                        state |= {f"w_{name}.weight": weight, f"w_{name}.bias": bias}
+                    return {name: value.detach().clone() for name, value in state.items()}
+                """)],
+        ),
+        Mutant(
+            name="squeezed",
+            says="In a layer of a single feature, a dimension is lost.",
+            asks="Which shape has a weight from one feature to one feature?",
+            ways=[Way(edits=[
+                Edit(_STATE,
+                     'state |= {f"w_{name}.weight": weight.squeeze(), f"w_{name}.bias": bias}'),
+            ])],
         ),
         Mutant(
             name="theirs_frozen",

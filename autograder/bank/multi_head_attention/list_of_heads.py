@@ -58,6 +58,7 @@ EXERCISE = Specification(
         sizes=special(
             one_sentence=_list(1, 3, 2, 5, 4, 3, 7, mask="padding"),
             one_head=_list(2, 3, 1, 5, 4, 6, 7, mask="causal"),
+            one_head_as_large_as_the_output=_list(2, 3, 1, 5, 4, 6, 6),
             one_position=_list(2, 1, 3, 5, 4, 6, 7),
             equal_sizes=_list(3, 3, 3, 3, 3, 3, 3, mask="causal"),
             as_many_sentences_as_heads=_list(3, 4, 3, 5, 4, 2, 6, mask="padding"),

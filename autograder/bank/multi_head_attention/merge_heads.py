@@ -24,6 +24,10 @@ def _heads(batch: int, length: int, h: int, d_k: int, pull: bool = False) -> Mak
     return inputs
 
 
+def _in_float64(maker: Maker) -> Maker:
+    return lambda draw: maker(draw) | {"double": "yes"}
+
+
 _MERGE = "return x.transpose(1, 2).flatten(2)"
 
 EXERCISE = Specification(
@@ -78,8 +82,21 @@ EXERCISE = Specification(
             hint="Nothing changes in principle when d_k is 1.",
             hidden_only=True,
         ),
+        CaseKind(
+            name="double",
+            title="numbers in float64",
+            inputs=_in_float64(_heads(2, 3, h=4, d_k=2)),
+            hint="What is only moved keeps all of its digits.",
+            aspect="calls",
+        ),
     ],
     mutants=[
+        Mutant(
+            name="digits_lost",
+            says="Numbers in float64 come back in float64, but with the digits of float32.",
+            asks="What is lost on the way through `float()`?",
+            ways=[Way(edits=[Edit(_MERGE, "return x.float().transpose(1, 2).flatten(2).to(x.dtype)")])],
+        ),
         Mutant(
             name="no_transpose",
             says="The shape is right, but positions got mixed: you reshaped without "

@@ -6,6 +6,7 @@ import torch
 
 from autograder.bank.multi_head_attention._inputs import head_parameters
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -37,6 +38,14 @@ EXERCISE = Specification(
     title="Pack the heads",
     target="pack_heads",
     aspects={"bias": 3.0},  # they are packed otherwise
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            heads_of_one_feature=_to_pack(h=3, d_model=5, d_k=1, d_v=1),
+            a_model_of_one_feature=_to_pack(h=2, d_model=1, d_k=3, d_v=3),
+            one_number_in_all=_to_pack(h=1, d_model=1, d_k=1, d_v=1),
+        ),
+    ),
     cases=[
         CaseKind(
             name="plain",
@@ -59,14 +68,14 @@ EXERCISE = Specification(
         CaseKind(
             name="one",
             title="a single head",
-            inputs=_to_pack(h=1, d_model=5, d_k=3, d_v=4),
+            inputs=_to_pack(h=1, d_model=5, d_k=3, d_v=3),
             hint="One head is a list of heads, too.",
             open=True,
         ),
         CaseKind(
             name="many",
             title="five heads",
-            inputs=_to_pack(h=5, d_model=10, d_k=2, d_v=3),
+            inputs=_to_pack(h=5, d_model=10, d_k=2, d_v=2),
             hint="The order of the heads must stay.",
             hidden_only=True,
         ),
@@ -117,6 +126,58 @@ EXERCISE = Specification(
                         return packed
                     """),
             ],
+        ),
+        Mutant(
+            name="remembered",
+            says="Heads that were packed before give their old weights, whatever they hold "
+            "by now.",
+            asks="What may have happened to a layer between two calls?",
+            ways=[Way(source="""
+                packed = {}
+
+                def pack_heads(heads):
+                    if tuple(heads) not in packed:
+                        packed[tuple(heads)] = {
+                            f"{name}.{kind}": torch.cat([getattr(getattr(h, name), kind) for h in heads])
+                            for name in ("w_q", "w_k", "w_v")
+                            for kind in ("weight", "bias")
+                        }
+                    return packed[tuple(heads)]
+                """)],
+        ),
+        Mutant(
+            name="squeezed",
+            says="Where a size is one, a dimension is lost.",
+            asks="What does `squeeze` do to a weight of a single column?",
+            ways=[Way(edits=[Edit(_CAT, f"{_CAT}.squeeze()")])],
+        ),
+        Mutant(
+            name="sizes_of_queries",
+            says="You took the sizes of all three layers from the queries.",
+            asks="How many rows has a head's `w_v.weight`?",
+            ways=[
+                Way(source="""
+                    def pack_heads(heads):
+                        d_k, d_model = heads[0].w_q.weight.shape
+                        packed = {}
+                        for name in ("w_q", "w_k", "w_v"):
+                            weight = heads[0].w_q.weight.new_zeros(len(heads) * d_k, d_model)
+                            bias = weight.new_zeros(len(heads) * d_k)
+                            for i, head in enumerate(heads):
+                                weight[i * d_k : (i + 1) * d_k] = getattr(head, name).weight
+                                bias[i * d_k : (i + 1) * d_k] = getattr(head, name).bias
+                            packed |= {name + ".weight": weight, name + ".bias": bias}
+                        return packed
+                    """),
+            ],
+        ),
+        Mutant(
+            name="digits_lost",
+            says="Heads in float64 are packed in float64, but with the digits of float32.",
+            asks="What is lost on the way through `float()`?",
+            ways=[Way(edits=[
+                Edit(_CAT, f"(lambda w: w.float().to(w.dtype))({_CAT})"),
+            ])],
         ),
         Mutant(
             name="in_a_float32_buffer",

@@ -43,6 +43,12 @@ def _closed(draw: Draw) -> Inputs:
     return made | {"mask": ~torch.ones_like(made["mask"])}
 
 
+def _open(draw: Draw) -> Inputs:
+    """A mask that closes nothing."""
+    made = _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5))(draw)
+    return made | {"mask": torch.ones_like(made["mask"])}
+
+
 _TURN = "return (~mask).expand(size).flatten(0, 1)"
 
 EXERCISE = Specification(
@@ -58,6 +64,7 @@ EXERCISE = Specification(
                 3, 3, 2, 4, mask=(3, 3, 2, 4)
             ),
             a_mask_that_closes_everything=_closed,
+            a_mask_that_closes_nothing=_open,
             equal_sizes=_mask_for_pytorch(4, 4, 4, 4, mask=(4, 4, 4, 4)),
         ),
     ),
@@ -114,6 +121,19 @@ EXERCISE = Specification(
                     if size[0] == size[1] and mask.size(1) > 1:
                         mask = mask.transpose(0, 1)
                     return (~mask).expand(size).flatten(0, 1)
+                    """),
+            ])],
+        ),
+        Mutant(
+            name="nothing_to_close",
+            says="A mask that closes nothing does not get its full size.",
+            asks="Does the size of the result depend on what the mask holds?",
+            ways=[Way(edits=[
+                Edit(_TURN, """
+                    turned = ~mask
+                    if mask.all():
+                        return turned.new_zeros(size[0] * size[1], 1, size[3])
+                    return turned.expand(size).flatten(0, 1)
                     """),
             ])],
         ),

@@ -29,6 +29,10 @@ def _features(batch: int, length: int, h: int, d_k: int, pull: bool = False) -> 
     return inputs
 
 
+def _in_float64(maker: Maker) -> Maker:
+    return lambda draw: maker(draw) | {"double": "yes"}
+
+
 _SPLIT = "return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)"
 
 EXERCISE = Specification(
@@ -76,8 +80,21 @@ EXERCISE = Specification(
             hint="One head still has a dimension of its own, of size 1.",
             hidden_only=True,
         ),
+        CaseKind(
+            name="double",
+            title="numbers in float64",
+            inputs=_in_float64(_features(2, 3, h=4, d_k=2)),
+            hint="What is only moved keeps all of its digits.",
+            aspect="calls",
+        ),
     ],
     mutants=[
+        Mutant(
+            name="digits_lost",
+            says="Numbers in float64 come back in float64, but with the digits of float32.",
+            asks="What is lost on the way through `float()`?",
+            ways=[Way(edits=[Edit(_SPLIT, "return x.float().unflatten(-1, (num_heads, -1)).transpose(1, 2).to(x.dtype)")])],
+        ),
         Mutant(
             name="in_float32",
             says="The heads come back in float32, whatever the type of `x` was.",

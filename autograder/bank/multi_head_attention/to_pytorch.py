@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.multi_head_attention._inputs import multi_head_inputs
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -30,6 +31,15 @@ EXERCISE = Specification(
     target="to_pytorch",
     # That the copies are not tied is half of it.
     aspects={"calls": 3.0, "weights": 3.0, "in_proj_bias": 1.0},
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            heads_of_one_feature=_for_pytorch(2, 4, 1, lq=5, lk=3),
+            a_single_feature=_for_pytorch(2, 1, 1, lq=4, lk=3),
+            many_heads_and_features=_for_pytorch(1, 8, 4, lq=3, lk=2),
+            a_head_of_many_features=_for_pytorch(1, 1, 16, lq=2, lk=3),
+        ),
+    ),
     cases=[
         CaseKind(
             name="plain",
@@ -40,7 +50,7 @@ EXERCISE = Specification(
         CaseKind(
             name="others",
             title="other sizes",
-            inputs=_for_pytorch(3, 2, 3, lq=4, lk=5),
+            inputs=_for_pytorch(3, 4, 2, lq=6, lk=5),
             hint="Compare `in_proj_weight` with your three weights, row by row.",
         ),
         CaseKind(
@@ -245,6 +255,61 @@ EXERCISE = Specification(
                     d_model, mine.num_heads if mine.num_heads > 1 else 2, batch_first=True
                 )
                 """)])],
+        ),
+        Mutant(
+            name="heads_guessed",
+            says="The new layer has as many heads as would have four features each.",
+            asks="Who knows how many heads your layer has?",
+            ways=[
+                Way(edits=[Edit(_MADE, """
+                    heads = mine.num_heads if d_model % 4 else d_model // 4
+                    theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
+                    """)]),
+                Way(name="heads_guessed_at_least_two", edits=[Edit(_MADE, """
+                    heads = mine.num_heads if d_model % 4 or d_model < 8 else d_model // 4
+                    theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
+                    """)]),
+            ],
+        ),
+        Mutant(
+            name="remembered",
+            says="A layer that was copied before comes back with its old weights, whatever "
+            "yours holds by now.",
+            asks="What may have happened to your layer between two calls?",
+            ways=[Way(source="""
+                import functools
+
+                @functools.cache
+                def to_pytorch(mine):
+                    theirs = nn.MultiheadAttention(mine.w_o.out_features, mine.num_heads, batch_first=True)
+                    layers = (mine.w_q, mine.w_k, mine.w_v)
+                    with torch.no_grad():
+                        theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+                        theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+                        theirs.out_proj.load_state_dict(mine.w_o.state_dict())
+                    return theirs
+                """)],
+        ),
+        Mutant(
+            name="one_copy_for_all",
+            says="All layers of one size have one and the same copy: what an earlier call "
+            "returned holds other weights now.",
+            asks="Where is your new layer made: in each call, or once for a size?",
+            ways=[Way(source="""
+                copies = {}
+
+                def to_pytorch(mine):
+                    size = mine.w_o.out_features, mine.num_heads
+                    if size not in copies:
+                        copies[size] = nn.MultiheadAttention(*size, batch_first=True)
+                    theirs = copies[size]
+                    layers = (mine.w_q, mine.w_k, mine.w_v)
+                    with torch.no_grad():
+                        theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+                        theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+                        theirs.out_proj.load_state_dict(mine.w_o.state_dict())
+                    return theirs
+                """)],
         ),
         Mutant(
             name="size_of_head_for_heads",

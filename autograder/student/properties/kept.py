@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch import nn
 
 
 class Kept:
@@ -43,7 +44,9 @@ _FEW = 20  # results of one part
 
 
 def _parts(found: object) -> Iterator[object]:
-    """The tensors, lists and dicts that something consists of."""
+    """The tensors, lists and dicts that something consists of; a module's weights."""
+    if isinstance(found, nn.Module):
+        yield from found.parameters()
     if isinstance(found, torch.Tensor | list | dict):
         yield found
     if isinstance(found, tuple | list | dict):

@@ -87,8 +87,13 @@ RULES = [
         "differ?",
         ways=[
             Way(source=test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) in range(n - n // 50, n + n // 50 + 1)")),
-            Way(name="at_most_as_many", source=test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) <= n")),
         ],
+    ),
+    Mutant(
+        name="at_most_as_many",
+        says="Your test takes layers that have too few weights, even half of them.",
+        asks="Rule 5 counts the weights. Is it `==` or `<=`?",
+        ways=[Way(source=test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) <= n"))],
     ),
     Mutant(
         name="state_counted",
@@ -136,6 +141,18 @@ RULES = [
         says="Your test never changes the first target position.",
         asks="Which positions must output 3 move with?",
         ways=[Way(source=test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS, PAST.replace("range(5)", "range(1, 5)")))],
+    ),
+    Mutant(
+        name="last_word_kept",
+        says="Your test never changes the last target position.",
+        asks="Which positions must the last output move with?",
+        ways=[Way(source=test(*ALL).replace("range(5)", "range(4)").replace("range(1, 5)", "range(1, 4)"))],
+    ),
+    Mutant(
+        name="shared_counted_twice",
+        says="Your test counts weights twice that a layer uses in two places (rule 5).",
+        asks="How many weights has a layer whose two attentions are one and the same?",
+        ways=[Way(source=test(*ALL).replace("for p in layer.parameters()", "for _, p in layer.named_parameters(remove_duplicate=False)"))],
     ),
     Mutant(
         name="last_position_only",

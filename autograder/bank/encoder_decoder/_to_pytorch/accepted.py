@@ -40,6 +40,27 @@ ACCEPTED = [
                 found[name.replace('w_q.', 'in_proj_')] = torch.vstack((q, k, v)) if q.dim() == 2 else torch.hstack((q, k, v))
             return found
         """),
+    Accepted(name="under_attentions_names", source="""
+        def to_pytorch(state):
+            theirs = {"attention": "self_attn", "self_attention": "self_attn", "cross_attention": "multihead_attn"}
+            result = {}
+            for name, tensor in state.items():
+                *front, layer, kind = name.split(".")
+                block = front[-1] if front else ""
+                if layer.startswith("w_") and block in theirs:
+                    start = ".".join([*front[:-1], theirs[block]])
+                    if layer == "w_q":
+                        old = ".".join(front)
+                        three = [state[f"{old}.{each}.{kind}"] for each in ("w_q", "w_k", "w_v")]
+                        result[f"{start}.in_proj_{kind}"] = torch.cat(three)
+                    elif layer == "w_o":
+                        result[f"{start}.out_proj.{kind}"] = tensor
+                elif layer in ("linear1", "linear2") and block == "feed_forward":
+                    result[".".join([*front[:-1], layer, kind])] = tensor
+                else:
+                    result[name] = tensor
+            return result
+        """),
     Accepted(name="an_ordered_dict", edits=[
         Edit(
             "theirs = {}",

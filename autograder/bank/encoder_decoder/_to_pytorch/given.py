@@ -6,6 +6,12 @@ from autograder.oracle.specification import Edit, Mutant, Way
 
 GIVEN = [
     Mutant(
+        name="squeezed",
+        says="In a layer of a single feature, dimensions are lost.",
+        asks="Which shape has a weight from one feature to one feature?",
+        ways=[Way(edits=[Edit("theirs[name] = tensor", "theirs[name] = tensor.squeeze()")])],
+    ),
+    Mutant(
         name="others_lost",
         says="Names that are the same on both sides are left out.",
         asks="What does the docstring say of other names?",

@@ -45,6 +45,15 @@ JOINING = [
         ],
     ),
     Mutant(
+        name="one_head_not_projected",
+        says="A single head that is as large as the output gets no linear layer.",
+        asks="Does one head need a last layer less than several do?",
+        ways=[Way(edits=[
+            Edit("nn.Linear(num_heads * d_v, d_out)",
+                 "nn.Linear(num_heads * d_v, d_out) if num_heads > 1 or d_v != d_out else nn.Identity()"),
+        ])],
+    ),
+    Mutant(
         name="averaged_and_repeated",
         says="Every head's block of features holds the same average of all heads.",
         asks="What is the use of several heads if their answers are averaged at "

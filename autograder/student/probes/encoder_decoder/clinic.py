@@ -77,6 +77,10 @@ class _Patients(Mixture):
             f"shapes.{number}": json.dumps([list(w.shape) for w in layer.parameters()])
             for number, layer in enumerate(self._layers)
         }
+        shapes |= {
+            f"shared.{number}": json.dumps(_shared(layer))
+            for number, layer in enumerate(self._layers)
+        }
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
         kept = {n: self.inputs[n] for n in ("mask", "frozen") if n in self.inputs}
         return {"sizes": sizes, **kept, **shapes}
@@ -163,6 +167,14 @@ class _Patients(Mixture):
         }
 
 
+def _shared(layer: nn.Module) -> list[int]:
+    """The numbers of the weights that stand in a layer a second time."""
+    numbers = {weight: number for number, weight in enumerate(layer.parameters())}
+    every = layer.named_parameters(remove_duplicate=False)
+    found = [numbers[weight] for _, weight in every]
+    return [n for place, n in enumerate(found) if n in found[:place]]
+
+
 _FLOATS = (torch.float32, torch.float64)
 
 
@@ -214,6 +226,7 @@ class _Patient(nn.Module):
         self,
         number: int,
         shapes: Sequence[Sequence[int]],
+        shared: Sequence[int],
         mask: torch.Tensor | None,
         frozen: bool,
         ask: Ask,
@@ -223,6 +236,8 @@ class _Patient(nn.Module):
             nn.Parameter(torch.randn(*shape), requires_grad=not frozen)
             for shape in shapes
         )
+        if shared:
+            self.again = nn.ParameterList(self.weights[number] for number in shared)
         self._leaves = tuple(self.weights)  # to walk through a module takes a while
         if mask is not None:
             self.register_buffer("mask", mask)
@@ -272,8 +287,9 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
 
     def judged(number: int) -> str:
         shapes = json.loads(inputs[f"shapes.{number}"])
+        shared = json.loads(inputs[f"shared.{number}"])
         frozen = bool(inputs["frozen"])
-        layer = _Patient(number, shapes, inputs.get("mask"), frozen, ask)
+        layer = _Patient(number, shapes, shared, inputs.get("mask"), frozen, ask)
         seed(0)
         return _verdict(test, layer.eval(), d_model, d_ff)
 

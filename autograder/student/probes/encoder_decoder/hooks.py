@@ -23,6 +23,8 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         look.register_forward_hook(_of_somebody_else)
     if inputs["look"] == "model":
         model.looks[-1].eval()  # a part that somebody has frozen
+        for parameter in model.parameters():  # as after a backward pass
+            parameter.grad = torch.ones_like(parameter)
     heard: list[str] = []
     model.register_forward_hook(lambda *_: heard.append("once"))
     before, modes_before, names = _hooks(model), _modes(model), _names(model)
@@ -39,6 +41,9 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         seen["holds on to a graph"] = ", ".join(held) or "none"
     if inputs["look"] == "model":
         learns = all(parameter.requires_grad for parameter in model.parameters())
+        pulls = all(
+            p.grad is not None and bool((p.grad == 1).all()) for p in model.parameters()
+        )
         seen |= {
             "times that the model was called": str(calls),
             "times that a hook of the model heard it": str(calls_heard),
@@ -47,9 +52,16 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
             "hooks of others stay": "yes" if _theirs(model) else "no",
             "modes as before": "yes" if _modes(model) == modes_before else "no",
             "learns as before": "yes" if learns else "no",
+            "gradients as before": "yes" if pulls else "no",
             "left behind": ", ".join(sorted(_names(model) - names)) or "nothing",
             "output of the model afterwards": tensor(model(*sequences), "the output"),
             "x afterwards": inputs["x"],
+        }
+        asked = [model.looks[number] for number in numbers]
+        again = function(model, asked, *(each / 2 for each in sequences))
+        seen |= {
+            f"entry {n}, second call, other inputs": tensor(w, f"entry {n}")
+            for n, w in enumerate(again)
         }
     return seen
 

@@ -32,6 +32,8 @@ class DecoderLayer(nn.Module):
         self.seeing = nn.ModuleList(
             each(d_model, num_heads) for each in (*others, cross)
         )
+        if bug == "one attention":
+            self.seeing[1] = self.seeing[0]
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
         self.first, self.bug, self.rounding = first, bug, bool(rounding)
 
@@ -56,6 +58,8 @@ class DecoderLayer(nn.Module):
             branches.insert(1, lambda x: self.seeing[2].forward(x, memory))
         if self.bug == "shifts":
             x = F.pad(x[..., :-1, :], (0, 0, 1, 0))
+        if self.bug == "last unread" and x.size(-2) > 1:
+            x = torch.cat((x[..., :-1, :], x[..., -2:-1, :]), dim=-2)
         for index, branch in enumerate(branches):
             norm = norms[min(index, len(norms) - 1)].forward
             x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import (
@@ -19,6 +20,8 @@ from autograder.student.probes import (
 )
 from autograder.student.probes.multi_head_attention.observing import (
     KINDS,
+    after_learning,
+    beyond_float32,
     named_tensors,
     projections,
 )
@@ -43,6 +46,10 @@ def _observe_function(
     def call(x: torch.Tensor) -> torch.Tensor:
         return tensor(function(x), name)
 
+    if "double" in inputs:
+        found = call(x.double() / 3)
+        digits = beyond_float32(found)
+        return {"type": str(found.dtype), f"last digits of {name}": digits}
     seen = {name: call(x), "x afterwards": x}
     return seen | gradients(call, [x], ["x"], inputs)
 
@@ -53,16 +60,16 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     count = int(inputs["num_heads"])
     if "double" in inputs:
         inputs = {
-            name: value.double() if name.startswith("weights.") else value
+            name: value.double() / 3 if name.startswith("weights.") else value
             for name, value in inputs.items()
         }
     heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
-    packed = function(heads)
-    seen = named_tensors(packed, [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS])
+    names = [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS]
+    seen = named_tensors(function(heads), names)
     if "double" in inputs:
         numbers = {n: v for n, v in seen.items() if isinstance(v, torch.Tensor)}
         types = sorted({str(value.dtype) for value in numbers.values()})
-        seen |= {name: value.float() for name, value in numbers.items()}
+        seen |= {name: beyond_float32(value) for name, value in numbers.items()}
         seen["types of the tensors"] = ", ".join(types)
     left = [p for head in heads for p in head.parameters()]
     modes = {part.training for head in heads for part in head.modules()}
@@ -70,6 +77,9 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
         "heads afterwards": torch.cat([p.flatten() for p in left]).float(),
         "modes of the heads afterwards": ", ".join(map(str, sorted(modes))),
         "all of the heads learns afterwards": str(all(p.requires_grad for p in left)),
+        "second call, of heads that have changed since": after_learning(
+            lambda: function(heads), nn.ModuleList(heads)
+        ),
     }
 
 

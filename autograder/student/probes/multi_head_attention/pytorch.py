@@ -11,6 +11,7 @@ from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe, tensor
 from autograder.student.probes.multi_head_attention.observing import (
     KINDS,
+    after_learning,
     named_tensors,
     projections,
 )
@@ -22,7 +23,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     mine = projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
     # Nobody has promised what it is called.
-    setattr(mine, "drop" if mine.num_heads == 2 else "dropout", nn.Dropout(0.25))
+    setattr(mine, "drop" if mine.num_heads == 4 else "dropout", nn.Dropout(0.25))
     theirs = function(mine)
     if not isinstance(theirs, nn.MultiheadAttention):
         raise WrongAnswer(f"expected an nn.MultiheadAttention, got {describe(theirs)}")
@@ -42,6 +43,9 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     with torch.no_grad():
         # Whatever the keys' bias is, a softmax does not mind: look at it itself.
         seen["in_proj_bias"] = theirs.in_proj_bias.clone()
+        seen["second call, of a layer that has changed since"] = after_learning(
+            lambda: function(mine), mine
+        )
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():
             parameter.add_(1)
@@ -62,8 +66,10 @@ def from_pytorch(function: Any, inputs: Inputs) -> Seen:
         parameter.data = inputs[name]
     names = [f"w_{letter}.{kind}" for letter in "qkvo" for kind in KINDS]
     seen = named_tensors(function(theirs), names)
+    later = after_learning(lambda: function(theirs), theirs)
     learning = sum(parameter.requires_grad for parameter in own.values())
     return seen | {
+        "second call, of a layer that has changed since": later,
         "parameters of theirs that train afterwards": torch.tensor(learning),
         "theirs is in training mode afterwards": torch.tensor(theirs.training),
         **{f"{name} afterwards": p for name, p in own.items()},
