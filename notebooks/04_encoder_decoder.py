@@ -962,8 +962,8 @@ check("encoder_decoder/decoder", Decoder)
 # model is wrong. With equal lengths you do not even get an error about shapes.
 #
 # **What to do.** Make both masks from the ids. `attention.padding_mask`,
-# `attention.causal_mask` and `attention.combine_masks` of unit 2 are there for you. Both
-# masks are boolean and have three dimensions, or four if you like.
+# `attention.causal_mask` and `attention.combine_masks` of unit 2 are there for you.
+# Both masks are boolean and have three dimensions, or four if you like.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from autograder.bank.multi_head_attention._inputs import head_parameters
+from autograder.bank.multi_head_attention._pack_heads.accepted import ACCEPTED, CAT
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -30,8 +30,6 @@ def _to_pack(h: int, d_model: int, d_k: int, d_v: int) -> Maker:
 def _in_float64(maker: Maker) -> Maker:
     return lambda draw: maker(draw) | {"double": "yes"}
 
-
-_CAT = "torch.cat([getattr(getattr(h, name), kind) for h in heads])"
 
 EXERCISE = Specification(
     name="multi_head_attention/pack_heads",
@@ -86,7 +84,7 @@ EXERCISE = Specification(
             says="The biases of the heads are zero afterwards.",
             asks="Whose tensors do you write into?",
             ways=[Way(edits=[
-                Edit(_CAT, f"{_CAT}.clone() if not kind == 'bias' else "
+                Edit(CAT, f"{CAT}.clone() if not kind == 'bias' else "
                      "torch.cat([getattr(getattr(h, name), kind).clone() for h in heads] "
                      "+ [getattr(h, name).bias.data.zero_()[:0] for h in heads])"),
             ])],
@@ -95,13 +93,13 @@ EXERCISE = Specification(
             name="heads_in_evaluation",
             says="The heads are in evaluation mode afterwards.",
             asks="Does a copy need another mode?",
-            ways=[Way(edits=[Edit(_CAT, "torch.cat([getattr(getattr(h.eval(), name), kind) for h in heads])")])],
+            ways=[Way(edits=[Edit(CAT, "torch.cat([getattr(getattr(h.eval(), name), kind) for h in heads])")])],
         ),
         Mutant(
             name="heads_frozen",
             says="The heads no longer learn: you have switched off their gradients.",
             asks="Which tensors need no gradient: those of the heads, or your copies?",
-            ways=[Way(edits=[Edit(_CAT, "torch.cat([getattr(getattr(h.requires_grad_(False), name), kind) for h in heads])")])],
+            ways=[Way(edits=[Edit(CAT, "torch.cat([getattr(getattr(h.requires_grad_(False), name), kind) for h in heads])")])],
         ),
         Mutant(
             name="one_dict_for_all",
@@ -149,7 +147,7 @@ EXERCISE = Specification(
             name="squeezed",
             says="Where a size is one, a dimension is lost.",
             asks="What does `squeeze` do to a weight of a single column?",
-            ways=[Way(edits=[Edit(_CAT, f"{_CAT}.squeeze()")])],
+            ways=[Way(edits=[Edit(CAT, f"{CAT}.squeeze()")])],
         ),
         Mutant(
             name="sizes_of_queries",
@@ -176,7 +174,7 @@ EXERCISE = Specification(
             says="Heads in float64 are packed in float64, but with the digits of float32.",
             asks="What is lost on the way through `float()`?",
             ways=[Way(edits=[
-                Edit(_CAT, f"(lambda w: w.float().to(w.dtype))({_CAT})"),
+                Edit(CAT, f"(lambda w: w.float().to(w.dtype))({CAT})"),
             ])],
         ),
         Mutant(
@@ -184,7 +182,7 @@ EXERCISE = Specification(
             says="Heads in float64 are packed in float32, with fewer digits.",
             asks="Which type has a tensor that you make with `torch.zeros`?",
             ways=[Way(edits=[
-                Edit(_CAT, f"(lambda w: torch.zeros(w.shape, dtype=torch.get_default_dtype()).copy_(w))({_CAT})"),
+                Edit(CAT, f"(lambda w: torch.zeros(w.shape, dtype=torch.get_default_dtype()).copy_(w))({CAT})"),
             ])],
         ),
         Mutant(
@@ -194,7 +192,7 @@ EXERCISE = Specification(
             asks="`nn.Linear` stores its weight as `(d_out, d_in)`. Which of the two "
             "grows?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads], dim=-1)"),
             ])],
         ),
@@ -205,7 +203,7 @@ EXERCISE = Specification(
             asks="`nn.Linear` stores its weight as `(d_out, d_in)`. Which of the two "
             "grows?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads], dim=1)"),
             ])],
         ),
@@ -215,7 +213,7 @@ EXERCISE = Specification(
             "matrix.",
             asks="What is the difference between `cat` and `stack`?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.stack([getattr(getattr(h, name), kind) for h in heads])"),
             ])],
         ),
@@ -225,7 +223,7 @@ EXERCISE = Specification(
             asks="Which comes first in the weight of an `nn.Linear`: outputs or "
             "inputs?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind).T for h in heads], dim=-1)"),
             ])],
         ),
@@ -234,7 +232,7 @@ EXERCISE = Specification(
             says="The weights are right, but square ones are transposed.",
             asks="What does your code find out by the size of a weight?",
             ways=[Way(edits=[
-                Edit(_CAT, """
+                Edit(CAT, """
                     torch.cat([
                         tensor.mT if tensor.dim() > 1 and len(tensor) == tensor.size(1) else tensor
                         for tensor in (getattr(getattr(h, name), kind) for h in heads)
@@ -247,7 +245,7 @@ EXERCISE = Specification(
             says="The weights are right, but a packed one that is square is transposed.",
             asks="What does your code find out by the size of a weight?",
             ways=[Way(edits=[
-                Edit(_CAT, f"(lambda w: w.mT if w.dim() > 1 and len(w) == w.size(1) else w)({_CAT})"),
+                Edit(CAT, f"(lambda w: w.mT if w.dim() > 1 and len(w) == w.size(1) else w)({CAT})"),
             ])],
         ),
         Mutant(
@@ -255,7 +253,7 @@ EXERCISE = Specification(
             says="The heads are in reverse order.",
             asks="Whose rows come first?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads[::-1]])"),
             ])],
         ),
@@ -265,7 +263,7 @@ EXERCISE = Specification(
             "block by block.",
             asks="Which features does your `split_heads` give to head 0?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.stack([getattr(getattr(h, name), kind) for h in heads], 1).flatten(0, 1)"),
             ])],
         ),
@@ -275,7 +273,7 @@ EXERCISE = Specification(
             asks="How many numbers does the bias of a layer with `h * d_k` outputs "
             "hold?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads]) if kind == 'weight' else sum(getattr(h, name).bias for h in heads)"),
             ])],
         ),
@@ -285,7 +283,7 @@ EXERCISE = Specification(
             asks="How many numbers does the bias of a layer with `h * d_k` outputs "
             "hold?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads]) if kind == 'weight' else heads[0].get_submodule(name).bias"),
             ])],
         ),
@@ -294,7 +292,7 @@ EXERCISE = Specification(
             says="Only head 0 is packed.",
             asks="How many rows has the weight of a layer for all heads?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads[:1]])"),
             ])],
         ),
@@ -303,7 +301,7 @@ EXERCISE = Specification(
             says="Head 0 is packed again and again.",
             asks="Does the variable of your loop appear inside the loop?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(heads[0], name), kind) for h in heads])"),
             ])],
         ),
@@ -312,7 +310,7 @@ EXERCISE = Specification(
             says="The heads are averaged. A mean head is none of them.",
             asks="How many rows has the weight of a layer for all heads?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "sum(getattr(getattr(h, name), kind) for h in heads) / len(heads)"),
             ])],
         ),
@@ -329,7 +327,7 @@ EXERCISE = Specification(
             says="The biases are all zero.",
             asks="Where do the biases of the heads go?",
             ways=[Way(edits=[
-                Edit(_CAT,
+                Edit(CAT,
                      "torch.cat([getattr(getattr(h, name), kind) for h in heads]) * (kind == 'weight')"),
             ])],
         ),
@@ -436,45 +434,5 @@ EXERCISE = Specification(
             ])],
         ),
     ],
-    accepted=[
-        Accepted(name="written_out", source="""
-            def pack_heads(heads):
-                return {
-                    "w_q.weight": torch.cat([h.w_q.weight for h in heads], dim=0),
-                    "w_k.weight": torch.cat([h.w_k.weight for h in heads], dim=0),
-                    "w_v.weight": torch.cat([h.w_v.weight for h in heads], dim=0),
-                    "w_q.bias": torch.cat([h.w_q.bias for h in heads], dim=0),
-                    "w_k.bias": torch.cat([h.w_k.bias for h in heads], dim=0),
-                    "w_v.bias": torch.cat([h.w_v.bias for h in heads], dim=0),
-                }
-            """),
-        Accepted(name="stack_and_flatten", edits=[
-            Edit(_CAT,
-                 "torch.stack([getattr(getattr(h, name), kind) for h in heads]).flatten(0, 1).detach()"),
-        ]),
-        Accepted(name="from_state_dicts", source="""
-            from collections import OrderedDict
-
-            def pack_heads(heads):
-                states = [head.state_dict() for head in heads]
-                packed = OrderedDict()
-                for name in states[0]:
-                    packed[name] = torch.cat([state[name] for state in states])
-                return packed
-            """),
-        Accepted(name="growing_tensor", source="""
-            def pack_heads(heads):
-                packed = {}
-                for name in ("w_q", "w_k", "w_v"):
-                    first = getattr(heads[0], name)
-                    weight, bias = first.weight, first.bias
-                    for head in list(heads)[1:]:
-                        layer = getattr(head, name)
-                        weight = torch.vstack((weight, layer.weight))
-                        bias = torch.hstack((bias, layer.bias))
-                    packed[name + ".weight"] = nn.Parameter(weight)
-                    packed[name + ".bias"] = nn.Parameter(bias)
-                return packed
-            """),
-    ],
+    accepted=ACCEPTED,
 )

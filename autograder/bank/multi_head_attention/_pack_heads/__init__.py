@@ -1,0 +1,1 @@
+"""Other right ways to pack heads."""
