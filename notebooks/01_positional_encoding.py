@@ -87,6 +87,7 @@ print(words(sentences).detach().round(decimals=2))
 # **What to do.** Write the lookup yourself, on a table that you are given. Your version
 # is a little stricter than PyTorch's: padding gives the zero vector whatever its row
 # happens to hold, NaN too, and no gradient reaches that row. It reaches all others.
+# Everything in PyTorch is allowed, `F.embedding` too.
 #
 # | | shape |
 # |---|---|
@@ -616,7 +617,10 @@ class PositionalEncoding(nn.Module):
     """Adds a fixed table of positions to a batch of sentences, and nothing else."""
 
     def __init__(self, table: torch.Tensor):
-        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``."""
+        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
+
+        The buffer may have the shape (1, max_len, d_model), too.
+        """
         super().__init__()
         ### BEGIN SOLUTION
         self.register_buffer("pe", table)  # (max_len, d_model)
@@ -779,7 +783,8 @@ class InputLayer(nn.Module):
             d_model: how many numbers stand for one token.
             positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
             dropout: the share of numbers that is set to zero in training mode.
-            padding_idx: the token that means nothing and is not trained.
+            padding_idx: the token that means nothing; its vector starts as zero and is
+                not trained.
         """
         super().__init__()
         ### BEGIN SOLUTION
@@ -1321,8 +1326,9 @@ def your_test_at_work():
 # picture, one curve for each column, with matplotlib or with
 # [seaborn](https://seaborn.pydata.org/generated/seaborn.lineplot.html). People count
 # dimensions from 1: dimension 1 is column 0. Name both axes, and give a legend in which
-# each curve is named by its dimension's number, as in `dimension 7`. Return the `Axes`.
-# It is checked what stands on them; colours and markers are yours. The x axis shows all
+# each curve is named by its dimension's number, as in `dimension 7`. (Of a longer name,
+# the number after `dimension` is read, or else the last number.) Return the `Axes`. It
+# is checked what stands on them; colours and markers are yours. The x axis shows all
 # positions that were asked for, and each call makes a picture of its own.
 #
 # <details><summary>Hint 1: a question</summary>

@@ -1183,7 +1183,7 @@ check("attention/cross_attention", CrossAttention)
 #
 # **What to do.** For each input position `j`, change *all* features of that position,
 # run the layer, and note which output positions `i` moved (in *any* feature, by more
-# than `1e-6`). Change by something like 1, on a copy. Leave `x` as it was.
+# than `1e-6`). Add 1 or so, on a copy. Leave `x` as it was.
 #
 # <details><summary>Hint 1: a question</summary>
 #

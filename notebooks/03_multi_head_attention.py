@@ -739,8 +739,9 @@ print("average of 5000 draws:", [round(w, 2) for w in many.mean(0).tolist()])
 # `ValueError` when the layer is made. `forward` takes masks as in section 5. Dropout
 # acts on the weights, in training mode only.
 #
-# The weights that you return may be those before or after dropout. There is no residual
-# and no normalisation here; they come in unit 4.
+# The weights that you return may be those before or after dropout, and may carry no
+# gradient: they are there to look at. There is no residual and no normalisation here;
+# they come in unit 4.
 #
 # <details><summary>Hint 1: a question</summary>
 #

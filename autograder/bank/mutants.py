@@ -19,6 +19,18 @@ def mask_in_the_state(line: str) -> Mutant:
     )
 
 
+def weights_detached(line: str, now: str) -> Mutant:
+    """Weights beside an output, returned by ``now`` in place of ``line``."""
+    return Mutant(
+        name="weights_detached",
+        says="The numbers are right, but no gradient flows back through the weights "
+        "that you return.",
+        asks="What do the conventions say of gradients, and which results do they "
+        "mean?",
+        ways=[Way(edits=[Edit(line, now)])],
+    )
+
+
 def under_two_names(line: str, again: str, what: str = "The weights") -> Mutant:
     """A module that registers ``what`` a second time, by ``again`` behind ``line``."""
     return Mutant(

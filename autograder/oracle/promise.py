@@ -47,6 +47,7 @@ class Promise:
         narrow: whether they have it in bfloat16, too.
         named: whether a module's parameters have the names of the text and no others.
         alone: whether its state dict holds nothing else at all.
+        shown: whether results but the first are there to look at, without a gradient.
     """
 
     arguments: str = ""
@@ -60,6 +61,7 @@ class Promise:
     narrow: bool = False
     named: bool = False
     alone: bool = False
+    shown: bool = False
 
 
 def special(**kinds: Maker) -> SpecialSizes:

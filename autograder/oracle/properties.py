@@ -246,7 +246,7 @@ def sequence(
     return (_made("sequence", inputs, [first, *others[:2]]),)
 
 
-_RARE = ("narrow", "named", "alone")  # said only where it is promised
+_RARE = ("narrow", "named", "alone", "shown")  # said only where it is promised
 
 
 def _asked(

@@ -91,7 +91,10 @@ class PositionalEncoding(nn.Module):
     """Adds a fixed table of positions to a batch of sentences, and nothing else."""
 
     def __init__(self, table: torch.Tensor):
-        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``."""
+        """Keep ``table``, (max_len, d_model), as a buffer called ``pe``.
+
+        The buffer may have the shape (1, max_len, d_model), too.
+        """
         super().__init__()
         self.register_buffer("pe", table)  # (max_len, d_model)
 
@@ -132,7 +135,8 @@ class InputLayer(nn.Module):
             d_model: how many numbers stand for one token.
             positions: maps (B, L, d_model) to x plus positions, (B, L, d_model).
             dropout: the share of numbers that is set to zero in training mode.
-            padding_idx: the token that means nothing and is not trained.
+            padding_idx: the token that means nothing; its vector starts as zero and is
+                not trained.
         """
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)

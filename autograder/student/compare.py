@@ -25,6 +25,7 @@ from autograder.student.points import earned
 from autograder.student.properties import by_hand
 from autograder.student.values import differing, same_values
 
+AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
 UNSEEN = "made by hand, so its place was not looked at"
 
 
@@ -87,8 +88,24 @@ def _marks(scale: Sequence[tuple[float, float]]) -> str:
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
-    problem, says = _problem(expected, actual, case.atol, case.rtol)
+    atol, rtol = case.atol, case.rtol
+    given = case.inputs.get(name.removesuffix(AFTERWARDS), "")
+    if name.endswith(AFTERWARDS) and _is_as_given(expected, given, atol, rtol):
+        # What is to stay as it was has no rounding of its own.
+        expected, atol, rtol = given, 0.0, 0.0
+    problem, says = _problem(expected, actual, atol, rtol)
     return Finding(name, problem, says, expected, actual)
+
+
+def _is_as_given(expected: Value, given: Value, atol: float, rtol: float) -> bool:
+    """Whether it is what an input holds, but for the rounding of references."""
+    return (
+        isinstance(expected, torch.Tensor)
+        and isinstance(given, torch.Tensor)
+        and expected.dtype == given.dtype
+        and expected.shape == given.shape
+        and same_values(expected, given, atol, rtol)
+    )
 
 
 def _problem(

@@ -92,6 +92,13 @@ EXERCISE = Specification(
             hint="None restricts nothing: the other mask is the answer.",
         ),
         CaseKind(
+            name="rows",
+            title="None beside a single row, without queries and batch",
+            inputs=_two_masks((5,), (5,), _ALL),
+            hint="None restricts nothing: the other mask is the answer, in its own "
+            "shape.",
+        ),
+        CaseKind(
             name="open",
             title="a mask that closes nothing",
             inputs=_nothing_closed,
@@ -141,6 +148,20 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="none_with_dimensions",
+            says="In place of None you take an open mask of your own. A mask with fewer "
+            "dimensions gains some.",
+            asks="Which shape has the answer if there is only one mask?",
+            ways=[Way(source="""
+                def combine_masks(first, second):
+                    if first is None:
+                        return second
+                    if second is None:
+                        second = torch.ones(1, 1, dtype=torch.bool)
+                    return first & second
+                """)],
+        ),
         Mutant(
             name="either",
             says="You combined with *or*: a pair is open as soon as one mask opens it. "

@@ -6,7 +6,11 @@ from autograder.bank.attention._cross_attention.accepted import ACCEPTED
 from autograder.bank.attention._cross_attention.lines import KV
 from autograder.bank.attention._inputs import projections
 from autograder.bank.inputs import open_mask, with_zeros
-from autograder.bank.mutants import mask_in_the_state, under_two_names
+from autograder.bank.mutants import (
+    mask_in_the_state,
+    under_two_names,
+    weights_detached,
+)
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
 from autograder.oracle.specification import (
@@ -354,6 +358,10 @@ EXERCISE = Specification(
                 Edit("nn.Linear(d_memory, d_v)",
                      "nn.Linear(d_memory, d_v, bias=False)"),
             ])],
+        ),
+        weights_detached(
+            "return scaled_dot_product_attention(q, k, v, mask)",
+            "o, w = scaled_dot_product_attention(q, k, v, mask); return o, w.detach()",
         ),
         Mutant(
             name="no_gradient_to_memory",

@@ -85,6 +85,14 @@ def _padded(batch: int, length: int) -> Maker:
     return inputs
 
 
+def _negative_pad(draw: Draw) -> Inputs:
+    """Padding is -1, as it often is in labels; 1 is a real token."""
+    made = _padded(3, 5)(draw)
+    made["ids"] = torch.where(made["ids"] == 0, -1, made["ids"])
+    made["ids"][int(draw.ids(0, 3)), :2] = torch.tensor([1, -1])
+    return made | {"pad_id": torch.tensor(-1)}
+
+
 def _padding_only(draw: Draw) -> Inputs:
     """One sentence is empty: its mask is closed, whoever may have to live with that."""
     made = _padded(3, 4)(draw)
@@ -107,6 +115,7 @@ EXERCISE = Specification(
         sizes=special(
             one_sentence=_padded(1, 5),
             a_sentence_of_padding_only=_padding_only,
+            a_pad_id_below_zero=_negative_pad,
         ),
     ),
     cases=[
@@ -201,6 +210,12 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[Edit("ids != pad_id", "ids.to(torch.uint8) != pad_id")]),
             ],
+        ),
+        Mutant(
+            name="without_signs",
+            says="You compare without signs: beside padding of -1, token 1 is closed.",
+            asks="Which ids are equal to `pad_id`?",
+            ways=[Way(edits=[Edit("ids != pad_id", "ids.abs() != abs(pad_id)")])],
         ),
         Mutant(
             name="greater",

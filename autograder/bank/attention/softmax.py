@@ -37,7 +37,10 @@ def _rows_apart(draw: Draw) -> Inputs:
 
 
 def _rows_with_pull(draw: Draw) -> Inputs:
-    return {"x": draw.tensor(2, 3, 5), "pull": draw.tensor(2, 3, 5)}
+    """One number lies so far below its row that its power is zero."""
+    x = draw.tensor(2, 3, 5)
+    x[1, int(draw.ids(0, 3)), int(draw.ids(0, 5))] -= 200.0
+    return {"x": x, "pull": draw.tensor(2, 3, 5)}
 
 
 def _rows_with_holes(draw: Draw) -> Inputs:

@@ -7,8 +7,10 @@ import torch.nn.functional as F
 
 from autograder.bank.attention._who_sees_whom import MOVED
 from autograder.bank.attention._who_sees_whom.accepted import ACCEPTED
+from autograder.bank.attention._who_sees_whom.runs import RUNS
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
     CaseKind,
     Edit,
@@ -134,10 +136,38 @@ def _masked_layer(length: int, d: int) -> Maker:
     return inputs
 
 
+def _stairs(length: int, d: int) -> Maker:
+    """A layer that rounds what it reads: its outputs move, and no gradient says so."""
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        seen = draw.flags(length, length, chance=0.4)
+        turn = int(draw.ids(0, length))
+        seen[turn], seen[turn - 1, turn] = False, True
+        return {
+            "x": draw.tensor(length, d),
+            "layer": "stairs",
+            "table": signs * seen,
+        }
+
+    return inputs
+
+
+def _one_position(draw: Draw) -> Inputs:
+    """It sees itself, by one of its features."""
+    table = torch.zeros(3, 1, 1)
+    table[int(draw.ids(0, 3))] = 0.75
+    return {"x": draw.tensor(1, 3), "layer": "a mixture of positions", "table": table}
+
+
 EXERCISE = Specification(
     name="attention/who_sees_whom",
     title="Who sees whom",
     target="who_sees_whom",
+    promise=Promise(
+        ways=(),
+        sizes=special(one_position=_one_position, equal_sizes=_mixture(4, 4)),
+    ),
     cases=[
         CaseKind(
             name="masked",
@@ -171,6 +201,12 @@ EXERCISE = Specification(
             inputs=_far_from_zero(4, 3),
             hint="Outputs may have another size than inputs, and how far they move is "
             "not to be measured by how large they are.",
+        ),
+        CaseKind(
+            name="stairs",
+            title="a layer that rounds its inputs",
+            inputs=_stairs(5, 4),
+            hint="Change an input and run the layer again: does the output move?",
         ),
         CaseKind(
             name="wide",
@@ -393,56 +429,7 @@ EXERCISE = Specification(
                      "torch.stack(columns, dim=1) & ~torch.eye(len(x)).bool()"),
             ])],
         ),
-        Mutant(
-            name="x_left_changed",
-            says="The matrix is right, but `x` comes back changed.",
-            asks="Did you restore *exactly* what you changed? A copy is safer.",
-            ways=[Way(edits=[
-                Edit("changed = x.clone()", "changed = x"),
-                Edit(
-                    "return torch.stack",
-                    """
-                    x[0] += 1.0
-                    return torch.stack
-                    """,
-                ),
-                Edit(
-                    "columns.append(((layer(changed) - before).abs() > 1e-6).any(dim=-1))",
-                    """
-                    moved = ((layer(changed) - before).abs() > 1e-6).any(dim=-1)
-                    columns.append(moved)
-                    changed[j] -= 1.0
-                    """,
-                ),
-            ])],
-        ),
-        Mutant(
-            name="no_limit",
-            says="What is below the limit counts: you take every movement, however "
-            "small, or you change a position by far more than 1.",
-            asks="Which limit does the text give, and how much does it say to change?",
-            ways=[
-                Way(edits=[Edit("> 1e-6", "> 0")]),
-                Way(name="exactly_equal", edits=[
-                    Edit(MOVED, "(layer(changed) != before).any(-1)"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="on_x_itself",
-            says="You change `x` itself and take the change back. While the layer runs, "
-            "the caller's `x` is another one.",
-            asks="Where is the copy that the text asks for?",
-            ways=[Way(source="""
-                def who_sees_whom(layer, x):
-                    before, columns = layer(x), []
-                    for j in range(len(x)):
-                        x[j] += 1
-                        columns.append(((layer(x) - before).abs() > 1e-6).any(dim=-1))
-                        x[j] -= 1
-                    return torch.stack(columns, dim=1)
-                """)],
-        ),
+        *RUNS,
     ],
     accepted=ACCEPTED,
 )

@@ -82,6 +82,7 @@ EXERCISE = Specification(
         on=("plain", "padding"),
         ways=OF_ATTENTION,
         module=True,
+        shown=True,
         alone=True,
         dropout=(("padding", "plain"), {"rate": 0.375}),
         sizes=both(

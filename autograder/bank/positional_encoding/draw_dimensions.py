@@ -76,7 +76,7 @@ EXERCISE = Specification(
         CaseKind(
             name="four",
             title="dimensions 1, 2, 7 and 16 of 20, over 9 positions",
-            inputs=_asked(24, 20, 9, 1, 2, 7, 16),
+            inputs=_asked(20, 20, 9, 1, 2, 7, 16),
             hint="One curve for each dimension, over positions 0 to length - 1.",
             picture="curves",
         ),
@@ -110,6 +110,15 @@ EXERCISE = Specification(
             asks="Which column is dimension 1?",
             ways=[_way(
                 Edit(_VALUES, "values = table[:length, number % table.size(1)].tolist()"),
+            )],
+        ),
+        Mutant(
+            name="square_table_turned",
+            says="Where the table has as many rows as columns, you draw rows.",
+            asks="Which index of the table counts positions, whatever its sizes?",
+            ways=[_way(
+                Edit(_VALUES,
+                     "turned = table.T if len(table) == table.size(1) else table; values = turned[:length, number - 1].tolist()"),
             )],
         ),
         Mutant(

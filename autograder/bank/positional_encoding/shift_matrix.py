@@ -50,8 +50,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one_pair",
-            title="a single pair",
-            inputs=lambda draw: _shifts(draw.ids(2, 5), draw.ids(5, 9), 2),
+            title="a single pair, and more than a hundred steps",
+            inputs=lambda draw: _shifts(draw.ids(2, 5), -draw.ids(101, 150), 2),
             hint="With d_model = 2 the matrix is one rotation, by k radians.",
             hidden_only=True,
         ),
@@ -74,6 +74,15 @@ EXERCISE = Specification(
                          "angles = -k / 10000 ** (torch.arange(0, d_model, 2) / d_model)"),
                 ]),
             ],
+        ),
+        Mutant(
+            name="wraps_around",
+            says="Right for some steps, but many steps are taken for few.",
+            asks="Does the angle end anywhere as `k` grows?",
+            ways=[Way(edits=[
+                Edit(_SHIFT_ANGLES,
+                     "angles = math.fmod(k, 100) / 10000 ** (torch.arange(0, d_model, 2) / d_model)"),
+            ])],
         ),
         Mutant(
             name="no_minus",

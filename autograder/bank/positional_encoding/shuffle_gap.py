@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.positional_encoding._shuffle_gap.accepted import ACCEPTED
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Promise, special
 from autograder.oracle.specification import (
-    Accepted,
     CaseKind,
     Edit,
     Inputs,
@@ -149,9 +149,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="alone_and_last",
-            title="each vector by itself, and the last vector for all",
+            title="each vector by itself, what it is given, and the last vector for all",
             inputs=lambda draw: _shuffle(
-                draw, "each vector by itself, the last vector", 4, 5, 6
+                draw, "each vector by itself, what it is given, the last vector", 4, 5, 6
             ),
             tells=("flipped",),
             hint="A function that treats each vector by itself has no gap.",
@@ -369,6 +369,18 @@ EXERCISE = Specification(
                 """)],
         ),
         Mutant(
+            name="result_shuffled_in_place",
+            says="You shuffle the mixer's result in place. A mixer may hand out the very "
+            "`x` that it was given, and then that is changed.",
+            asks="Whose tensor is it that `mix` returns?",
+            ways=[Way(source="""
+                def shuffle_gap(mix, x, order):
+                    shuffled_before, after = mix(x[:, order]), mix(x).contiguous()
+                    after[:] = after[:, order].clone()
+                    return (shuffled_before - after).abs().max()
+                """)],
+        ),
+        Mutant(
             name="sentences_if_they_fit",
             says="Where there are as many sentences as words, you shuffle the sentences.",
             asks="Which dimension of `x` are the places of the words?",
@@ -413,37 +425,5 @@ EXERCISE = Specification(
                 """)],
         ),
     ],
-    accepted=[
-        Accepted(name="index_select", edits=[
-            Edit("mix(x[:, order])", "mix(x.index_select(1, order))"),
-            Edit("mix(x)[:, order]", "mix(x).index_select(1, order)"),
-        ]),
-        Accepted(name="shuffle_back", source="""
-            def shuffle_gap(mix, x, order):
-                back = mix(x[:, order])[:, torch.argsort(order)]
-                return torch.max(torch.abs(back - mix(x)))
-            """),
-        Accepted(name="infinity_norm", edits=[
-            Edit(".abs().max()", ".flatten().norm(p=float('inf'))"),
-        ]),
-        Accepted(name="python_float", source="""
-            def shuffle_gap(mix, x, order):
-                return (mix(x[:, order]) - mix(x)[:, order]).abs().max().item()
-            """),
-        Accepted(name="permutation_matrix", source="""
-            def shuffle_gap(mix, x, order):
-                shuffle = torch.eye(len(order))[order].to(x.dtype)
-                gap = mix(shuffle @ x) - shuffle @ mix(x)
-                return gap.abs().amax()
-            """),
-        Accepted(name="loops", source="""
-            def shuffle_gap(mix, x, order):
-                shuffled = torch.stack([x[:, int(n)] for n in order], dim=1)
-                before, after = mix(shuffled), mix(x)
-                gap = torch.zeros(())
-                for n, m in enumerate(order.tolist()):
-                    gap = torch.maximum(gap, (before[:, n] - after[:, m]).abs().max())
-                return gap
-            """),
-    ],
+    accepted=ACCEPTED,
 )

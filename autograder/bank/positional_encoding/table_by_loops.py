@@ -54,8 +54,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="one_pair",
-            title="a single pair of columns",
-            inputs=lambda draw: _size(draw, (4, 9), (1, 2)),
+            title="a single pair of columns, more than a hundred positions",
+            inputs=lambda draw: _size(draw, (51, 60), (1, 2)),
             hint="With d_model = 2 there is one hand, and it turns by 1 radian a step.",
             hidden_only=True,
             picture="curves",
@@ -288,6 +288,10 @@ EXERCISE = Specification(
                 Edit(_ANGLE, "angle = (pos + 1) / 10000 ** (2 * i / d_model)"),
             ])],
         ),
+        Mutant(
+            name="wraps_around", says="Later positions are taken for the first ones.",
+            asks="Has position 100 the angle of position 0?",
+            ways=[Way(edits=[Edit(_ANGLE, "angle = pos % 100 / 10000 ** (2 * i / d_model)")])]),
         Mutant(
             name="first_row_left_out",
             says="Row 0 was never filled in.",

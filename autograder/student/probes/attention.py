@@ -215,13 +215,24 @@ def _output_and_weights(result: object) -> Seen:
 
 @probe("attention/who_sees_whom")
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
-    """What the student's probe finds of a layer that we know, and x afterwards."""
-    x = inputs["x"]
-    found = tensor(function(_layer(inputs), x), "the matrix")
+    """What the student's probe finds of a layer that we know, and x afterwards.
+
+    And whether x was ever another one while the layer ran.
+    """
+    x, layer, changed = inputs["x"], _layer(inputs), 0
+    untouched = x.clone()
+
+    def watched(given: torch.Tensor) -> Any:
+        nonlocal changed
+        changed += not torch.equal(x, untouched)
+        return layer(given)
+
+    found = tensor(function(watched, x), "the matrix")
     return {
         "who sees whom": found,
         "x afterwards": x,
         "number of writes to x afterwards": torch.tensor(x._version),
+        "runs of the layer beside another x, counted afterwards": torch.tensor(changed),
     }
 
 
@@ -230,6 +241,7 @@ def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
     """The gaps of attention without positions and of another layer; x afterwards.
 
     The other layer comes with either sign: its gaps are equal if signs do not matter.
+    One more hands out the very tensor that it is given.
     """
     x, order, other = inputs["x"], inputs["order"], _layer(inputs)
     layers = {
@@ -238,6 +250,7 @@ def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
         ),
         inputs["layer"]: other,
         f"minus {inputs['layer']}": lambda x: -other(x),
+        "what is given": lambda x: x,
     }
     gaps = {
         f"gap of {name}": _number(function(layer, x, order), x.dtype)
@@ -269,6 +282,7 @@ def _layer(inputs: Inputs) -> Callable[..., Any]:
             x, x, x, attn_mask=table
         ),
         "a faint mixture": lambda x: torch.einsum("cij,jc->ic", table, x) / 2**15,
+        "stairs": lambda x: torch.einsum("cij,jc->ic", table, (16 * x).floor()),
         "attention with positions": lambda x: F.scaled_dot_product_attention(
             x + table, x + table, x + table
         ),

@@ -41,6 +41,20 @@ def beginning(module: object, inputs: Inputs) -> Seen:
     }
 
 
+def starting_as_zero(module: object) -> str:
+    """Which words' vectors are zero in a new module: padding's."""
+    named = isinstance(module, nn.Module) and module.named_parameters(
+        remove_duplicate=False
+    )
+    zero = [
+        f"row {row} of {name}"
+        for name, table in sorted(named or [])
+        if name.endswith("embedding.weight") and table.dim() == 2
+        for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
+    ]
+    return ", ".join(zero) or "none"
+
+
 def is_awaited(module: object) -> bool:
     """Whether what a probe reports is not looked at: it ends at the module's call."""
     return AWAITED in vars(type(module))

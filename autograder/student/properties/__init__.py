@@ -194,7 +194,8 @@ def _call(
     return Call(
         call.target, given, dims, form["results"], tuple(form["optional"]),
         call.keywords, tuple(weights), form["typed"], form.get("narrow", False),
-        form.get("named", False), form.get("alone", False), called, built, made,
+        form.get("named", False), form.get("alone", False), form.get("shown", False),
+        called, built, made,
     )  # fmt: skip
 
 

@@ -53,8 +53,9 @@ class Call:
     ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
     ``typed``: results have the type of the arguments, ``narrow``: bfloat16, too;
     ``named``: a module's parameters have no other names than those of the text, and
-    ``alone``: nothing else in its state dict has. ``called`` and ``made`` are the
-    arguments, as the text names them, of the call and of what makes the module.
+    ``alone``: nothing else in its state dict has; ``shown``: results but the first are
+    there to look at, and need no gradient. ``called`` and ``made`` are the arguments,
+    as the text names them, of the call and of what makes the module.
     """
 
     target: Any
@@ -68,6 +69,7 @@ class Call:
     narrow: bool = False
     named: bool = False
     alone: bool = False
+    shown: bool = False
     called: Form | None = None
     made: Form | None = None
     made_with: tuple[Callable[..., Any], Sequence[Any], Named] | None = None

@@ -76,9 +76,8 @@ BY_HAND = {"chance": "by hand"}  # the whole answer in that case
 def gradient(call: Call) -> Tries:
     """Gradients of a weighted sum of the results, by arguments and parameters.
 
-    Of a module's results only the first: its weights may be there to look at. They are
-    taken in training mode, where they are needed; of one that drops numbers there, as
-    it was asked to, in eval mode.
+    Not of those that are there to look at. A module's are taken in training mode, where
+    they are needed; of one that drops numbers there, as it was asked to, in eval mode.
     """
 
     def learning() -> Results:
@@ -112,7 +111,7 @@ def _gradients(call: Call) -> Results:
     # Of a second call with the same tensors: what the first one has kept must not be
     # cut from the graph.
     results = list(call.twice(**leaves).values())
-    pulled = results[:1] if isinstance(call.target, nn.Module) else results
+    pulled = results[:1] if call.shown else results
     total = sum(map(_pulled, pulled), torch.zeros(()))
     if isinstance(call.target, nn.Module):
         own = dict(call.target.named_parameters())

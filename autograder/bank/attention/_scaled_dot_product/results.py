@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.attention._scaled_dot_product.lines import RESULT, SOFTMAX
+from autograder.bank.mutants import weights_detached
 from autograder.oracle.specification import Edit, Mutant, Way
 
 RESULTS = [
@@ -55,6 +56,17 @@ RESULTS = [
                      "return torch.from_numpy(weights.detach().numpy() @ v.detach().numpy()), weights"),
             ]),
         ],
+    ),
+    weights_detached(RESULT, f"{RESULT}.detach()"),
+    Mutant(
+        name="scaled_and_back",
+        says="The results are right, but `q` comes back with other last digits: you "
+        "changed it, and took the change back.",
+        asks="Does a number that is divided and multiplied again stay what it was?",
+        ways=[Way(edits=[
+            Edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))",
+                 "q.data.div_(math.sqrt(q.size(-1))) @ k.transpose(-2, -1); q.data.mul_(math.sqrt(q.size(-1)))"),
+        ])],
     ),
     Mutant(
         name="in_place",

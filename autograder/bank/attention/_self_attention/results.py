@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.attention._self_attention.lines import CALL, PROJECT
+from autograder.bank.mutants import weights_detached
 from autograder.oracle.specification import Edit, Mutant, Way
 
 RESULTS = [
@@ -23,6 +24,7 @@ RESULTS = [
             Edit(CALL, "return scaled_dot_product_attention(q, k, v, mask)[::-1]"),
         ])],
     ),
+    weights_detached(CALL, f"o, w = {CALL.removeprefix('return ')}; return o, w.detach()"),
     Mutant(
         name="weights_averaged",
         says="The weights lost a dimension: `(B, L, L)` is wanted, a map for each "

@@ -46,6 +46,16 @@ RESULTS = [
         ],
     ),
     Mutant(
+        name="through_logarithms",
+        says="The weights are right, but their gradient is `nan` where a power is zero.",
+        asks="What is the slope of the logarithm at zero?",
+        ways=[Way(source="""
+            def stable_softmax(x):
+                powers = (x - x.amax(dim=-1, keepdim=True)).exp()
+                return (powers.log() - powers.sum(dim=-1, keepdim=True).log()).exp()
+            """)],
+    ),
+    Mutant(
         name="double",
         says="The numbers are right, but they come back as float64: the type "
         "changed on the way.",

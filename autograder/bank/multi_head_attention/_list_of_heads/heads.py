@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from autograder.bank.multi_head_attention._list_of_heads.lines import JOINED, RESULTS
-from autograder.bank.mutants import mask_in_the_state, under_two_names
+from autograder.bank.multi_head_attention._list_of_heads.lines import (
+    JOINED,
+    LIST_RETURN,
+    RESULTS,
+)
+from autograder.bank.mutants import (
+    mask_in_the_state,
+    under_two_names,
+    weights_detached,
+)
 from autograder.oracle.specification import Edit, Mutant, Way
 
 HEADS = [
@@ -61,6 +69,7 @@ HEADS = [
             Edit(JOINED, "joined = torch.cat(outputs, dim=-1).detach()"),
         ])],
     ),
+    weights_detached(LIST_RETURN, f"{LIST_RETURN}.detach()"),
     Mutant(
         name="projection_without_bias",
         says="`w_o` has no bias.",

@@ -37,6 +37,20 @@ VERDICTS = [
         ],
     ),
     Mutant(
+        name="table_changed",
+        says="Your test is right, but it changes the table that it is given: whoever goes "
+        "on with it has another one.",
+        asks="What is the difference between `table - right` and `table.sub_(right)`?",
+        ways=[
+            Way(source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    gap = table.sub_(sinusoid(torch.arange(max_len), d_model)).abs()
+                    assert (gap < 1e-3).all()
+                """),
+        ],
+    ),
+    Mutant(
         name="only_size",
         says="Your test asks how large the numbers are, and nothing else.",
         asks="Are all numbers between -1 and 1 a sinusoid table?",

@@ -47,6 +47,7 @@ ACCEPTED = [
             """
             self.scale = math.sqrt(d_model)
             nn.init.xavier_uniform_(self.embedding.weight)
+            nn.init.zeros_(self.embedding.weight.data[padding_idx])
             """,
         ),
     ]),

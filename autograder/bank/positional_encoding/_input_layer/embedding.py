@@ -16,6 +16,32 @@ EMBEDDING = [
         ways=[Way(edits=[Edit(", padding_idx=padding_idx)", ")")])],
     ),
     Mutant(
+        name="padding_starts_at_random",
+        says="The vector of the padding token does not start as zero: the table was "
+        "filled anew after the embedding layer was made.",
+        asks="Which row did `nn.Embedding` set to zero, and which line came after that?",
+        ways=[
+            Way(edits=[
+                Edit(
+                    SCALE,
+                    """
+                    self.scale = math.sqrt(d_model)
+                    nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+                    """,
+                ),
+            ]),
+            Way(name="xavier_over_padding", edits=[
+                Edit(
+                    SCALE,
+                    """
+                    self.scale = math.sqrt(d_model)
+                    nn.init.xavier_uniform_(self.embedding.weight)
+                    """,
+                ),
+            ]),
+        ],
+    ),
+    Mutant(
         name="padding_always_0",
         says="The embedding layer thinks that token 0 is padding, whatever was "
         "asked for.",

@@ -11,7 +11,12 @@ from torch import nn
 from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, outcome, probe, tensor
 from autograder.student.probes.encoder_decoder.observing import extras, who_moves
-from autograder.student.probes.weights import beginning, is_awaited, load_weights
+from autograder.student.probes.weights import (
+    beginning,
+    is_awaited,
+    load_weights,
+    starting_as_zero,
+)
 
 
 @probe("encoder_decoder/transformer")
@@ -89,19 +94,8 @@ def _beginning(model: object, inputs: Inputs) -> Seen:
     """How a new model starts, and which words' vectors are zero: padding's."""
     if is_awaited(model):
         return {}
-    own = (
-        dict(model.named_parameters(remove_duplicate=False))
-        if isinstance(model, nn.Module)
-        else {}
-    )
-    zero = [
-        f"row {row} of {name}"
-        for name, table in sorted(own.items())
-        if name.endswith("embedding.weight") and table.dim() == 2
-        for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
-    ]
     return beginning(model, inputs) | {
-        "vectors that start as zero": ", ".join(zero) or "none"
+        "vectors that start as zero": starting_as_zero(model)
     }
 
 

@@ -10,6 +10,7 @@ import torch
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, Mixture, one_by_one
 from autograder.student.probes import Inputs, Seen, describe, probe
+from autograder.student.values import differing
 
 
 class _Tables(Mixture):
@@ -22,6 +23,13 @@ class _Tables(Mixture):
         """How many tables there are."""
         return {"count": torch.tensor(len(self.names))}
 
+    def conclude(self, answers: Answers) -> dict[str, object]:
+        """What was said of each table, and whether the test has changed any."""
+        changed = any(word.endswith(_CHANGED) for word in self._words)
+        self._words = [word.removesuffix(_CHANGED) for word in self._words]
+        found = "some" if changed else "none"
+        return {**super().conclude(answers), "tables that are others afterwards": found}
+
     def tried(self, number: int, question: Answers) -> Answers:
         """The table itself."""
         return {"table": self.inputs[self.names[number].removeprefix("the ")]}
@@ -29,12 +37,19 @@ class _Tables(Mixture):
 
 @probe("positional_encoding/bug_clinic", other=_Tables)
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """What the student's test says of each table."""
+    """What the student's test says of each table, and which ones it changes."""
 
     def judged(number: int) -> str:
-        return _judged(test, ask({"thing": torch.tensor(number)})["table"])
+        table = ask({"thing": torch.tensor(number)})["table"]
+        before = table.clone()
+        word = _judged(test, table)
+        same = table.shape == before.shape and not differing(before, table, 0, 0).any()
+        return word if same else word + _CHANGED
 
     return one_by_one(int(inputs["count"]), ask, judged)
+
+
+_CHANGED = "; the table is another one"  # after the word on it
 
 
 def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:

@@ -53,6 +53,7 @@ MIXERS: dict[str, Mixer] = {
     "the average": lambda x: x.mean(1, keepdim=True).expand_as(x),
     "the running sum": lambda x: x.cumsum(1),
     "a mix by similarity": lambda x: (x @ x.mT / 4).softmax(-1) @ x,
+    "what it is given": lambda x: x,
     "the last vector": lambda x: x[:, -1:].expand_as(x),
     "each vector by itself": lambda x: x.square() - x,
     "the step from the neighbour": lambda x: x - x.roll(1, dims=1),

@@ -14,7 +14,7 @@ from autograder.student.probes.positional_encoding.observing import (
     gradient,
     the_module,
 )
-from autograder.student.probes.weights import load_weights
+from autograder.student.probes.weights import load_weights, starting_as_zero
 
 DROPOUT = 0.25  # the share that the input layer is asked to drop
 
@@ -60,6 +60,7 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
         layer = the_module(make(vocab_size, d_model, given, *options))
         return load_weights(layer, inputs)
 
+    fresh = the_module(make(vocab_size, d_model, given, 0.0, padding_idx))
     layer = made(float(inputs.get("rate", 0.0)), padding_idx)
     weights = dict(layer.named_parameters())
     output = tensor(layer(ids), "the output")
@@ -81,6 +82,7 @@ def input_layer(make: Any, inputs: Inputs) -> Seen:
         **{name: grad for found in grads for name, grad in found.items()},
         "output of a second call": tensor(layer(ids), "the output"),
         "parameters": ", ".join(sorted(weights)),
+        "vectors that start as zero": starting_as_zero(fresh),
         "in training mode": dropping,
     }
 
