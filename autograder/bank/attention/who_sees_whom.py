@@ -136,23 +136,6 @@ def _masked_layer(length: int, d: int) -> Maker:
     return inputs
 
 
-def _stairs(length: int, d: int) -> Maker:
-    """A layer that rounds what it reads: its outputs move, and no gradient says so."""
-
-    def inputs(draw: Draw) -> Inputs:
-        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
-        seen = draw.flags(length, length, chance=0.4)
-        turn = int(draw.ids(0, length))
-        seen[turn], seen[turn - 1, turn] = False, True
-        return {
-            "x": draw.tensor(length, d),
-            "layer": "stairs",
-            "table": signs * seen,
-        }
-
-    return inputs
-
-
 def _one_position(draw: Draw) -> Inputs:
     """It sees itself, by one of its features."""
     table = torch.zeros(3, 1, 1)
@@ -201,12 +184,6 @@ EXERCISE = Specification(
             inputs=_far_from_zero(4, 3),
             hint="Outputs may have another size than inputs, and how far they move is "
             "not to be measured by how large they are.",
-        ),
-        CaseKind(
-            name="stairs",
-            title="a layer that rounds its inputs",
-            inputs=_stairs(5, 4),
-            hint="Change an input and run the layer again: does the output move?",
         ),
         CaseKind(
             name="wide",

@@ -42,17 +42,6 @@ RUNS = [
         ],
     ),
     Mutant(
-        name="by_gradient",
-        says="You ask for the gradient. Where an output moves in steps that is zero, "
-        "and the output moves all the same.",
-        asks="What does the text say to change, and what to run again?",
-        ways=[Way(source="""
-            def who_sees_whom(layer, x):
-                jacobian = torch.autograd.functional.jacobian(layer, x)
-                return (jacobian.abs() > 1e-6).any(dim=3).any(dim=1)
-            """)],
-    ),
-    Mutant(
         name="squeezed",
         says="For a single position, your matrix has lost its dimensions.",
         asks="Which shape does the docstring promise for L = 1?",
