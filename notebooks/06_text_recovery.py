@@ -1252,8 +1252,9 @@ def greedy(model: nn.Module, source: Tensor) -> Tensor:
 #
 # **What to do.** Follow the rules for a batch of sentences. You may search one sentence
 # after the other (its `k` prefixes are the batch of the model), or all at once. Return
-# what `greedy_decode` returns: no BOS, each row with its EOS, then PAD. Work in
-# evaluation mode and without gradients, as there.
+# what `greedy_decode` returns: no BOS, each row with its EOS, then PAD (how much of it
+# is up to you). Work in evaluation mode and without gradients, as there; in which mode
+# you leave the model is up to you, too.
 #
 # <details><summary>Hint 1: a question</summary>
 #

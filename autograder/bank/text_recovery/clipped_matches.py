@@ -30,6 +30,8 @@ def _small_texts(draw: Draw, rows: int, references: int, words: str) -> Inputs:
     last = text(4, 8)
     made.append([["the"] * 7, [last] * references])
     made.append([[word.title() for word in last], [last] * references])
+    # A reference that is too short for four words in a row stands before the others.
+    made.append([last, [last[:3], *[last] * (references - 1)]])
     return {"rows": json.dumps(made)}
 
 
@@ -115,6 +117,19 @@ EXERCISE = Specification(
             asks="Which reference decides how often an n-gram may count?",
             ways=[Way(edits=[
                 Edit("allowed |= ngrams(reference)", "allowed += ngrams(reference)"),
+            ])],
+        ),
+        Mutant(
+            name="short_reference_ends",
+            says="A reference that is shorter than n hides those behind it.",
+            asks="What does your loop do when a reference has no n-gram?",
+            ways=[Way(edits=[
+                Edit("allowed |= ngrams(reference)",
+                     """
+                     if len(reference) < n:
+                         break
+                     allowed |= ngrams(reference)
+                     """),
             ])],
         ),
         Mutant(

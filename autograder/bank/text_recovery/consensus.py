@@ -25,17 +25,17 @@ def _lists(
 
     Texts are drawn with repetition where a list is longer than half of the pool. How much
     a text is like itself differs from text to text. No two sums are equal by chance.
-    All similarities lie within one: between 0 and 1, or ``below_zero``.
+    They lie between 0 and 1, or far ``below_zero``.
     """
     texts = natural_sentences(draw, pool)
-    shift = -1000 if below_zero else 0
+    shift, unit = (-3000, 1) if below_zero else (0, 1024)
     table = {
         a: {b: int(draw.ids(0, 90, 1)) + 2.0 ** -(i + 1) + shift for b in texts}
         for i, a in enumerate(texts)
     }
     for text in texts:
         table[text][text] += int(draw.ids(90, 900, 1))
-    table = {a: {b: n / 1024 for b, n in row.items()} for a, row in table.items()}
+    table = {a: {b: n / unit for b, n in row.items()} for a, row in table.items()}
     lists = [
         [texts[int(i)] for i in draw.ids(0, pool, size)]
         if 2 * size > pool
@@ -117,7 +117,7 @@ EXERCISE = Specification(
                 Way(edits=[Edit(_OTHERS, "texts")]),
                 Way(name="itself_in_the_mean", source="""
                     def consensus(texts, similarity):
-                        best, most = None, -1.0
+                        best, most = None, -math.inf
                         for text in texts:
                             mean = sum(similarity(text, o) for o in texts) / len(texts)
                             if mean > most:
@@ -273,19 +273,31 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="starts_at_zero",
-            says="Your search for the best begins at 0: where all similarities are "
-            "below zero, no text is found.",
+            says="Your search for the best begins at a number such as 0: where all "
+            "similarities are below it, the best is not found.",
             asks="Which number is below all others?",
-            ways=[Way(source="""
-                def consensus(texts, similarity):
-                    best, most = None, 0.0
-                    for i, text in enumerate(texts):
-                        score = sum(similarity(text, o)
-                                    for j, o in enumerate(texts) if j != i)
-                        if score > most or len(texts) == 1:
-                            best, most = text, score
-                    return best
-                """)],
+            ways=[
+                Way(source="""
+                    def consensus(texts, similarity):
+                        best, most = None, 0.0
+                        for i, text in enumerate(texts):
+                            score = sum(similarity(text, o)
+                                        for j, o in enumerate(texts) if j != i)
+                            if score > most or len(texts) == 1:
+                                best, most = text, score
+                        return best
+                    """),
+                Way(name="starts_at_minus_one", source="""
+                    def consensus(texts, similarity):
+                        best, answer = -1.0, texts[0]
+                        for i, text in enumerate(texts):
+                            values = [similarity(text, o) for j, o in enumerate(texts) if j != i]
+                            score = sum(values) / max(len(values), 1)
+                            if score > best:
+                                best, answer = score, text
+                        return answer
+                    """),
+            ],
         ),
         Mutant(
             name="rounded",
