@@ -516,9 +516,8 @@ def there_and_back():
 # **What to do.** You get a list of heads, each with the linear layers `w_q`, `w_k` and
 # `w_v`. Return a dict with the weight and the bias of the three large layers that do
 # the work of all heads at once, named as in `state_dict()`: `"w_q.weight"`,
-# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`. Values may
-# have another size than queries and keys. Leave the heads as they were; what you return
-# may be detached.
+# `"w_q.bias"`, `"w_k.weight"`, `"w_k.bias"`, `"w_v.weight"`, `"w_v.bias"`. Leave the
+# heads as they were; what you return may be detached.
 #
 # <details><summary>Hint 1: a question</summary>
 #
@@ -531,7 +530,6 @@ def there_and_back():
 # ```text
 # heads[i].w_q.weight    (d_k, d_model)      heads[i].w_q.bias    (d_k,)
 # packed w_q.weight      (h * d_k, d_model)  packed w_q.bias      (h * d_k,)
-# packed w_v.weight      (h * d_v, d_model)  packed w_v.bias      (h * d_v,)
 # ```
 #
 # </details>
@@ -554,12 +552,12 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     """The weights of three large layers that do the work of all heads.
 
     Args:
-        heads: h modules with linear layers `w_q` and `w_k`, each from d_model to d_k,
-            and `w_v`, from d_model to d_v.
+        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to
+            d_k.
 
     Returns:
-        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, the
-        same for `w_k`, and for `w_v` with d_v in place of d_k; of the heads' type. Rows
+        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
+        the same for `w_k` and `w_v`, of the heads' type. Rows
         `i * d_k ... (i + 1) * d_k - 1` are head i's.
     """
     ### BEGIN SOLUTION

@@ -72,12 +72,12 @@ def pack_heads(heads: Sequence[nn.Module]) -> dict[str, Tensor]:
     """The weights of three large layers that do the work of all heads.
 
     Args:
-        heads: h modules with linear layers `w_q` and `w_k`, each from d_model to d_k,
-            and `w_v`, from d_model to d_v.
+        heads: h modules with linear layers `w_q`, `w_k`, `w_v`, each from d_model to
+            d_k.
 
     Returns:
-        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, the
-        same for `w_k`, and for `w_v` with d_v in place of d_k; of the heads' type. Rows
+        The tensors `w_q.weight` `(h * d_k, d_model)` and `w_q.bias` `(h * d_k,)`, and
+        the same for `w_k` and `w_v`, of the heads' type. Rows
         `i * d_k ... (i + 1) * d_k - 1` are head i's.
     """
     return {

@@ -19,9 +19,9 @@ from autograder.oracle.specification import (
 )
 
 
-def _to_pack(h: int, d_model: int, d_k: int, d_v: int) -> Maker:
+def _to_pack(h: int, d_model: int, d_k: int) -> Maker:
     def inputs(draw: Draw) -> Inputs:
-        made = head_parameters(draw, h, d_model, d_k, d_v, scale=1.0)
+        made = head_parameters(draw, h, d_model, d_k, d_k, scale=1.0)
         return made | {"num_heads": torch.tensor(h)}
 
     return inputs
@@ -39,41 +39,41 @@ EXERCISE = Specification(
     promise=Promise(
         ways=(),
         sizes=special(
-            heads_of_one_feature=_to_pack(h=3, d_model=5, d_k=1, d_v=1),
-            a_model_of_one_feature=_to_pack(h=2, d_model=1, d_k=3, d_v=3),
-            one_number_in_all=_to_pack(h=1, d_model=1, d_k=1, d_v=1),
+            heads_of_one_feature=_to_pack(h=3, d_model=5, d_k=1),
+            a_model_of_one_feature=_to_pack(h=2, d_model=1, d_k=3),
+            one_number_in_all=_to_pack(h=1, d_model=1, d_k=1),
         ),
     ),
     cases=[
         CaseKind(
             name="plain",
             title="three heads",
-            inputs=_to_pack(h=3, d_model=7, d_k=4, d_v=4),
+            inputs=_to_pack(h=3, d_model=7, d_k=4),
             hint="Which rows of the large weight make the features of head 1?",
         ),
         CaseKind(
-            name="values_differ",
-            title="values of another size than keys",
-            inputs=_to_pack(h=2, d_model=5, d_k=3, d_v=6),
+            name="two",
+            title="two heads",
+            inputs=_to_pack(h=2, d_model=5, d_k=3),
             hint="Take all sizes from the heads' own tensors.",
         ),
         CaseKind(
             name="square",
             title="heads as large as the model, in float64",
-            inputs=_in_float64(_to_pack(h=2, d_model=4, d_k=4, d_v=4)),
+            inputs=_in_float64(_to_pack(h=2, d_model=4, d_k=4)),
             hint="A square weight is a weight like any other.",
         ),
         CaseKind(
             name="one",
             title="a single head",
-            inputs=_to_pack(h=1, d_model=5, d_k=3, d_v=3),
+            inputs=_to_pack(h=1, d_model=5, d_k=3),
             hint="One head is a list of heads, too.",
             open=True,
         ),
         CaseKind(
             name="many",
             title="five heads",
-            inputs=_to_pack(h=5, d_model=10, d_k=2, d_v=2),
+            inputs=_to_pack(h=5, d_model=10, d_k=2),
             hint="The order of the heads must stay.",
             hidden_only=True,
         ),
@@ -148,26 +148,6 @@ EXERCISE = Specification(
             says="Where a size is one, a dimension is lost.",
             asks="What does `squeeze` do to a weight of a single column?",
             ways=[Way(edits=[Edit(CAT, f"{CAT}.squeeze()")])],
-        ),
-        Mutant(
-            name="sizes_of_queries",
-            says="You took the sizes of all three layers from the queries.",
-            asks="How many rows has a head's `w_v.weight`?",
-            ways=[
-                Way(source="""
-                    def pack_heads(heads):
-                        d_k, d_model = heads[0].w_q.weight.shape
-                        packed = {}
-                        for name in ("w_q", "w_k", "w_v"):
-                            weight = heads[0].w_q.weight.new_zeros(len(heads) * d_k, d_model)
-                            bias = weight.new_zeros(len(heads) * d_k)
-                            for i, head in enumerate(heads):
-                                weight[i * d_k : (i + 1) * d_k] = getattr(head, name).weight
-                                bias[i * d_k : (i + 1) * d_k] = getattr(head, name).bias
-                            packed |= {name + ".weight": weight, name + ".bias": bias}
-                        return packed
-                    """),
-            ],
         ),
         Mutant(
             name="digits_lost",

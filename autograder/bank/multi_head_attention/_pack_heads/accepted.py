@@ -47,4 +47,18 @@ ACCEPTED = [
                 packed[name + ".bias"] = nn.Parameter(bias)
             return packed
         """),
+    Accepted(name="filled_slices", source="""
+        def pack_heads(heads):
+            d_k, d_model = heads[0].w_q.weight.shape
+            packed = {}
+            for name in ("w_q", "w_k", "w_v"):
+                weight = heads[0].w_q.weight.new_zeros(len(heads) * d_k, d_model)
+                bias = weight.new_zeros(len(heads) * d_k)
+                for i, head in enumerate(heads):
+                    rows = slice(i * d_k, (i + 1) * d_k)
+                    weight[rows] = getattr(head, name).weight
+                    bias[rows] = getattr(head, name).bias
+                packed |= {name + ".weight": weight, name + ".bias": bias}
+            return packed
+        """),
 ]
