@@ -94,7 +94,7 @@ EXERCISE = Specification(
         CaseKind(
             name="rows",
             title="None beside a single row, without queries and batch",
-            inputs=_two_masks((5,), (5,), _ALL),
+            inputs=_two_masks((17,), (17,), _ALL),
             hint="None restricts nothing: the other mask is the answer, in its own "
             "shape.",
         ),

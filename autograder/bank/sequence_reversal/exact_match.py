@@ -97,9 +97,9 @@ def _large_ids(draw: Draw) -> Inputs:
     in the last byte of each id. How many rows are right is drawn.
     """
     rows = [draw.ids(300, 5000, n).tolist() for n in (4, 3, 5, 2, 6)]
-    labels = [[*row, EOS] for row in rows * int(draw.ids(2, 5))]
+    labels = [[*row, EOS] for row in rows * 2 + rows[:1] * int(draw.ids(1, 30))]
     decoded = [list(row) for row in labels]
-    a, b, c = draw.ids(4, 10, 3).tolist()
+    a, b, c = (FIRST + draw.ids(0, 7, 3).sort().values + torch.arange(3)).tolist()
     one = 4096 + 4 * int(draw.ids(0, 64))
     byte = int(draw.ids(FIRST, 256))
     for right, written in (
