@@ -255,7 +255,9 @@ A clinic can be guessed. Who knows the course knows how many things a case has, 
 one kind of them is right. So a word on one is final before the next one is seen, layers
 and decoders have weights that no file holds, each its own, and a case counts if its
 visible drawing and its fresh one are both right: a guess at both is right once in ten
-times or less, and at a case with a fresh drawing alone, once in three or four. Tables
+times or less, and at a case with a fresh drawing alone, once in three or four. A second
+try, with the course's version of an earlier exercise, counts for a clinic only if all
+of it is right then: a box may know that it is the second one, and guess again. Tables
 come whole: a guess at one of two is right once in two times, and the right ones among
 those that ship hold rows of others, for who has no formula.
 

@@ -136,6 +136,34 @@ def _masked_layer(length: int, d: int) -> Maker:
     return inputs
 
 
+def _one_feature_of_many(draw: Draw) -> Inputs:
+    """One feature of 256 moves, by so little that the mean of all is below the limit."""
+    table = torch.zeros(256, 4, 4)
+    seen = draw.flags(4, 4, chance=0.4)
+    seen[0, 1] = True
+    table[int(draw.ids(0, 256))] = seen * 0.00015
+    return {
+        "x": draw.tensor(4, 256), "layer": "a mixture of positions", "table": table
+    }  # fmt: skip
+
+
+def _stairs(length: int, d: int) -> Maker:
+    """A layer that rounds what it reads: its outputs move, and no gradient says so."""
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        seen = draw.flags(length, length, chance=0.4)
+        turn = int(draw.ids(0, length))
+        seen[turn], seen[turn - 1, turn] = False, True
+        return {
+            "x": draw.tensor(length, d),
+            "layer": "stairs",
+            "table": signs * seen,
+        }
+
+    return inputs
+
+
 def _one_position(draw: Draw) -> Inputs:
     """It sees itself, by one of its features."""
     table = torch.zeros(3, 1, 1)
@@ -149,7 +177,11 @@ EXERCISE = Specification(
     target="who_sees_whom",
     promise=Promise(
         ways=(),
-        sizes=special(one_position=_one_position, equal_sizes=_mixture(4, 4)),
+        sizes=special(
+            one_position=_one_position,
+            equal_sizes=_mixture(4, 4),
+            one_feature_of_many=_one_feature_of_many,
+        ),
     ),
     cases=[
         CaseKind(
@@ -184,6 +216,12 @@ EXERCISE = Specification(
             inputs=_far_from_zero(4, 3),
             hint="Outputs may have another size than inputs, and how far they move is "
             "not to be measured by how large they are.",
+        ),
+        CaseKind(
+            name="stairs",
+            title="a layer that rounds its inputs",
+            inputs=_stairs(5, 4),
+            hint="Change an input and run the layer again: does the output move?",
         ),
         CaseKind(
             name="wide",

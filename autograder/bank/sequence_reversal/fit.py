@@ -92,8 +92,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="other_loss",
-            title="5 steps with another loss function",
-            inputs=_training(5, 2, 0.5, (2, 3), weight=3.0),
+            title="5 steps, 4 of them warm-up, with another loss function",
+            inputs=_training(5, 4, 0.5, (2, 3), weight=3.0),
             hint="Each step uses the loss function that was given.",
             picture="curves",
         ),
@@ -241,6 +241,15 @@ EXERCISE = Specification(
             ways=[Way(edits=[
                 Edit("rate_factor(step, warmup, steps)",
                      "rate_factor(step, steps, steps + warmup)"),
+            ])],
+        ),
+        Mutant(
+            name="warmup_cut",
+            says="A warm-up of more than half of the steps is cut short.",
+            asks="How long may a warm-up be?",
+            ways=[Way(edits=[
+                Edit("rate_factor(step, warmup, steps)",
+                     "rate_factor(step, min(warmup, steps // 2), steps)"),
             ])],
         ),
         Mutant(

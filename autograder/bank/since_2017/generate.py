@@ -22,7 +22,7 @@ from autograder.oracle.specification import (
 _ROWS = 1000
 # Two right answers draw with other dice. By Hoeffding's inequality, the means of n numbers
 # between 0 and 1 differ by t or more with a chance of at most 2 exp(-n t^2). A check
-# compares 388 of them: 776 exp(-23.2) is 6e-8, the chance to refuse a right one.
+# compares 454 of them: 908 exp(-23.2) is 8e-8, the chance to refuse a right one.
 _NEAR = 0.1525
 # What a token likes to have behind it, by how far that lies ahead.
 _USUAL = {0: 3.0, 1: 2.0, 2: -2.0}
@@ -151,6 +151,15 @@ EXERCISE = Specification(
             asks="How many tokens are drawn in a step?",
             ways=[Way(edits=[
                 Edit(_DRAWN, "drawn = torch.multinomial(chances[:1], 1, generator=generator).expand(len(ids), 1)")])],
+        ),
+        Mutant(
+            name="mean_of_all",
+            says="All rows draw from the mean of their distributions.",
+            asks="What does the next token of one text have to do with the other texts?",
+            ways=[Way(edits=[
+                Edit("torch.multinomial(chances, 1, generator=generator)",
+                     "torch.multinomial(chances.mean(0).expand_as(chances), 1, generator=generator)"),
+            ])],
         ),
         Mutant(
             name="options_lost",

@@ -16,6 +16,7 @@ from autograder.bank import specification
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import Told
 from autograder.oracle.variants import solution_source
+from autograder.student.otherside import Mixture
 from autograder.student.panel import BLUE, ORANGE, boxed, inline, mark
 
 
@@ -40,17 +41,23 @@ def given(told: Told, names: Sequence[str]) -> Told:
     """What is told of a check that was tried with some exercises put in place.
 
     The course's solutions are known where the answers were made. So nothing that an
-    answer says leaves: no error's words, no tensor; only which cases were right.
+    answer says leaves: no error's words, no tensor; only which cases were right. A
+    clinic counts as a whole only: its second box may tell itself from the first one,
+    and guess again.
     """
     titles = " and ".join(specification(name).title for name in names)
-    right = told.record.points >= told.record.max_points
+    record = told.record
+    right = record.points >= record.max_points
+    if not right and issubclass(specification(record.exercise).side, Mixture):
+        # Words on a clinic's things can be guessed, and two guesses are more than one.
+        record = replace(record, points=0.0)
     says = (
         f"Right, given a right version of: {titles}."
         if right
         else f"Tried once more with the course's version of: {titles}."
     )
     # Nor the panel's text, which has the words of errors.
-    record = replace(told.record, given=tuple(names), note=says, panel="")
+    record = replace(record, given=tuple(names), note=says, panel="")
     return Told(record, _panel(record))
 
 

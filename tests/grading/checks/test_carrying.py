@@ -19,8 +19,10 @@ from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.judge import in_place
 from autograder.grading.judge.record import Record
+from autograder.grading.judge.told import told
 from autograder.oracle.variants import solution_source
 from autograder.student import references
+from autograder.student.exercise import Verdict
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
 
@@ -204,9 +206,9 @@ def test_what_an_answer_says_stays_in_the_second_box(pristine):
     assert found["given"] and 0.0 < found["points"] < 14.0
     names: dict = {}
     exec(in_place.course_version(["attention/scaled_dot_product"]), names)
-    told = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
+    words = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
-    assert "sqrt" in told and told not in path.read_text()
+    assert "sqrt" in words and words not in path.read_text()
     shown = judged.outputs(pristine, "ivy", "self")
     assert "ValueError" not in shown and "course&#x27;s version" in shown
 
@@ -313,6 +315,18 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
     failed = [f"{unit}/table_by_loops", f"{unit}/sinusoid", f"{unit}/module"]
     assert carrying.missing(f"{unit}/bug_clinic", failed, uses) == failed[:2]
     assert carrying.missing(f"{unit}/bug_clinic", failed, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"), [("positional_encoding/bug_clinic", False), (SELF, True)]
+)
+def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
+    def again(points):
+        earned = told(Verdict(name, "A title", points, 8.0), "somebody")
+        return in_place.given(earned, ["attention/scaled_dot_product"]).record
+
+    assert again(8.0).points == 8.0
+    assert again(7.2).points == (7.2 if counts else 0.0)
 
 
 def test_the_courses_version_brings_its_imports():

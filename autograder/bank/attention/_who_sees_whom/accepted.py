@@ -31,11 +31,6 @@ ACCEPTED = [
         Edit(MOVED,
              "(~torch.isclose(layer(changed), before, rtol=0, atol=1e-6)).any(-1)"),
     ]),
-    Accepted(name="jacobian", source="""
-        def who_sees_whom(layer, x):
-            jacobian = torch.autograd.functional.jacobian(layer, x)
-            return (jacobian.abs() > 1e-6).any(dim=3).any(dim=1)
-        """),
     Accepted(name="one_hot_rows", source="""
         def who_sees_whom(layer, x):
             L = x.shape[0]

@@ -42,6 +42,26 @@ RUNS = [
         ],
     ),
     Mutant(
+        name="by_gradient",
+        says="You ask for the gradient. Where an output moves in steps that is zero, "
+        "and the output moves all the same.",
+        asks="What does the text say to change, and what to run again?",
+        ways=[Way(source="""
+            def who_sees_whom(layer, x):
+                jacobian = torch.autograd.functional.jacobian(layer, x)
+                return (jacobian.abs() > 1e-6).any(dim=3).any(dim=1)
+            """)],
+    ),
+    Mutant(
+        name="mean_of_features",
+        says="You compare the mean over the features with the limit. One feature that "
+        "moves among many that rest is overlooked.",
+        asks="In how many features must an output move?",
+        ways=[Way(edits=[
+            Edit(MOVED, "((layer(changed) - before).abs().mean(-1) > 1e-6)"),
+        ])],
+    ),
+    Mutant(
         name="squeezed",
         says="For a single position, your matrix has lost its dimensions.",
         asks="Which shape does the docstring promise for L = 1?",

@@ -100,6 +100,8 @@ class _Statistics(OtherSide):
         ids = given(answers, f"{name}, ids", 1, [torch.int64], self.MOST)
         lengths = given(answers, f"{name}, lengths", 1, [torch.int64], self.MOST)
         long = lengths.tolist()  # Python's numbers have no end to run over
+        if not long:
+            raise WrongAnswer("expected some sequences")
         if sum(long) != len(ids) or any(length < 0 for length in long):
             raise WrongAnswer("expected as many ids as the sequences are long")
         return ids, lengths

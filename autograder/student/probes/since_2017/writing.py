@@ -94,6 +94,8 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     drawn = ids[:, prompt.size(1) :]  # (rows, count)
     tokens = torch.arange(len(model.table))
     often = (drawn[..., None] == tokens).to(torch.get_default_dtype()).mean(0)
+    written = ids[:, prompt.size(1) - 1 :]  # and what is before it
+    repeats = (written[:, 1:] == written[:, :-1]).to(often.dtype).mean(0)  # (count,)
     shown = [seen.size(1) for seen in model.shown]
     last = model.shown[-1] if model.shown else rows[:, :0]
     alike = (drawn == drawn[:1]).all()
@@ -110,6 +112,7 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {
         **alone,
         "how often each token is drawn": often,
+        "how often it is the one before": repeats,
         "kind of the ids": dtype,
         "the prompt": ids[0, : prompt.size(1)],
         "lengths that the model is shown": torch.tensor(shown),
