@@ -251,6 +251,11 @@ the box. Who hides it there gets points for what PyTorch computes, as who copies
 source does. A figure, too, is described in the box: whoever makes up that description
 from the table has drawn nothing.
 
+And probes are made of something: right layers, masks, a search for who moves whom lie
+in the kit's own modules (`probes/moving.py`, `probes/encoder_decoder/patients.py`), as
+PyTorch's lie in PyTorch. Who imports them hands in our work for theirs; the cell's text
+shows it.
+
 A clinic can be guessed. Who knows the course knows how many things a case has, and that
 one kind of them is right. So a word on one is final before the next one is seen, layers
 and decoders have weights that no file holds, each its own, and a case counts if its
