@@ -20,7 +20,7 @@ from autograder.course.files import write
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
-from autograder.student.exercise import Answers, Case, Value
+from autograder.student.exercise import AFTERWARDS, Answers, Case, Value
 from autograder.student.otherside import OtherSide
 from autograder.student.points import RESULTS, aspect_of, parts_of
 from autograder.student.probes.weights import WEIGHTS
@@ -138,7 +138,7 @@ def _is_echo(answer: str, value: Value, case: Case) -> bool:
 
     One of them, all weights one after the other, or what the box has set itself.
     """
-    if not answer.endswith(" afterwards"):
+    if not answer.endswith(AFTERWARDS):
         return False
     weights = [v for n, v in case.inputs.items() if n.startswith(WEIGHTS)]
     flat = [v.flatten() for v in weights if isinstance(v, torch.Tensor)]

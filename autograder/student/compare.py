@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from autograder.student.exercise import (
+    AFTERWARDS,
     RAISED,
     Answers,
     Case,
@@ -25,7 +26,6 @@ from autograder.student.points import earned
 from autograder.student.properties import by_hand
 from autograder.student.values import differing, same_values
 
-AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
 UNSEEN = "made by hand, so its place was not looked at"
 
 

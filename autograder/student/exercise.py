@@ -56,6 +56,7 @@ def plain(value: object) -> Value:
 
 # The one key of the answers of an object that raised or returned something unusable.
 RAISED = "raised"
+AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from autograder.student.exercise import RAISED, Case, CaseResult, Exercise
+from autograder.student.exercise import AFTERWARDS, RAISED, Case, CaseResult, Exercise
 
 # How much an aspect weighs where an exercise does not say otherwise.
 WEIGHTS = {
@@ -113,7 +113,7 @@ def aspect_of(case: Case, name: str, parts: Sequence[str]) -> str:
         return case.aspect
     if name.startswith(_LEARNING):
         return "learning"
-    if name.endswith(" afterwards") or "second call" in name:
+    if name.endswith(AFTERWARDS) or "second call" in name:
         return "calls"
     if name.startswith("form of "):  # of a text that says the right thing
         return "form"

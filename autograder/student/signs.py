@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from autograder.student.exercise import CaseResult, Finding
+from autograder.student.exercise import AFTERWARDS, CaseResult, Finding
 from autograder.student.values import same_values
 
 Sign = tuple[str, str] | None  # what was seen, and a question
@@ -38,10 +38,10 @@ def _nothing_returned(wrong: Wrong) -> Sign:
 
 def _input_changed(wrong: Wrong) -> Sign:
     problems = _problems(wrong)
-    if not all(f.name.endswith(" afterwards") for f in problems):
+    if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
     first = problems[0]
-    name = first.name.removesuffix(" afterwards")
+    name = first.name.removesuffix(AFTERWARDS)
     if _is_yes_or_no(first.expected):
         return (
             "The results are right, but something is not as your code found it: "
@@ -142,7 +142,7 @@ def _zeros(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
-    if any(finding.name.endswith(" afterwards") for finding in _problems(wrong)):
+    if any(finding.name.endswith(AFTERWARDS) for finding in _problems(wrong)):
         return None  # it was written, and did not come back
     if min(b.numel() for _, b in pairs) < 4:
         return None

@@ -276,19 +276,14 @@ EXERCISE = Specification(
             says="A layer that was copied before comes back with its old weights, whatever "
             "yours holds by now.",
             asks="What may have happened to your layer between two calls?",
-            ways=[Way(source="""
-                import functools
+            ways=[Way(edits=[
+                Edit("def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:", """
+                    import functools
 
-                @functools.cache
-                def to_pytorch(mine):
-                    theirs = nn.MultiheadAttention(mine.w_o.out_features, mine.num_heads, batch_first=True)
-                    layers = (mine.w_q, mine.w_k, mine.w_v)
-                    with torch.no_grad():
-                        theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-                        theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-                        theirs.out_proj.load_state_dict(mine.w_o.state_dict())
-                    return theirs
-                """)],
+                    @functools.cache
+                    def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
+                    """),
+            ])],
         ),
         Mutant(
             name="one_copy_for_all",

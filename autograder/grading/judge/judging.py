@@ -37,7 +37,7 @@ from autograder.oracle.specification import Specification
 from autograder.student import references
 from autograder.student.check import without_stub
 from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Case, Verdict
+from autograder.student.exercise import AFTERWARDS, RAISED, Case, Verdict
 from autograder.student.exercise import Exercise as Visible
 from autograder.student.observe import UNSOLVED
 from autograder.student.otherside import OtherSide
@@ -233,7 +233,7 @@ def _has_many_numbers(case: Case) -> bool:
         and value.is_floating_point()
         and int((value != value.round()).sum()) > _BY_HAND
         for name, value in case.expected.items()
-        if not name.endswith(" afterwards")
+        if not name.endswith(AFTERWARDS)
     )
 
 
