@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import IO, Any, cast
 
-from autograder.kernel import launch
+from autograder.kernel import fonts, launch
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import ALIKE, BACKEND
 from autograder.kernel.kit import PACKAGE
@@ -209,6 +209,7 @@ def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
     sweep(base)
     run = Path(tempfile.mkdtemp(prefix=f"ag-{os.getuid()}-", dir=base))
     run.chmod(0o711)
+    fonts.bring(run / fonts.FOLDER)
     with open(run / "lock", "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # held by the server from here on
         server = _spawn(run, lock.fileno())
@@ -229,6 +230,7 @@ def _greeted(run: Path, server: subprocess.Popen[bytes]) -> Path:
         server.wait()
         remove_tree(run)
         raise
+    fonts.keep(run / fonts.FOLDER)
     return run
 
 
@@ -260,7 +262,7 @@ def _clean_environment(run: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(paths),
         "MPLBACKEND": BACKEND,  # imported by name only, after the fork
-        "MPLCONFIGDIR": str(run / "matplotlib"),
+        "MPLCONFIGDIR": str(run / fonts.FOLDER),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # What the first cells of a notebook import, and what those imports leave for later. Not
 # matplotlib_inline: it looks for a kernel when it is imported, and here is none.
 WARM = (
-    *("numpy", "tqdm", "ipywidgets"),
+    *("numpy", "tqdm"),
     *("torch", "torch.utils.data", "torch.testing"),
     *("torch.multiprocessing", "multiprocessing.queues", "sqlite3"),
     *("matplotlib.pyplot", "matplotlib.font_manager"),
@@ -33,6 +33,7 @@ ON_DEMAND = {
     "MultiheadAttention": ("torch.fx.experimental.symbolic_shapes",),
     "pandas": ("pandas", "pandas.io.formats.html"),
     "seaborn": ("pandas", "pandas.io.formats.html", "seaborn"),
+    "ipywidgets": ("ipywidgets",),
 }
 
 
