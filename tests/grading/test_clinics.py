@@ -8,11 +8,15 @@ import statistics
 import pytest
 import torch
 
+from autograder.bank import specification
 from autograder.grading.judge.judging import prepared
+from autograder.oracle.cases import fresh_cases
 from autograder.student import references
 from autograder.student.exercise import RAISED
 from autograder.student.otherside import concluded, reply
 from autograder.student.probes import find
+from autograder.student.probes.encoder_decoder import bugs as layers
+from autograder.student.probes.since_2017 import bugs as decoders
 
 TABLES = "positional_encoding/bug_clinic"
 LAYERS = "encoder_decoder/bug_clinic"
@@ -36,6 +40,14 @@ def looks(name: str, side, number: int):
             "memory": torch.ones(2, 2, width),
         }
     return reply(side, asked)
+
+
+@pytest.mark.parametrize(("name", "bugs"), [(LAYERS, layers), (DECODERS, decoders)])
+def test_each_bug_of_a_clinic_is_met_in_a_case(name, bugs):
+    cases = fresh_cases(specification(name), "bugs")
+    others = [case.inputs[other] for case in cases for other in ("other", "third")]
+    met = {"", *(str(other).partition(", ")[2] for other in others)}
+    assert met == set(bugs.BUGS)
 
 
 @pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])

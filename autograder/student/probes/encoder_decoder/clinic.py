@@ -9,15 +9,16 @@ import json
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.student.exercise import Answers, WrongAnswer
-from autograder.student.otherside import Ask, Mixture, given, one_by_one
-from autograder.student.probes import Inputs, Seen, describe, probe, seed
+from autograder.student.exercise import Answers, Value, WrongAnswer
+from autograder.student.otherside import Ask, given, one_by_one
+from autograder.student.probes import Inputs, Seen, probe, seed
+from autograder.student.probes.clinics import Patients, accepts
 from autograder.student.probes.encoder_decoder.ahead import (
     MOST_AHEAD,
     MOST_EARLY_NUMBERS,
@@ -31,18 +32,10 @@ from autograder.student.probes.encoder_decoder.ahead import (
 from autograder.student.probes.encoder_decoder.patients import DecoderLayer
 
 
-class _Patients(Mixture):
-    """Decoder layers that are right or ill; they are called from afar.
+class _Patients(Patients):
+    """Decoder layers that are right or ill."""
 
-    In grading each has weights of its own: what is alike cannot be told by equal
-    outputs.
-    """
-
-    KINDS: ClassVar = {
-        "a right decoder layer": "right",
-        "the other one": "other",
-        "a third one": "third",
-    }
+    RIGHT = "a right decoder layer"
     MOST = 1 << 12  # numbers of a sequence that a layer takes
     MOST_KEPT = 1 << 9  # outputs; a usual test asks for some dozens of a layer
     MOST_EARLY = 1 << 9  # outputs beside those that are asked for now
@@ -55,12 +48,8 @@ class _Patients(Mixture):
         self._early = 0
 
     def _made(self, name: str) -> DecoderLayer:
-        d_model, num_heads, d_ff = self.inputs["sizes"].tolist()
-        kind = str(self.inputs[self.KINDS[name]])
-        return _layer(self.own_seed(), (d_model, num_heads, d_ff), kind)
-
-    def things(self) -> list[str]:
-        return list(self.KINDS)
+        sizes = tuple(self.inputs["sizes"].tolist())
+        return _layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
         """Only one of them, any, may come twice: each costs many calls."""
@@ -73,17 +62,15 @@ class _Patients(Mixture):
         weights does would do without the rules, and refuse one that is built otherwise.
         """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
-        shapes = {
-            f"shapes.{number}": json.dumps([list(w.shape) for w in layer.parameters()])
-            for number, layer in enumerate(self._layers)
-        }
-        shapes |= {
-            f"shared.{number}": json.dumps(_shared(layer))
-            for number, layer in enumerate(self._layers)
-        }
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
-        kept = {n: self.inputs[n] for n in ("mask", "frozen") if n in self.inputs}
-        return {"sizes": sizes, **kept, **shapes}
+        found: dict[str, Value] = {"sizes": sizes, "frozen": self.inputs["frozen"]}
+        if "mask" in self.inputs:
+            found["mask"] = self.inputs["mask"]
+        for number, layer in enumerate(self._layers):
+            shapes = [list(weight.shape) for weight in layer.parameters()]
+            found[f"shapes.{number}"] = json.dumps(shapes)
+            found[f"shared.{number}"] = json.dumps(_shared(layer))
+        return found
 
     def tried(self, number: int, question: Answers) -> Mapping[str, object]:
         """The output of a layer, and gradients of its weighted sum if it is pulled.
@@ -179,15 +166,15 @@ _FLOATS = (torch.float32, torch.float64)
 
 
 @functools.lru_cache(maxsize=128)  # more than two checks of fresh cases use up
-def _layer(number: int, sizes: tuple[int, int, int], kind: str) -> DecoderLayer:
-    """The layer of a seed, "post relu, shifts" say: a notebook's come often.
+def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> DecoderLayer:
+    """The layer of a seed: a notebook's come often.
 
     It computes in float64, where it does not matter to a float32 what is computed
     beside it; not one that is there to round.
     """
     seed(number)
-    style, _, bug = kind.partition(", ")
-    layer = DecoderLayer(*sizes, style, bug).eval()
+    d_model, num_heads, d_ff = sizes
+    layer = DecoderLayer(d_model, num_heads, d_ff, style, bug).eval()
     return layer if layer.rounding else layer.double()
 
 
@@ -311,9 +298,4 @@ def _verdict(
         return "rejected"
     except Exception as error:
         return f"ended by {type(error).__name__}"
-    if result is not None:
-        raise WrongAnswer(
-            "expected the test to raise AssertionError or to return nothing, "
-            f"got {describe(result)}"
-        )
-    return "accepted"
+    return accepts(result)

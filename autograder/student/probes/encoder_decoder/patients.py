@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+
+from autograder.student.probes.encoder_decoder.bugs import BUGS, Step
 
 
 class DecoderLayer(nn.Module):
-    """A decoder layer, "post relu" or "pre gelu", with at most one bug.
+    """A decoder layer, "post relu" or "pre gelu", with at most one of the `BUGS`.
 
     After "rounding", as in "post relu rounding", each number of a batch rounds
     differently if any other one changes. A test calls a layer a hundred times, so its
@@ -24,21 +25,21 @@ class DecoderLayer(nn.Module):
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
         super().__init__()
         first, activation, *rounding = style.split()
+        self.first, self.bug, self.rounding = first, BUGS[bug], bool(rounding)
         bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
-        narrows = nn.Linear(d_ff, d_model, bias=bug != "no bias")
+        narrows = nn.Linear(d_ff, d_model, bias=self.bug.bias)
         self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
         cross = _RoundingAttention if rounding else _Attention
-        others = [_Attention] * (2 if bug == "two memories" else 1)
+        others = [_Attention] * self.bug.memories
         self.seeing = nn.ModuleList(
             each(d_model, num_heads) for each in (*others, cross)
         )
-        if bug == "one attention":
+        if self.bug.one_attention:
             self.seeing[1] = self.seeing[0]
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
-        self.first, self.bug, self.rounding = first, bug, bool(rounding)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        return self._end(self._through(x, memory))
+        return self.bug.ends(self._through(x, memory))
 
     def together(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
@@ -47,96 +48,33 @@ class DecoderLayer(nn.Module):
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
         through = self._through(torch.stack(list(x)), torch.stack(list(memory)))
-        return [self._end(each) for each in through]
+        return [self.bug.ends(each) for each in through]
 
     def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         norms = list(self.norms)
-        branches: list[Callable[..., Any]] = [
-            self._own, self._memory(memory), self._think
+        remembers = functools.partial(self._remember, memory)
+        branches: list[Step] = [
+            self._look, *[remembers] * self.bug.memories, self._think
         ]  # fmt: skip
-        if self.bug == "two memories":
-            branches.insert(1, lambda x: self.seeing[2].forward(x, memory))
-        if self.bug == "shifts":
-            x = F.pad(x[..., :-1, :], (0, 0, 1, 0))
-        if self.bug == "last unread" and x.size(-2) > 1:
-            x = torch.cat((x[..., :-1, :], x[..., -2:-1, :]), dim=-2)
+        x = self.bug.reads(x)
         for index, branch in enumerate(branches):
             norm = norms[min(index, len(norms) - 1)].forward
             x = x + branch(norm(x)) if self.first == "pre" else norm(x + branch(x))
         return x
 
-    def _end(self, x: torch.Tensor) -> torch.Tensor:
-        ends: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-            "squeezes": torch.squeeze,
-            "narrow": lambda x: x[..., :1],
-        }
-        return ends[self.bug](x) if self.bug in ends else x
+    def _look(self, x: torch.Tensor) -> torch.Tensor:
+        seen = self.bug.looks(self.seeing[0], x, self.bug.mask(x))
+        return self.bug.shares(seen)
 
-    def _think(self, x: torch.Tensor) -> Any:
+    def _remember(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        mask = self.bug.memory_mask(x.size(-2), memory.size(-2))
+        source = self.bug.remembers(memory)
+        return self.bug.asks(self.seeing[-1].forward(x, source, mask))
+
+    def _think(self, x: torch.Tensor) -> torch.Tensor:
         into, bend, out = self.thinking
-        return out.forward(bend.forward(into.forward(x)))
-
-    def _own(self, x: torch.Tensor) -> Any:
-        attention: Any = self.seeing[0]
-        batch, length, _ = x.shape[-3:]
-        seen = attention.forward(x, x, self._own_mask(batch, length, x.dtype))
-        if self.bug == "unpacks" or (self.bug == "unpacks pairs" and batch == 2):
-            seen, _ = seen.unbind(-3)
-            return seen.unsqueeze(-3)
-        if self.bug == "mixes the batch":
-            return seen.mean(-3, keepdim=True)
-        if self.bug == "no past":
-            return attention.maps[3](attention.maps[2](x))
-        return seen
-
-    def _own_mask(
-        self, batch: int, length: int, dtype: torch.dtype
-    ) -> torch.Tensor | None:
-        """Causal, as far as the bug lets it be."""
-        mask = _triangle(length, length, 1 if self.bug == "one ahead" else 0)
-        match self.bug:
-            case "no mask":
-                return None
-            case "first unseen":
-                mask[1:, 0] = False
-            case "short sight":
-                mask = mask.triu(-1)
-            case "soft mask":
-                return torch.where(mask, 0.0, -6.0).to(dtype)
-            case "mask of the first two":
-                later = torch.arange(batch) > 1
-                return mask | later[:, None, None, None]
-        return mask
-
-    def _memory(self, memory: torch.Tensor) -> Callable[..., Any]:
-        def branch(x: torch.Tensor) -> Any:
-            cross = self.seeing[-1].forward
-            target, source = x.size(-2), memory.size(-2)
-            if self.bug == "causal memory":
-                return cross(x, memory, _triangle(target, source))
-            if self.bug == "square of the target":
-                square = _triangle(target, target, target)
-                return cross(x, memory, square[:, :source])
-            if self.bug == "square of the memory":
-                square = _triangle(source, source, source)
-                return cross(x, memory, square[:target])
-            if self.bug == "last asks":
-                last = torch.arange(target) == target - 1
-                return cross(x, memory) * last[:, None]
-            if self.bug == "mixes memories":
-                mean = memory.mean(-3, keepdim=True)
-                return cross(x, mean.expand_as(memory))
-            if self.bug == "last leaks":
-                return cross(x, memory + memory[..., -1:, :, :])
-            if self.bug == "first leaks":
-                return cross(x, memory + memory[..., :1, :, :])
-            if self.bug == "short memory":
-                return cross(x, memory[..., :-1, :])
-            if self.bug == "late memory":
-                return cross(x, memory[..., 1:, :])
-            return cross(x, memory)
-
-        return branch
+        result: torch.Tensor = out.forward(bend.forward(into.forward(x)))
+        return result
 
 
 class _Attention(nn.Module):
@@ -181,8 +119,3 @@ class _RoundingAttention(_Attention):
         scores = super()._scores(q, k)
         all_scores = scores.detach()
         return scores - (all_scores.amax() + all_scores.mean())
-
-
-def _triangle(rows: int, columns: int, ahead: int = 0) -> torch.Tensor:
-    """Each row sees the columns up to its own number, and some ahead."""
-    return torch.ones(rows, columns, dtype=torch.bool).tril(ahead)

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from autograder.student.exercise import Answers, WrongAnswer
+from autograder.student.exercise import Answers
 from autograder.student.otherside import Ask, Mixture, one_by_one
-from autograder.student.probes import Inputs, Seen, describe, probe
+from autograder.student.probes import Inputs, Seen, probe
+from autograder.student.probes.clinics import accepts
 from autograder.student.values import differing
 
 
@@ -57,9 +58,4 @@ def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:
         result = test(table)
     except AssertionError:
         return "rejected"
-    if result is not None:
-        raise WrongAnswer(
-            f"expected the test to raise AssertionError or to return nothing, "
-            f"got {describe(result)}"
-        )
-    return "accepted"
+    return accepts(result)

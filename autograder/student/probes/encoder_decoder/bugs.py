@@ -1,0 +1,129 @@
+"""What may be wrong with a decoder layer of the clinic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+Step = Callable[[torch.Tensor], torch.Tensor]
+
+
+def triangle(rows: int, columns: int, ahead: int = 0) -> torch.Tensor:
+    """Each row sees the columns up to its own number, and some ahead."""
+    return torch.ones(rows, columns, dtype=torch.bool).tril(ahead)
+
+
+def _causal(x: torch.Tensor, ahead: int = 0) -> torch.Tensor:
+    return triangle(x.size(-2), x.size(-2), ahead)  # (Lt, Lt)
+
+
+def _as_it_is(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
+def _looks(
+    attention: nn.Module, x: torch.Tensor, mask: torch.Tensor | None
+) -> torch.Tensor:
+    seen: torch.Tensor = attention.forward(x, x, mask)
+    return seen
+
+
+@dataclass(frozen=True)
+class LayerBug:
+    """What a layer does at each step: what is right, where a bug says nothing else.
+
+    x is (..., B, Lt, d_model), memory (..., B, Ls, d_model); a mask is true where a
+    position sees another one, or holds what is added to the scores.
+    """
+
+    reads: Step = _as_it_is  # x on its way in
+    mask: Callable[[torch.Tensor], torch.Tensor | None] = _causal  # what x sees of x
+    looks: Callable[..., torch.Tensor] = _looks  # x at x, with an attention and a mask
+    shares: Step = _as_it_is  # what was seen of x, among sentences
+    remembers: Step = _as_it_is  # the memory on its way in
+    memory_mask: Callable[[int, int], torch.Tensor | None] = lambda Lt, Ls: None
+    asks: Step = _as_it_is  # what was seen of the memory
+    ends: Step = _as_it_is  # the output of one batch
+    bias: bool = True  # of the last linear layer
+    memories: int = 1  # how many attentions look at it
+    one_attention: bool = False  # looks at x, and at the memory
+
+
+def _last_unread(x: torch.Tensor) -> torch.Tensor:
+    if x.size(-2) == 1:
+        return x
+    return torch.cat((x[..., :-1, :], x[..., -2:-1, :]), dim=-2)
+
+
+def _first_unseen(x: torch.Tensor) -> torch.Tensor:
+    mask = _causal(x)
+    mask[1:, 0] = False
+    return mask
+
+
+def _mask_of_the_first_two(x: torch.Tensor) -> torch.Tensor:
+    later = torch.arange(x.size(-3)) > 1
+    return _causal(x) | later[:, None, None, None]
+
+
+def _first_of_a_pair(seen: torch.Tensor) -> torch.Tensor:
+    first, _ = seen.unbind(-3)
+    return first.unsqueeze(-3)
+
+
+def _first_if_a_pair(seen: torch.Tensor) -> torch.Tensor:
+    return _first_of_a_pair(seen) if seen.size(-3) == 2 else seen
+
+
+def _only_the_last(seen: torch.Tensor) -> torch.Tensor:
+    target = seen.size(-2)
+    return seen * (torch.arange(target) == target - 1)[:, None]
+
+
+# By the rule that each breaks first. Their names stand in cases.
+BUGS = {
+    "": LayerBug(),
+    # 1: shapes, lengths and batch sizes.
+    "squeezes": LayerBug(ends=torch.squeeze),
+    "narrow": LayerBug(ends=lambda x: x[..., :1]),
+    "unpacks": LayerBug(shares=_first_of_a_pair),
+    "square of the target": LayerBug(
+        memory_mask=lambda Lt, Ls: triangle(Lt, Lt, Lt)[:, :Ls]
+    ),
+    "square of the memory": LayerBug(
+        memory_mask=lambda Lt, Ls: triangle(Ls, Ls, Ls)[:Lt]
+    ),
+    # 2: who of the target sees whom.
+    "no mask": LayerBug(mask=lambda x: None),
+    "one ahead": LayerBug(mask=lambda x: _causal(x, 1)),
+    "soft mask": LayerBug(
+        mask=lambda x: torch.where(_causal(x), 0.0, -6.0).to(x.dtype)
+    ),
+    "mask of the first two": LayerBug(mask=_mask_of_the_first_two),
+    "first unseen": LayerBug(mask=_first_unseen),
+    "short sight": LayerBug(mask=lambda x: _causal(x).triu(-1)),
+    "no past": LayerBug(looks=lambda own, x, mask: own.maps[3](own.maps[2](x))),
+    "shifts": LayerBug(reads=lambda x: F.pad(x[..., :-1, :], (0, 0, 1, 0))),
+    "last unread": LayerBug(reads=_last_unread),
+    # 3: all outputs see all of the memory.
+    "causal memory": LayerBug(memory_mask=triangle),
+    "last asks": LayerBug(asks=_only_the_last),
+    "short memory": LayerBug(remembers=lambda memory: memory[..., :-1, :]),
+    "late memory": LayerBug(remembers=lambda memory: memory[..., 1:, :]),
+    # 4: sentences leave each other alone.
+    "unpacks pairs": LayerBug(shares=_first_if_a_pair),
+    "mixes the batch": LayerBug(shares=lambda seen: seen.mean(-3, keepdim=True)),
+    "mixes memories": LayerBug(
+        remembers=lambda memory: memory.mean(-3, keepdim=True).expand_as(memory)
+    ),
+    "last leaks": LayerBug(remembers=lambda memory: memory + memory[..., -1:, :, :]),
+    "first leaks": LayerBug(remembers=lambda memory: memory + memory[..., :1, :, :]),
+    # 5: the number of weights.
+    "two memories": LayerBug(memories=2),
+    "one attention": LayerBug(one_attention=True),
+    "no bias": LayerBug(bias=False),
+}
