@@ -51,6 +51,7 @@ class Submission:
         refused: why it could not be graded, "" if it could.
         level: the isolation that its code ran in, "" if it did not run.
         seconds: how long grading took, None if that was not noted.
+        graded: what was graded, by its identity; "" for what could not be decided.
     """
 
     student: Student
@@ -63,6 +64,7 @@ class Submission:
     level: str = ""
     seconds: float | None = None
     called_late: bool = False
+    graded: frozenset[str] = frozenset()
 
     @property
     def waiting(self) -> tuple[str, ...]:

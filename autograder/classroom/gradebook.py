@@ -102,6 +102,15 @@ def students(root: Path) -> list[Student]:
         return [_student(student) for student in book.students]
 
 
+def known_ids(root: Path) -> set[str]:
+    """Who is in the gradebook, or has handed in something."""
+    handed_in = {path.name for path in (root / "submitted").glob("*")}
+    try:
+        return handed_in | {student.id for student in students(root)}
+    except NoGradebook:
+        return handed_in
+
+
 def enter_students(root: Path, entered: Iterable[Student]) -> None:
     """Have students in the gradebook, which is made if there is none.
 
@@ -246,6 +255,7 @@ def _submission(
         " ".join(sorted({noted.isolation(n) for n in notes if n.get("box")})),
         sum(seconds) if seconds else None,
         called_late,
+        frozenset(note["id"] for note in notes if "id" in note),
     )
 
 

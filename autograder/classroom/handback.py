@@ -18,6 +18,7 @@ from autograder.classroom import ledger
 from autograder.classroom.classbook import Student
 from autograder.classroom.gradebook import students
 from autograder.classroom.ledger import Note
+from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
 
 _CANVAS = re.compile(r"(?P<head>[^/]*?_\d+_\d+)_[^/]+")
@@ -60,10 +61,16 @@ def write(unit: str, root: Path, folder: Path) -> Made:
         for lms, members in sorted(zips.items())
     )
     stale = [s for s, page in pages.items() if _is_stale(root, unit, s, page)]
+    graded = [path.parts[-3] for path in graded_notebooks(unit, root)]
+    without = [student for student in graded if student not in pages]
     remarks = [
-        f"older than the grades: {', '.join(stale)}; run: nbgrader generate_feedback "
-        f"{unit}"
-    ] * bool(stale)
+        f"{what}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
+        for what, students in (
+            ("older than the grades", stale),
+            ("graded, and without a page", without),
+        )
+        if students
+    ]
     return Made(paths, tuple(remarks))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.classroom import gradebook, page, sheet
 from autograder.classroom.classbook import Classbook, Student, Submission
+from autograder.classroom.ungraded import ungraded
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.gradebook import extensions
@@ -27,7 +28,8 @@ class Mark:
     """A student's unit.
 
     Attributes:
-        share: 0 to 1; of what is graded so far while ``waiting``.
+        share: 0 to 1; of what is graded so far while ``waiting``, for a written
+            answer or for all.
         late: days late, each begun one counted.
         extended: days of extension.
         dropped: whether the course's share leaves it out.
@@ -87,6 +89,7 @@ def progress(
     weights: Mapping[str, float],
     drop: int = 0,
     granted: Mapping[str, Mapping[str, float]] | None = None,
+    new: Mapping[str, Sequence[str]] | None = None,
 ) -> Progress:
     """Everybody's course, sorted by id.
 
@@ -94,6 +97,7 @@ def progress(
         weights: by unit; 1 where it has none.
         drop: how many of a student's worst units do not count.
         granted: days of extension by unit and student.
+        new: by unit, who has handed in what is not graded.
 
     Raises:
         CourseError: a weight of no unit, or nothing would be left.
@@ -111,23 +115,27 @@ def progress(
         for book in books
         for person in (*(s.student for s in book.submissions), *book.absent)
     }
+    for student in (one for names in (new or {}).values() for one in names):
+        people.setdefault(student, Student(student))
     lines = []
     for student in sorted(people):
-        marks = [_mark(book, student, granted or {}) for book in books]
+        marks = [_mark(book, student, granted or {}, new or {}) for book in books]
         lines.append(_line(people[student], marks, heavy, drop))
     return Progress(units, heavy, drop, tuple(lines))
 
 
 def _mark(
-    book: Classbook, student: str, granted: Mapping[str, Mapping[str, float]]
-) -> Mark:
+    book: Classbook, student: str, granted: Mapping[str, Mapping[str, float]],
+    new: Mapping[str, Sequence[str]],
+) -> Mark:  # fmt: skip
     extended = granted.get(book.unit, {}).get(student, 0.0)
     own = [s for s in book.submissions if s.student.id == student]
+    waits = student in new.get(book.unit, ())
     if not own:
-        return Mark(0.0, False, extended=extended)
+        return Mark(0.0, False, waits, extended=extended)
     points = _points(own[0]) / book.max_points if book.max_points else 0.0
     late = math.ceil(own[0].late / DAY)
-    return Mark(points, True, bool(own[0].waiting), late, extended)
+    return Mark(points, True, bool(own[0].waiting) or waits, late, extended)
 
 
 def _points(submission: Submission) -> float:
@@ -175,7 +183,8 @@ def make(
     """
     books = read(root)
     granted = {book.unit: _days(root, book.unit) for book in books}
-    told = progress(books, weights, drop, granted)
+    new = {book.unit: ungraded(book, root) for book in books}
+    told = progress(books, weights, drop, granted, new)
     write(path, page.render("progress.html.j2", "course", told=told, today=today))
     write(path.with_suffix(".csv"), as_csv(told))
     return path, path.with_suffix(".csv")

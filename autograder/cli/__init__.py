@@ -24,9 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # one; the library reads this when torch is first imported, which is later.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # nbgrader starts `alembic` by name, which lies beside our interpreter.
-    os.environ["PATH"] = (
-        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    )
+    path = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{path}"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # which may know ASCII only
             stream.reconfigure(errors="backslashreplace")

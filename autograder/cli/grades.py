@@ -39,9 +39,11 @@ def _add_report(commands: Commands) -> None:
     )  # fmt: skip
     report.add_argument(
         "--before", type=Path, metavar="CSV",
-        help="an earlier term's table of report --shareable, to compare with",
+        help="of a unit: an earlier term's table of --shareable, to compare with",
     )  # fmt: skip
-    report.add_argument("--shareable", action="store_true", help="name no student")
+    report.add_argument(
+        "--shareable", action="store_true", help="of a unit: name no student"
+    )
     report.add_argument("--output", type=Path, metavar="FILE", help="default: reports/")
 
 
@@ -78,6 +80,10 @@ def _report(options: argparse.Namespace) -> int:
 
     if bool(options.unit) == options.all:
         raise CourseError("say a unit, or --all")
+    if options.all and (options.shareable or options.before):
+        raise CourseError("--shareable and --before are for the report of a unit")
+    if options.unit and (options.weight or options.drop):
+        raise CourseError("--weight and --drop are for --all")
     if options.all:
         known = sorted({p.parent.name for p in options.course.glob("source/*/*.ipynb")})
         weights = progress.parse_weights(options.weight, known)
@@ -91,8 +97,15 @@ def _report(options: argparse.Namespace) -> int:
     path = options.output or options.course / "reports" / name
     named = not options.shareable
     made = report.make(unit, options.course, path, named, options.before)
-    print(*made, sep="\n")
+    print(*_not_graded(unit, options.course), *made, sep="\n")
     return 0
+
+
+def _not_graded(unit: str, root: Path) -> list[str]:
+    from autograder.classroom import gradebook, ungraded
+
+    found = ungraded.ungraded(gradebook.read(unit, root), root)
+    return ungraded.remark(found, unit)
 
 
 def _similarity(options: argparse.Namespace) -> int:
@@ -109,15 +122,16 @@ def _similarity(options: argparse.Namespace) -> int:
 
 
 def _grades(options: argparse.Namespace) -> int:
-    from autograder.classroom import exports, gradebook, sheet
+    from autograder.classroom import exports, gradebook, sheet, ungraded
 
     unit = gradebook.find_assignment(options.unit, options.course)
     book = gradebook.read(unit, options.course)
     base = options.course / "reports" / f"{unit}-{options.format}"
+    new = ungraded.remark(ungraded.ungraded(book, options.course), unit)
     if options.format == "gradescope":
         folder = options.output or base
-        print(*exports.write_gradescope(book, folder), folder, sep="\n")
-        return 0
+        print(*exports.write_gradescope(book, folder), *new, folder, sep="\n")
+        return 1 if new else 0
     into = sheet.read(options.into) if options.into else None
     if options.format == "moodle":
         made = exports.moodle(book, into)
@@ -130,10 +144,10 @@ def _grades(options: argparse.Namespace) -> int:
         )
     path = options.output or base.with_suffix(".csv")
     write(path, made.text.encode())
-    print(*made.remarks, path, sep="\n")
+    print(*made.remarks, *new, path, sep="\n")
     if made.missing:
         print(f"graded, but not in {options.into}: {', '.join(made.missing)}")
-    return 1 if made.missing else 0
+    return 1 if made.missing or new else 0
 
 
 def _written(options: argparse.Namespace) -> int:
@@ -167,8 +181,9 @@ def _feedback(options: argparse.Namespace) -> int:
 
     unit = gradebook.find_assignment(options.unit, options.course)
     made = handback.write(unit, options.course, options.course / "reports")
-    print(*made.paths, *made.remarks, sep="\n")
-    return 1 if made.remarks else 0
+    remarks = (*made.remarks, *_not_graded(unit, options.course))
+    print(*made.paths, *remarks, sep="\n")
+    return 1 if remarks else 0
 
 
 def _leaderboard(options: argparse.Namespace) -> int:

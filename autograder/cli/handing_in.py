@@ -10,6 +10,8 @@ from autograder.cli.terms import Commands, add_graded
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_full, write
 
+_LONGEST_EXTENSION = 1000  # days
+
 
 def add(commands: Commands) -> None:
     """Add the commands to an argument parser's."""
@@ -95,8 +97,11 @@ def _add_hosted(commands: Commands) -> None:
 def _add_extend(commands: Commands) -> None:
     extend = add_graded(commands, "extend", _extend, "give students more time")
     extend.add_argument("students", nargs="*", metavar="STUDENT", help="none: list all")
-    extend.add_argument("--days", type=float, default=0.0, help="after the deadline")
-    extend.add_argument("--hours", type=float, default=0.0, help="after the deadline")
+    extend.add_argument(
+        "--days", type=float, metavar="N",
+        help="after the deadline, in place of any extension before; 0: none",
+    )  # fmt: skip
+    extend.add_argument("--hours", type=float, metavar="N", help="beside the days")
     extend.add_argument(
         "--until", default="", metavar="TIME",
         help='like "2026-12-03 23:59 Europe/Berlin", in place of days and hours',
@@ -181,25 +186,54 @@ def _hosted(options: argparse.Namespace) -> int:
 
 def _extend(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook
-    from autograder.grading.dates import due_date
     from autograder.grading.gradebook import extensions
 
     unit = gradebook.find_assignment(options.unit, options.course)
-    extra = timedelta(days=options.days, hours=options.hours)
+    extra = _extra(options, unit)
+    if bool(options.students) != (extra is not None):
+        raise CourseError(
+            "say how much: --days, --hours or --until; --days 0 takes it back"
+            if options.students
+            else "say who: autograder extend UNIT STUDENT --days N"
+        )
+    for student in options.students:
+        extensions.grant(options.course, unit, student, extra)
+    for student, time in sorted(extensions.granted(options.course, unit).items()):
+        print(f"{student}: {time} after the deadline" if time else f"{student}: none")
+    for student in sorted({*options.students} - gradebook.known_ids(options.course)):
+        print(f"{student} is in neither gradebook nor submitted/: a slip of the pen?")
+    if options.students:
+        print(f"it counts from the next run on: nbgrader autograde {unit}")
+    return 0
+
+
+def _extra(options: argparse.Namespace, unit: str) -> timedelta | None:
+    """The time that is asked for; None if nothing was said.
+
+    Raises:
+        CourseError: there can be no such time.
+    """
+    from autograder.classroom import gradebook
+    from autograder.grading.dates import due_date
+
+    plain = options.days is not None or options.hours is not None
+    if not options.until and not plain:
+        return None
+    if options.until and plain:
+        raise CourseError("give --until, or --days and --hours")
     if options.until:
         due = gradebook.due(options.course, unit)
         if due is None:
             raise CourseError(f"{unit} has no deadline yet; give --days or --hours")
         extra = due_date(options.until) - due
+    else:
+        days, hours = options.days or 0.0, options.hours or 0.0
+        if not abs(days) + abs(hours) / 24 < _LONGEST_EXTENSION:  # nor is it a number
+            raise CourseError(f"an extension has less than {_LONGEST_EXTENSION} days")
+        extra = timedelta(days=days, hours=hours)
     if extra < timedelta():
         raise CourseError("an extension cannot end before the deadline")
-    for student in options.students:
-        extensions.grant(options.course, unit, student, extra)
-    for student, time in sorted(extensions.granted(options.course, unit).items()):
-        print(f"{student}: {time} after the deadline" if time else f"{student}: none")
-    if options.students:
-        print(f"it counts from the next run on: nbgrader autograde {unit}")
-    return 0
+    return extra
 
 
 def _solutions(options: argparse.Namespace) -> int:

@@ -53,6 +53,13 @@ def test_each_page_goes_where_its_submission_came_from(graded, capsys):
     }
 
 
+def test_who_is_graded_and_has_no_page_is_named(graded, capsys):
+    page(graded, "bob")
+    assert cli.main(["feedback", "01", "--course", str(graded)]) == 1
+    says = f"graded, and without a page: cut, {WHOLE}, silent; run: nbgrader generate_f"
+    assert says in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "name", ["lovelaceada_12_34_01_numbers.html", "lovelaceada_LATE_12_34_a.html"]
 )

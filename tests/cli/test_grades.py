@@ -31,6 +31,20 @@ def test_a_report_is_of_a_unit_or_of_all(course, capsys, asked):
     assert capsys.readouterr().err == "autograder: say a unit, or --all\n"
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--all", "--shareable"], ["--all", "--before", "old.csv"],
+        ["06", "--weight", "06=3"], ["06", "--drop", "1"],
+    ],
+)  # fmt: skip
+def test_what_a_report_would_not_heed_is_refused(course, capsys, asked):
+    """Or a page that was meant to name nobody names everybody."""
+    assert cli.main(["report", *asked, "--course", str(course)]) == 1
+    assert " for " in capsys.readouterr().err
+    assert not (course / "reports").exists()
+
+
 def test_a_unit_that_nobody_has_graded_ends_in_a_line(course, capsys):
     for command in (["report", "06"], ["grades", "06", "--format", "moodle"]):
         assert cli.main([*command, "--course", str(course)]) == 1

@@ -40,6 +40,11 @@ def test_a_file_that_is_closed_is_named(ends):
     assert said == (1, "autograder: reports/a.html: Permission denied\n")
 
 
+def test_a_shell_without_a_path_is_no_reason_to_fail(course, monkeypatch):
+    monkeypatch.delenv("PATH")
+    assert cli.main(["extend", "06", f"--course={course}"]) == 0
+
+
 @pytest.mark.parametrize(("mode", "made"), [(0o2770, 0o660), (0o700, 0o600)])
 def test_what_is_made_in_a_group_s_folder_is_the_group_s(course, mode, made):
     course.chmod(mode)

@@ -28,13 +28,15 @@ BEHIND = 0.5  # who has less than this share of the points is listed
 
 
 def overview(
-    book: Classbook, similar: Comparison | None = None, named: bool = True
-) -> Overview:
+    book: Classbook, similar: Comparison | None = None, named: bool = True,
+    ungraded: Sequence[str] = (),
+) -> Overview:  # fmt: skip
     """Compute the report of a class.
 
     Args:
         similar: solutions that are alike; shown to the instructor only.
         named: False for a report to share: no student, no group below ``RARE``.
+        ungraded: who has handed in what is not graded.
 
     Raises:
         CourseError: the class is too small for a report that names nobody.
@@ -47,9 +49,10 @@ def overview(
         )
     most = sum(e.max_points for e in book.exercises if not e.written)
     known = [judged(submission, book.exercises) for submission in taken]
+    absent = [student for student in book.absent if student.id not in ungraded]
     seconds = [s.seconds for s in taken if s.seconds is not None]
     whole = Overview(
-        book.unit, named, len(taken), len(book.absent), book.max_points, most,
+        book.unit, named, len(taken), len(absent), book.max_points, most,
         statistics.median(known), statistics.mean(known),
         sum(submission.called_late for submission in taken),
         sum(len(submission.waiting) for submission in taken),
@@ -67,7 +70,8 @@ def overview(
         whole,
         help=tuple(_help(book, most)),
         students=tuple(StudentRow(s.student.id, s.student.name, s) for s in taken),
-        missing=tuple(student.full for student in book.absent),
+        missing=tuple(student.full for student in absent),
+        ungraded=tuple(ungraded),
         slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
         similar=similar,
     )

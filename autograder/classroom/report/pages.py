@@ -11,6 +11,7 @@ from autograder.classroom.report.items import WEAK, with_before
 from autograder.classroom.report.overview import overview
 from autograder.classroom.report.rows import Overview
 from autograder.classroom.report.shareable import RARE
+from autograder.classroom.ungraded import ungraded
 from autograder.course import files
 from autograder.grading.titles import title
 
@@ -91,5 +92,5 @@ def make(
         similar = similarity.compare(similarity.read(unit, root), given)
     book = gradebook.read(unit, root)
     today = f"{datetime.date.today():%d %B %Y}"
-    told = overview(book, similar, named)
+    told = overview(book, similar, named, ungraded(book, root))
     return write(with_before(told, before) if before else told, path, today)

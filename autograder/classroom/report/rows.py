@@ -126,6 +126,7 @@ class Overview:
     missing: tuple[str, ...] = ()
     slowest: tuple[tuple[str, float], ...] = ()
     similar: Comparison | None = None
+    ungraded: tuple[str, ...] = ()
 
     @property
     def uncounted(self) -> bool:

@@ -104,6 +104,7 @@ class Keeper:
         known = noted(graded.notebook) | {
             "digest": work.digest, "scores": scores, "refused": graded.refused,
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
+            "id": task.id if graded.decided else "",
         }  # fmt: skip
         graded.notebook.metadata[KEY] = nbformat.from_dict(known)
         self._publish(task, graded, begun)

@@ -1,0 +1,75 @@
+"""Who has handed in what no grade is of: nothing of theirs is graded, or an older one.
+
+Reports and grades tell, or who is missing in them looks like who handed in nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.classroom.classbook import Classbook
+from autograder.course import notebooks
+from autograder.course.errors import CourseError
+from autograder.grading import intake
+from autograder.grading.run.assignment import identity
+
+
+def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
+    """The ids of those whose hand-in is none that was graded, of a course at ``root``.
+
+    Raises:
+        CourseError: the release cannot be read.
+    """
+    released = {
+        path.stem: notebooks.read(path)
+        for path in sorted((root / "release" / book.unit).glob("*.ipynb"))
+    }
+    graded = {entry.student.id: entry.graded for entry in book.submissions}
+    found = []
+    for student, folder in folders(book.unit, root).items():
+        # Notes of earlier versions do not say of what they are.
+        if student not in graded or (
+            graded[student] and not _identities(folder, released) <= graded[student]
+        ):
+            found.append(student)
+    return tuple(found)
+
+
+def folders(unit: str, root: Path) -> dict[str, Path]:
+    """What was handed in of an assignment, by student."""
+    found = sorted((root / "submitted").glob(f"*/{unit}"))
+    return {folder.parent.name: folder for folder in found if folder.is_dir()}
+
+
+def remark(students: tuple[str, ...], unit: str) -> list[str]:
+    """A line that names them and says what to do; [] if there are none."""
+    return [
+        f"handed in, but not graded: {', '.join(students)}; "
+        f"run: nbgrader autograde {unit}"
+    ] * bool(students)
+
+
+def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:
+    """Whose the notebooks in a folder are, as grading would tell; of a closed one, {}.
+
+    A refused one has an identity, too: that of nothing.
+    """
+    try:
+        files = intake.take(folder).files
+    except intake.Refused:
+        files = {}
+    except CourseError:
+        return set()
+    unit, student = folder.name, folder.parent.name
+    told = set()
+    for name, release in released.items():
+        data = None
+        try:
+            path, _ = intake.find_notebook(files, f"{name}.ipynb", release)
+            data = files[path].data
+        except intake.Refused:
+            pass
+        told.add(identity(student, unit, name, data))
+    return told
