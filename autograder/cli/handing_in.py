@@ -197,7 +197,7 @@ def _extend(options: argparse.Namespace) -> int:
             else "say who: autograder extend UNIT STUDENT --days N"
         )
     for student in options.students:
-        extensions.grant(options.course, unit, student, extra)
+        extensions.grant(options.course, unit, student, extra or timedelta())
     for student, time in sorted(extensions.granted(options.course, unit).items()):
         print(f"{student}: {time} after the deadline" if time else f"{student}: none")
     for student in sorted({*options.students} - gradebook.known_ids(options.course)):

@@ -8,7 +8,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import gradebook, report
-from autograder.classroom.ungraded import ungraded
+from autograder.classroom.ungraded import remark, ungraded
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT, hand_in
@@ -67,3 +67,8 @@ def test_the_course_so_far_waits_for_them(two_new):
     with (two_new / "reports" / "course.csv").open() as file:
         waiting = {row["student"]: row["waiting"] for row in csv.DictReader(file)}
     assert (waiting["cut"], waiting["never"]) == ("1", "1")
+
+
+def test_a_folder_of_an_odd_name_cannot_break_the_line():
+    (line,) = remark(("a\nb",), UNIT)
+    assert "\n" not in line and r"'a\nb'" in line
