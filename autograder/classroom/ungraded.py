@@ -33,7 +33,8 @@ def ungraded(book: Classbook, root: Path) -> tuple[str, ...]:
         if student not in graded or (
             graded[student] and not _identities(folder, released) <= graded[student]
         ):
-            found.append(student)
+            # What cannot be a student's name is a folder that somebody has to look at.
+            found.append(student if student.isprintable() else ascii(student))
     return tuple(found)
 
 
@@ -45,11 +46,10 @@ def folders(unit: str, root: Path) -> dict[str, Path]:
 
 def remark(students: tuple[str, ...], unit: str) -> list[str]:
     """A line that names them and says what to do; [] if there are none."""
-    # What cannot be a student's name is a folder that somebody has to look at.
-    shown = [name if name.isprintable() else ascii(name) for name in students]
     return [
-        f"handed in, but not graded: {', '.join(shown)}; run: nbgrader autograde {unit}"
-    ] * bool(shown)
+        f"handed in, but not graded: {', '.join(students)}; "
+        f"run: nbgrader autograde {unit}"
+    ] * bool(students)
 
 
 def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:

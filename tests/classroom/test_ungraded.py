@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import os
 
 import pytest
 
 from autograder import cli
 from autograder.classroom import gradebook, report
-from autograder.classroom.ungraded import remark, ungraded
+from autograder.classroom.ungraded import ungraded
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT, hand_in
@@ -69,6 +70,8 @@ def test_the_course_so_far_waits_for_them(two_new):
     assert (waiting["cut"], waiting["never"]) == ("1", "1")
 
 
-def test_a_folder_of_an_odd_name_cannot_break_the_line():
-    (line,) = remark(("a\nb",), UNIT)
-    assert "\n" not in line and r"'a\nb'" in line
+def test_a_folder_of_an_odd_name_is_told_and_breaks_no_page(graded):
+    hand_in(graded, "a\nb", b"")
+    hand_in(graded, os.fsdecode(b"\xe9"), b"")
+    assert students(graded) == (r"'a\nb'", r"'\udce9'")
+    report.make(UNIT, graded, graded / "a.html")
