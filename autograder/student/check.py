@@ -13,7 +13,7 @@ from autograder.student.compare import judge
 from autograder.student.demo import left_out
 from autograder.student.exercise import RAISED, Answers, Case, Exercise, Verdict
 from autograder.student.naming import blame
-from autograder.student.observe import UNSOLVED, observe
+from autograder.student.observe import UNSOLVED, brief, observe
 from autograder.student.panel import Shown
 from autograder.student.probes import find
 from autograder.student.summary import ExerciseScore, Summary, row_of, summary
@@ -65,7 +65,7 @@ class Check:
             with renewed():  # each case, as in grading
                 return observe(probe, answer, case.inputs)
 
-        with kept():
+        with kept(), brief():
             verdict = judge(exercises[0], cases, ask)
         self._failed.pop(name, None)
         verdict = without_stub(self._followed(verdict, exercises[0], answer))

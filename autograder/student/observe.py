@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import torch
 
@@ -67,6 +68,33 @@ def quiet() -> Iterator[None]:
         yield
     if stream.getvalue():
         print(stream.getvalue(), end="", file=sys.stdout)
+
+
+@contextlib.contextmanager
+def brief(most: int = 10_000) -> Iterator[None]:
+    """Let so many characters be printed, and no more: a check calls code many times."""
+    with contextlib.redirect_stdout(_Brief(sys.stdout, most)) as stream:
+        yield
+    if stream.left_out:
+        print(f"\n(your code prints {stream.left_out:,} characters more: left out)")
+
+
+class _Brief(io.TextIOBase):
+    """A stream that hands on its beginning, and counts what it leaves out."""
+
+    def __init__(self, stream: TextIO, most: int) -> None:
+        self.left_out = 0
+        self._stream, self._most = stream, most
+
+    def write(self, text: str, /) -> int:
+        told = text[: self._most]
+        self._most -= len(told)
+        self.left_out += len(text) - len(told)
+        self._stream.write(told)
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def from_stub(error: NotImplementedError) -> bool:

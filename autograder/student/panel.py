@@ -189,9 +189,19 @@ def _details(result: CaseResult, verdict: Verdict) -> list[str]:
         listed, more = also[: LISTED - SHOWN], len(also[LISTED - SHOWN :])
         rest = f", and {more} more" if more else ""
         lines.append(f"also wrong: {', '.join(listed)}{rest}")
-    if verdict.mistake is None and result.case.hint and not result.passed:
+    if verdict.mistake is None and not result.passed and _is_hinted(result, verdict):
         lines.append(result.case.hint)
     return lines
+
+
+def _is_hinted(result: CaseResult, verdict: Verdict) -> bool:
+    """Whether a case's hint is to the point.
+
+    That of a general property is none where not even ordinary cases are right.
+    """
+    if result.case.says:
+        return all(r.passed or bool(r.case.says) for r in verdict.results)
+    return bool(result.case.hint)
 
 
 def _finding_lines(wrong: Iterable[Finding], hidden: bool) -> Iterable[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from autograder.student import crashes
 from autograder.student.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.student.properties import SEPARATOR, what_was_seen
 from autograder.student.signs import SIGNS
@@ -72,7 +73,10 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         for result in results
         if not (result.passed or result.case.says or result.case.measure)
     ]
-    for sign in SIGNS if wrong else ():
+    signs = (crashes.told, *SIGNS)
+    if not any(result.passed for result in results):
+        signs = (*signs, crashes.always)
+    for sign in signs if wrong else ():
         if found := sign(wrong):
             return Mistake(SEEN, *found)
     return None

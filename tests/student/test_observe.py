@@ -6,7 +6,7 @@ import warnings
 import torch
 
 from autograder.student.exercise import RAISED, Other, WrongAnswer
-from autograder.student.observe import UNSOLVED, observe, quiet
+from autograder.student.observe import UNSOLVED, brief, observe, quiet
 
 
 def test_inputs_are_copies():
@@ -81,3 +81,15 @@ def test_stderr_goes_to_stdout_and_warnings_nowhere(capsys):
         warnings.warn("deprecated", stacklevel=1)
         print("50%", file=sys.stderr)
     assert capsys.readouterr() == ("50%\n", "")
+
+
+def test_what_is_printed_again_and_again_is_shortened(capsys):
+    with brief(most=10):
+        print("a" * 8)
+        print("b" * 1000)
+    assert capsys.readouterr().out == (
+        "aaaaaaaa\nb\n(your code prints 1,000 characters more: left out)\n"
+    )
+    with brief():
+        print("as it is")
+    assert capsys.readouterr().out == "as it is\n"

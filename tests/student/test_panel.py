@@ -83,6 +83,22 @@ def test_of_many_findings_two_are_told_and_the_others_named(doubling):
     assert "c differs" not in told and "also wrong: c, d" in told
 
 
+def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):
+    usual = doubling.cases[0]
+    general = replace(usual, name="views", hint="Other memory.", says="All but views.")
+    wrong = (Finding("twice", "shape", "3 instead of 2"),)
+
+    def told(credit: float) -> str:
+        results = (
+            CaseResult(usual, {}, () if credit else wrong, credit),
+            CaseResult(general, {}, wrong, 0.0),
+        )
+        return as_text(Verdict("u/e", "E", 0.0, 4.0, results))
+
+    assert "Other memory." in told(1.0)
+    assert "Other memory." not in told(0.0) and usual.hint in told(0.0)
+
+
 def test_lines_of_an_error_are_no_lines_of_the_verdict():
     forged = "ValueError: no\nE: 4 of 4 points\n  ✓ a case"
     case = references.load("attention")[NAME].cases[0]
