@@ -33,6 +33,7 @@ from autograder.grading.intake import SizeLimits
 from autograder.grading.run import assignment
 from autograder.grading.run.allowance import refuse_little
 from autograder.grading.run.keeping import Keeper
+from autograder.grading.run.lateness import renewed
 from autograder.grading.run.outcome import Outcome, above_bar, changes, summary
 from autograder.grading.run.published import Published
 from autograder.grading.run.running import Run
@@ -155,13 +156,13 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
                     slots.expect(self._stages()[0], self.config)
                 self._load_course()
                 recorded = self._book.use(lambda book: book.scores(self._unit))
-                run = Run(
-                    self._keeper(), slots, recorded, self.force, self.calm_seconds
-                )
+                keeper = self._keeper()
+                run = Run(keeper, slots, recorded, self.force, self.calm_seconds)
                 stack.pop_all()  # from here on, it is the run that closes them
             with above_bar(self.log):
                 for found in run.outcomes(self._folders):
                     outcomes += found
+            outcomes = renewed(keeper, outcomes)
         except KeyboardInterrupt:
             self.log.error(
                 "Stopped. What was graded is kept; the same command goes on from here."

@@ -58,7 +58,7 @@ def graded_once(tmp_path_factory) -> Path:
     return root
 
 
-def autograde(root: Path, student: str = "*") -> dict:
+def autograde(root: Path, student: str = "*", force: bool = True) -> dict:
     """Grade as ``nbgrader autograde`` does, with a point off for each hour late."""
     assert converter.install()
     config = Config()
@@ -70,7 +70,7 @@ def autograde(root: Path, student: str = "*") -> dict:
     ]
     config.Autograde.jobs = 1
     config.AssignLatePenalties.plugin_class = HourlyPenalty
-    return run_nbgrader(root, "autograde", UNIT, student, config=config)
+    return run_nbgrader(root, "autograde", UNIT, student, force, config=config)
 
 
 @pytest.fixture

@@ -1,0 +1,91 @@
+"""A deadline that is set or moved after grading counts with the next run."""
+
+from __future__ import annotations
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom import gradebook as classbook
+from tests import tiny_course as tiny
+from tests.classroom.conftest import HourlyPenalty, autograde
+from tests.tiny_course import UNIT, hand_in
+
+
+@pytest.fixture
+def graded(course):
+    """Ada and Bob are graded, and nothing is known of any deadline."""
+    for student, hour in (("ada", "01"), ("bob", "03")):
+        folder = hand_in(
+            course, student, tiny.data(tiny.solved(tiny.read(course, "release")))
+        )
+        (folder / "timestamp.txt").write_text(f"2020-01-01 {hour}:30:00 UTC")
+    assert autograde(course)["success"]
+    return course
+
+
+def again(root) -> dict:
+    return autograde(root, force=False)
+
+
+def due(root, time: str) -> None:
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment(UNIT, duedate=f"2020-01-01 {time} UTC")
+
+
+def penalties(root) -> dict[str, float]:
+    return {s.student.id: s.penalty for s in classbook.read(UNIT, root).submissions}
+
+
+def notebooks(root) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(root.glob("autograded/*/*/*.ipynb"))]
+
+
+def test_a_deadline_of_afterwards_takes_and_gives_points_and_runs_nothing(graded):
+    before = notebooks(graded)
+    due(graded, "02:00")
+    told = " ".join(again(graded)["log"].split())
+    assert penalties(graded) == {"ada": 0, "bob": 2}
+    assert "bob late penalty 0 2" in told and told.endswith("2 up to date")
+    due(graded, "04:00")
+    assert "bob late penalty 2 0" in " ".join(again(graded)["log"].split())
+    assert penalties(graded) == {"ada": 0, "bob": 0}
+    assert notebooks(graded) == before
+    assert "have changed" not in again(graded)["log"]
+
+
+def test_points_by_hand_count_in_a_penalty_that_is_a_share(graded, monkeypatch):
+    monkeypatch.setattr(
+        HourlyPenalty, "late_submission_penalty", lambda self, _, score, late: score / 2
+    )
+    due(graded, "02:00")
+    again(graded)
+    assert penalties(graded)["bob"] == 3
+    with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
+        grade = book.find_grade("numbers-why", UNIT, UNIT, "bob")
+        grade.manual_score, grade.needs_manual_grade = 4.0, False
+        book.db.commit()
+    again(graded)
+    assert penalties(graded) == {"ada": 0, "bob": 5}
+
+
+def test_a_policy_that_fails_needs_a_person_and_costs_nobody_else(graded, monkeypatch):
+    def fail(self, student, score, late):
+        if student == "ada":
+            raise ZeroDivisionError
+        return 1.0
+
+    monkeypatch.setattr(HourlyPenalty, "late_submission_penalty", fail)
+    due(graded, "00:00")
+    told = again(graded)
+    assert not told["success"] and "ada: undecided: the late policy" in told["log"]
+    assert penalties(graded) == {"ada": 0, "bob": 1}
+
+
+def test_feedback_of_before_is_out_of_date(graded):
+    path = graded / "autograded" / "bob" / UNIT / f"{UNIT}.ipynb"
+    before = path.stat().st_mtime_ns
+    again(graded)
+    assert path.stat().st_mtime_ns == before
+    due(graded, "02:00")
+    again(graded)
+    assert path.stat().st_mtime_ns > before
