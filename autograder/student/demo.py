@@ -45,8 +45,9 @@ def _reason(error: Exception, function: Callable[[], Any]) -> str:
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     if isinstance(error, NotImplementedError) and from_stub(error):
         return f"{codes[-1].co_qualname.partition('.<locals>')[0]} is {UNSOLVED}"
-    about = describe_error(error)
-    if getattr(function, "__code__", None) is not codes[-1]:
+    own = getattr(function, "__code__", None)
+    about = describe_error(error, beyond=own.co_filename if own else "")
+    if own is not codes[-1]:
         return about
     if isinstance(error, NameError):
         return f'"{error.name}" is made by a cell above that did not run, or waits, too'

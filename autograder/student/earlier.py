@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import linecache
 from pathlib import Path
 from types import ModuleType
 
@@ -40,9 +41,11 @@ def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
             continue
         if cell["cell_type"] != "code":
             continue
+        name, source = cell["metadata"]["nbgrader"]["grade_id"], "".join(cell["source"])
+        file = f"<{path.name}, {name}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         try:
-            exec("".join(cell["source"]), vars(own))
+            exec(compile(source, file, "exec"), vars(own))
         except (Exception, SystemExit) as error:
-            name = cell["metadata"]["nbgrader"]["grade_id"]
             print(f"(your {name} does not run: {describe_error(error)})")
     return own

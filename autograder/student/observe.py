@@ -7,11 +7,13 @@ import functools
 import inspect
 import io
 import linecache
+import os
 import sys
 import traceback
 import warnings
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import TextIO
 
 import torch
@@ -23,7 +25,7 @@ from autograder.student.probes import Report, seed
 from autograder.student.switches import on_cpu
 
 UNSOLVED = "not solved yet"
-_OURS = str(Path(__file__).resolve().parent)
+_OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
 
 def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
@@ -130,20 +132,33 @@ def _has_stub(function: object, files: Collection[str]) -> bool:
     return any(code.co_names == ("NotImplementedError",) for code in codes)
 
 
-def describe_error(error: BaseException) -> str:
-    """The exception in one line and, below it, the student's own line that raised."""
+def describe_error(error: BaseException, beyond: str = "") -> str:
+    """The exception in one line and, below it, the student's own line that raised.
+
+    Where that is a line of another cell, it comes last: first, who called it. A file to
+    look ``beyond`` is none of the student's.
+    """
     text = (str(error).strip() or "no message").splitlines()[0]
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()) if note)
     message = f"{type(error).__name__}: {text}{notes}"
     own = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not _is_library(frame.filename)
+        (frame.f_code, number)
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename != beyond
+        and not _is_library(frame.f_code.co_filename)
     ]
     if not own:
         return message
-    line = own[-1].line or linecache.getline(own[-1].filename, own[-1].lineno or 0)
-    return f"{message}\nin your line {own[-1].lineno}: {line.strip()}"
+    (first, _), (code, number) = own[0], own[-1]
+    calling, called = [n for c, n in own if c.co_filename == first.co_filename][-1], ""
+    if code.co_filename != first.co_filename:
+        name = code.co_qualname.removesuffix("<lambda>").partition(".<locals>")[0]
+        called = f"\nand there line {number} of `{name}`: {_line(code, number)}"
+    return f"{message}\nin your line {calling}: {_line(first, calling)}{called}"
+
+
+def _line(code: CodeType, number: int) -> str:
+    return linecache.getline(code.co_filename, number).strip()
 
 
 def _is_library(filename: str) -> bool:

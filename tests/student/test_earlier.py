@@ -6,6 +6,7 @@ import pytest
 
 from autograder.solutions import attention
 from autograder.student.earlier import earlier
+from autograder.student.observe import describe_error
 
 LABEL = "02_attention"
 
@@ -64,3 +65,12 @@ def test_an_answer_that_does_not_run_is_named_and_the_others_stay(
     mine = earlier(LABEL, mine=True)
     assert "your scores does not run" in capsys.readouterr().out
     assert mine.causal_mask is len and attention.causal_mask is not len
+
+
+def test_an_error_in_my_own_earlier_answer_shows_its_line(folder):
+    path = folder / f"{LABEL}.ipynb"
+    path.write_text(notebook(mask="def causal_mask(n):\n    return n + None"))
+    mine = earlier(LABEL, mine=True)
+    with pytest.raises(TypeError) as raised:
+        mine.causal_mask(3)
+    assert "line 2 of `causal_mask`: return n + None" in describe_error(raised.value)

@@ -1,12 +1,14 @@
 """A probe looks at whatever a student's cell made, and never raises."""
 
+import linecache
 import sys
 import warnings
 
 import torch
 
+from autograder.solutions import attention
 from autograder.student.exercise import RAISED, Other, WrongAnswer
-from autograder.student.observe import UNSOLVED, brief, observe, quiet
+from autograder.student.observe import UNSOLVED, brief, describe_error, observe, quiet
 
 
 def test_inputs_are_copies():
@@ -67,6 +69,30 @@ def test_an_error_is_told_in_its_first_line_with_its_notes_and_ones_own_line():
     said, where = reported(raising(error))[RAISED].splitlines()
     assert said == "ValueError: no (after a call with a mask)"
     assert where.startswith("in your line ") and where.endswith("raise error")
+
+
+def test_an_error_in_another_cell_is_told_with_who_called_it():
+    names: dict = {"relu": attention.combine_masks}
+    for file, code in {
+        "<first>": "class Part:\n  def half(self):\n    return self / 2",
+        "<second>": "def whole():\n  part = Part()\n  return part.half()",
+        "<third>": "def masks():\n  return relu(1, [])",
+    }.items():
+        linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+        exec(compile(code, file, "exec"), names)
+
+    def told(name: str) -> list[str]:
+        try:
+            names[name]()
+        except TypeError as error:
+            return describe_error(error, beyond=__file__).splitlines()[1:]
+
+    assert told("whole") == [
+        "in your line 3: return part.half()",
+        "and there line 3 of `Part.half`: return self / 2",
+    ]
+    # Where the course's own code stops, the line that called it is the student's.
+    assert told("masks") == ["in your line 2: return relu(1, [])"]
 
 
 def test_an_end_of_the_program_and_a_wrong_answer_are_reports_too():
