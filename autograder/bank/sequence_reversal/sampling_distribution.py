@@ -88,8 +88,6 @@ def _safe_share(
     return round(float(between[gaps.argmax()]), 4)
 
 
-_BEFORE = "before = shares.cumsum(dim=-1) - shares"
-
 EXERCISE = Specification(
     name="sequence_reversal/sampling_distribution",
     title="From logits to chances",

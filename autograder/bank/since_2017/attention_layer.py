@@ -38,7 +38,6 @@ def _layer(batch: int, length: int, d_model: int, heads: int, groups: int) -> Ma
 
 
 _ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
-_ATTEND = "heads, _ = grouped_attention(q, k, v, attention.causal_mask(x.size(1)))"
 _ANGLES = "angles = rotary_angles(x.size(1), q.size(-1))"
 
 EXERCISE = Specification(

@@ -82,7 +82,6 @@ def _shifted(draw: Draw) -> Inputs:
 
 _SAME = "cost[i - 1][j - 1] + (own != right),"
 _TAKE = "cost[i - 1][j] + 1,"
-_PUT = "cost[i][j - 1] + 1,"
 _BOTH = "pairs.append((output[i], original[j]))"
 _LEFT = "pairs.append((output[i], None))"
 _RIGHT = "pairs.append((None, original[j]))"

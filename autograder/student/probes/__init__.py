@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeVar
@@ -95,6 +95,28 @@ def find(name: str) -> Probe:
     """
     importlib.import_module(f"{__name__}.{name.split('/')[0]}")
     return _PROBES[name]
+
+
+def under(inputs: Inputs, prefix: str) -> Seen:
+    """The inputs whose names begin with a prefix, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in inputs.items()
+        if name.startswith(prefix)
+    }
+
+
+def options(inputs: Inputs) -> Seen:
+    """The inputs named ``option.<name>`` as keyword arguments: numbers and texts."""
+    return {
+        name: value.item() if isinstance(value, torch.Tensor) else value
+        for name, value in under(inputs, "option.").items()
+    }
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a line, or that there is none."""
+    return ", ".join(names) or "none"
 
 
 def returned(result: object, *names: str) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer, plain
-from autograder.student.probes import Inputs, Seen, describe
+from autograder.student.probes import Inputs, Seen, describe, listed, under
 
 WEIGHTS = "weights."  # before a parameter's name
 AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
@@ -35,9 +35,9 @@ def beginning(module: object, inputs: Inputs) -> Seen:
         if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
     ]
     return {
-        "parameters that are missing": ", ".join(lacking) or "none",
-        "parameters that do not learn": ", ".join(sorted(frozen)) or "none",
-        "matrices that do not start at random": ", ".join(sorted(alike)) or "none",
+        "parameters that are missing": listed(lacking),
+        "parameters that do not learn": listed(sorted(frozen)),
+        "matrices that do not start at random": listed(sorted(alike)),
     }
 
 
@@ -52,7 +52,7 @@ def starting_as_zero(module: object) -> str:
         if name.endswith("embedding.weight") and table.dim() == 2
         for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
     ]
-    return ", ".join(zero) or "none"
+    return listed(zero)
 
 
 def is_awaited(module: object) -> bool:
@@ -100,11 +100,7 @@ def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
 
 def given_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
     """The inputs named ``weights.<parameter>``, by parameter."""
-    return {
-        name.removeprefix(WEIGHTS): value
-        for name, value in inputs.items()
-        if name.startswith(WEIGHTS)
-    }
+    return under(inputs, WEIGHTS)
 
 
 def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:

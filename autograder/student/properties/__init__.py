@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import Answers, WrongAnswer, plain
-from autograder.student.probes import Inputs, Report, Seen
+from autograder.student.probes import Inputs, Report, Seen, under
 from autograder.student.probes.weights import AWAITED, completed, given_weights
 from autograder.student.properties.arguments import written_over
 from autograder.student.properties.call import Call, Form, Named, Tries, copied
@@ -48,10 +48,7 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
     if is_function := inspect.isroutine(answer):
         answer = kept.noting(answer)
     for part in asked["parts"]:
-        prefix = part["inputs"]
-        own = {
-            n.removeprefix(prefix): v for n, v in inputs.items() if n.startswith(prefix)
-        }
+        own = under(inputs, part["inputs"])
         # All objects are made before the first one is called: what one keeps for
         # itself, no other one may change.
         with _noted(part["label"]):

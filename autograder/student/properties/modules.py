@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from torch import nn
 
+from autograder.student.probes import listed
 from autograder.student.properties.call import Call, Results, Tries, copied_module
 
 
@@ -34,14 +35,14 @@ def loaded(call: Call) -> Tries:
 def _held(call: Call) -> Results:
     """What a module holds beyond its weights, in words."""
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
-    seen = {"buffers that ask for a gradient": ", ".join(learning) or "none"}
+    seen = {"buffers that ask for a gradient": listed(learning)}
     if call.alone:
         others = sorted(call.target.state_dict().keys() - {*call.weights})
-        seen["other names in the state dict"] = ", ".join(others) or "none"
+        seen["other names in the state dict"] = listed(others)
     if call.named:
         own = dict(call.target.named_parameters(remove_duplicate=False))
         names = sorted(name for name in own if name not in call.weights)
-        seen["other names of parameters"] = ", ".join(names) or "none"
+        seen["other names of parameters"] = listed(names)
     return seen
 
 

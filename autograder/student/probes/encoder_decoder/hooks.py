@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, describe, probe, tensor
+from autograder.student.probes import Inputs, Seen, describe, listed, probe, tensor
 from autograder.student.probes.weights import load_weights
 
 
@@ -18,52 +18,64 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     model = _Looking(inputs)
     load_weights(model, inputs).train()
     sequences = [inputs[name] for name in ("x", "memory") if name in inputs]
-    numbers = inputs["asked"].tolist()
+    asked = [model.looks[number] for number in inputs["asked"].tolist()]
     for look in model.looks:
         look.register_forward_hook(_of_somebody_else)
     if inputs["look"] == "model":
         model.looks[-1].eval()  # a part that somebody has frozen
         for parameter in model.parameters():  # as after a backward pass
             parameter.grad = torch.ones_like(parameter)
-    heard: list[str] = []
-    model.register_forward_hook(lambda *_: heard.append("once"))
-    before, modes_before, names = _hooks(model), _modes(model), _names(model)
-    found = function(model, [model.looks[number] for number in numbers], *sequences)
-    calls, calls_heard, modes = model.calls, len(heard), model.modes
-    if not isinstance(found, list | tuple) or len(found) != len(numbers):
+    before = _State(model)
+    found = function(model, asked, *sequences)
+    if not isinstance(found, list | tuple) or len(found) != len(asked):
         raise WrongAnswer(
-            f"expected a list of {len(numbers)} tensors, one for each attention, "
+            f"expected a list of {len(asked)} tensors, one for each attention, "
             f"got {describe(found)}"
         )
     seen: Seen = {f"entry {n}": tensor(w, f"entry {n}") for n, w in enumerate(found)}
     if inputs["look"] == "graph":
         held = [name for name, entry in seen.items() if entry.requires_grad]
-        seen["holds on to a graph"] = ", ".join(held) or "none"
+        seen["holds on to a graph"] = listed(held)
     if inputs["look"] == "model":
-        learns = all(parameter.requires_grad for parameter in model.parameters())
-        pulls = all(
-            p.grad is not None and bool((p.grad == 1).all()) for p in model.parameters()
-        )
-        seen |= {
-            "times that the model was called": str(calls),
-            "times that a hook of the model heard it": str(calls_heard),
-            "modes while called": "as before" if modes == {modes_before} else "others",
-            "hooks stay": "yes" if _hooks(model) > before else "no",
-            "hooks of others stay": "yes" if _theirs(model) else "no",
-            "modes as before": "yes" if _modes(model) == modes_before else "no",
-            "learns as before": "yes" if learns else "no",
-            "gradients as before": "yes" if pulls else "no",
-            "left behind": ", ".join(sorted(_names(model) - names)) or "nothing",
-            "output of the model afterwards": tensor(model(*sequences), "the output"),
-            "x afterwards": inputs["x"],
-        }
-        asked = [model.looks[number] for number in numbers]
+        seen |= before.since()
+        seen["output of the model afterwards"] = tensor(model(*sequences), "the output")
+        seen["x afterwards"] = inputs["x"]
         again = function(model, asked, *(each / 2 for each in sequences))
         seen |= {
             f"entry {n}, second call, other inputs": tensor(w, f"entry {n}")
             for n, w in enumerate(again)
         }
     return seen
+
+
+class _State:
+    """A model before somebody listens to it; its weights have gradients of 1."""
+
+    def __init__(self, model: _Looking):
+        self._model, self._heard = model, list[str]()
+        model.register_forward_hook(lambda *_: self._heard.append("once"))
+        self._hooks, self._modes = _hooks(model), _modes(model)
+        self._names = _names(model)
+
+    def since(self) -> Seen:
+        """What has been done to the model, in words."""
+        model = self._model
+        learns = all(parameter.requires_grad for parameter in model.parameters())
+        pulls = all(
+            p.grad is not None and bool((p.grad == 1).all()) for p in model.parameters()
+        )
+        modes = {self._modes}
+        return {
+            "times that the model was called": str(model.calls),
+            "times that a hook of the model heard it": str(len(self._heard)),
+            "modes while called": "as before" if model.modes == modes else "others",
+            "hooks stay": "yes" if _hooks(model) > self._hooks else "no",
+            "hooks of others stay": "yes" if _theirs(model) else "no",
+            "modes as before": "yes" if _modes(model) == self._modes else "no",
+            "learns as before": "yes" if learns else "no",
+            "gradients as before": "yes" if pulls else "no",
+            "left behind": ", ".join(sorted(_names(model) - self._names)) or "nothing",
+        }
 
 
 def _modes(model: nn.Module) -> tuple[bool, ...]:

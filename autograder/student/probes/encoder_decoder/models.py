@@ -9,7 +9,17 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, describe, outcome, probe, tensor
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    describe,
+    listed,
+    options,
+    outcome,
+    probe,
+    tensor,
+    under,
+)
 from autograder.student.probes.encoder_decoder.observing import extras, who_moves
 from autograder.student.probes.weights import (
     beginning,
@@ -25,41 +35,26 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 
     The last of these takes a call for each position, so some cases ask for it.
     """
-    options = _options(inputs)
+    given = options(inputs)
     if "positions" in inputs:
-        options["positions"] = _AddRows(inputs["positions"])
-    if options.get("shared_embedding") and options["src_vocab"] != options["tgt_vocab"]:
-        refused = outcome(lambda: module_class(**options), ValueError)
+        given["positions"] = _AddRows(inputs["positions"])
+    if given.get("shared_embedding") and given["src_vocab"] != given["tgt_vocab"]:
+        refused = outcome(lambda: module_class(**given), ValueError)
         return {"two vocabularies in one table": refused}
-    made = module_class(**options)
+    made = module_class(**given)
     start = _beginning(made, inputs)
     model: Any = _load(made, inputs)
-    pad_id = options.get("pad_id", 0)
+    pad_id = given.get("pad_id", 0)
     ids = {name: inputs[name] for name in ("src", "tgt")}
     src, tgt = ids.values()
     logits = tensor(model(src, tgt), "the logits")
     memory = tensor(model.encode(src), "what `encode` returns")
     seen: Seen = {"other parameters": extras(model, inputs)} | start
-    if "positions" in options:
-        adding = [part is options["positions"] for part in model.modules()
-                  if isinstance(part, _AddRows)]  # fmt: skip
-        count = f"{sum(adding)} given, {len(adding)} in all"
-        seen["modules that add positions"] = count
+    if "positions" in given:
+        seen["modules that add positions"] = _adding(model, given["positions"])
     if "look" in inputs:
-        with torch.no_grad():
-            for name in ids:
-                seen[f"output moves with {name}"] = who_moves(
-                    lambda **changed: model(**(ids | changed)), ids, name, pad_id
-                )
-    seen |= {"memory": memory, "logits": logits}
-    seen["logits of decode"] = tensor(model.decode(tgt, memory, src), "the logits")
-    foreign = tensor(model.decode(tgt, -memory.flip(-1), src), "the logits")
-    seen["logits of decode with another memory"] = foreign
-    model.encode(src.flip(0))
-    later = tensor(model.decode(tgt, memory, src), "the logits")
-    seen["logits of decode after another encode"] = later
-    first = tensor(model.decode(tgt[:, :1], memory, src), "the logits")
-    seen["logits of decode for the first token"] = first
+        seen |= _moving(model, ids, pad_id)
+    seen |= {"memory": memory, "logits": logits} | _decoded(model, src, tgt, memory)
     if "second src" in inputs:
         seen["logits of a second batch"] = tensor(
             model(inputs["second src"], inputs["second tgt"]), "the logits"
@@ -68,12 +63,48 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
         added = [getattr(m, "positions", None) for m in (model.source, model.target)]
         seen["source and target share positions"] = str(added[0] is added[1])
         seen |= _padding_gradients(model, logits, pad_id, inputs)
-    if options.get("shared_embedding"):
+    if given.get("shared_embedding"):
         seen |= _sharing(model)
     with torch.no_grad():  # as a step of training would
         for parameter in model.parameters():
             parameter.mul_(0.75)
     seen["logits once the weights have changed"] = tensor(model(src, tgt), "the logits")
+    return seen
+
+
+def _adding(model: nn.Module, positions: nn.Module) -> str:
+    """How many modules add positions, and how many of them are the given one."""
+    adding = [part for part in model.modules() if isinstance(part, _AddRows)]
+    given = sum(part is positions for part in adding)
+    return f"{given} given, {len(adding)} in all"
+
+
+def _moving(model: Any, ids: dict[str, torch.Tensor], pad_id: int) -> Seen:
+    """Which logits move with each position of source and target."""
+    with torch.no_grad():
+        return {
+            f"output moves with {name}": who_moves(
+                lambda **changed: model(**(ids | changed)), ids, name, pad_id
+            )
+            for name in ids
+        }
+
+
+def _decoded(
+    model: Any, src: torch.Tensor, tgt: torch.Tensor, memory: torch.Tensor
+) -> Seen:
+    """What `decode` makes of this memory, of another, after others, and of less."""
+
+    def logits(tgt: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        return tensor(model.decode(tgt, memory, src), "the logits")
+
+    seen = {
+        "logits of decode": logits(tgt, memory),
+        "logits of decode with another memory": logits(tgt, -memory.flip(-1)),
+    }
+    model.encode(src.flip(0))
+    seen["logits of decode after another encode"] = logits(tgt, memory)
+    seen["logits of decode for the first token"] = logits(tgt[:, :1], memory)
     return seen
 
 
@@ -97,16 +128,6 @@ def _beginning(model: object, inputs: Inputs) -> Seen:
     return beginning(model, inputs) | {
         "vectors that start as zero": starting_as_zero(model)
     }
-
-
-def _options(inputs: Inputs) -> Seen:
-    """The keyword arguments of the inputs named ``option.<name>``."""
-    found = {
-        name.removeprefix("option."): value
-        for name, value in inputs.items()
-        if name.startswith("option.")
-    }
-    return {k: v if isinstance(v, str) else v.item() for k, v in found.items()}
 
 
 def _load(module: object, inputs: Inputs) -> nn.Module:
@@ -147,7 +168,7 @@ def _sharing(model: nn.Module) -> Seen:
         if tables.get(name) is first
     ]
     return {
-        "the same parameter as source.embedding.weight": ", ".join(same) or "none",
+        "the same parameter as source.embedding.weight": listed(same),
         "target is the module source": str(
             getattr(model, "target", None) is getattr(model, "source", model)
         ),
@@ -157,15 +178,15 @@ def _sharing(model: nn.Module) -> Seen:
 @probe("encoder_decoder/language_model")
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
-    options = _options(inputs)
-    made = module_class(**options)
+    given = options(inputs)
+    made = module_class(**given)
     start = _beginning(made, inputs)
     model = _load(made, inputs)
     ids = {"ids": inputs["ids"]}
     seen: Seen = {"other parameters": extras(model, inputs)} | start
     with torch.no_grad():
         seen["output moves with ids"] = who_moves(
-            lambda ids: model(ids), ids, "ids", options.get("pad_id", 0)
+            lambda ids: model(ids), ids, "ids", given.get("pad_id", 0)
         )
     seen["logits"] = tensor(model(**ids), "the logits")
     if "second ids" in inputs:
@@ -177,11 +198,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
 @probe("encoder_decoder/to_pytorch")
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """Names and tensors of the result; what became of the given dict's entries."""
-    state = {
-        name.removeprefix("state."): value
-        for name, value in inputs.items()
-        if name.startswith("state.")
-    }
+    state = under(inputs, "state.")
     if "learning" in inputs:  # as `state_dict(keep_vars=True)` has them
         state = {name: value.requires_grad_() for name, value in state.items()}
     given, numbers = dict(state), {name: value.clone() for name, value in state.items()}
@@ -192,14 +209,10 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
     seen["names"] = ", ".join(names)
     replaced = [name for name, value in given.items() if state.get(name) is not value]
-    seen["entries of the given dict that are others afterwards"] = (
-        ", ".join(replaced) or "none"
-    )
+    seen["entries of the given dict that are others afterwards"] = listed(replaced)
     written = [name for name in given if not torch.equal(given[name], numbers[name])]
-    seen["given tensors that hold other numbers afterwards"] = (
-        ", ".join(written) or "none"
-    )
+    seen["given tensors that hold other numbers afterwards"] = listed(written)
     if "learning" in inputs:
         frozen = [name for name, value in given.items() if not value.requires_grad]
-        seen["given tensors that no longer learn"] = ", ".join(frozen) or "none"
+        seen["given tensors that no longer learn"] = listed(frozen)
     return seen | {"names of the given dict afterwards": ", ".join(state)}

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.student.probes import Inputs, Seen, gradients, moving, tensor
+from autograder.student.probes import Inputs, Seen, gradients, listed, moving, tensor
 
 
 def observe(
@@ -92,7 +92,7 @@ def extras(module: nn.Module, inputs: Inputs) -> str:
         if f"weights.{name}" in inputs:
             loaded.add(id(parameter))
     extras = [name for key, name in names.items() if key not in loaded]
-    return ", ".join(sorted(extras)) or "none"
+    return listed(sorted(extras))
 
 
 def who_moves(

@@ -8,18 +8,9 @@ import torch
 from torch import nn
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, describe, moving, tensor
+from autograder.student.probes import Inputs, describe, listed, moving, tensor
 
 Call = Callable[[torch.Tensor], torch.Tensor]
-
-
-def options(inputs: Inputs) -> dict[str, float]:
-    """The keyword arguments of the inputs named ``option.<name>``."""
-    return {
-        name.removeprefix("option."): value.item()
-        for name, value in inputs.items()
-        if name.startswith("option.") and isinstance(value, torch.Tensor)
-    }
 
 
 def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
@@ -77,7 +68,7 @@ def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]
 def others(module: nn.Module, inputs: Inputs) -> str:
     """The names in the state dict beyond those that were loaded."""
     extras = [name for name in module.state_dict() if f"weights.{name}" not in inputs]
-    return ", ".join(sorted(extras)) or "none"
+    return listed(sorted(extras))
 
 
 def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
@@ -90,7 +81,7 @@ def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
     (output * pull).sum().backward()
     named = dict(module.named_parameters())
     still = [n for n, p in named.items() if p.grad is None or not p.grad.any()]
-    return ", ".join(still) or "none"
+    return listed(still)
 
 
 def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:

@@ -14,6 +14,7 @@ from autograder.student.probes import (
     describe,
     gradients,
     kind,
+    options,
     probe,
     returned,
     tensor,
@@ -23,7 +24,6 @@ from autograder.student.probes.since_2017.observing import (
     in_half,
     module_answers,
     number,
-    options,
     whole,
 )
 from autograder.student.probes.weights import beginning, load_weights

@@ -15,8 +15,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.student.exercise import Answers, WrongAnswer
 from autograder.student.otherside import Ask, OtherSide
-from autograder.student.probes import Inputs, Seen, describe, kind, probe, tensor
-from autograder.student.probes.since_2017.observing import number, options
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    describe,
+    kind,
+    options,
+    probe,
+    tensor,
+)
+from autograder.student.probes.since_2017.observing import number
 from autograder.student.probes.weights import weights_of, with_weights
 
 _OTHER = "the weights of this model are not those of a `new_model()`"
@@ -28,7 +36,7 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     names = [name for name in ("matrix", "vector", "idle") if name in inputs]
     parameters = {name: nn.Parameter(inputs[name]) for name in names}
     parameters["twin"] = nn.Parameter(inputs["matrix"].flip(0))  # of the same shape
-    given: dict[str, object] = dict(options(inputs))
+    given: dict[str, object] = options(inputs)
     if "betas" in inputs:
         given["betas"] = tuple(inputs["betas"].tolist())
     borrowed: Any = _Borrowed()  # type: ignore[no-untyped-call]  # of PyTorch's

@@ -8,8 +8,16 @@ from typing import Any
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import Inputs, Seen, kind, probe, returned, tensor
-from autograder.student.probes.since_2017.observing import number, options, whole
+from autograder.student.probes import (
+    Inputs,
+    Seen,
+    kind,
+    options,
+    probe,
+    returned,
+    tensor,
+)
+from autograder.student.probes.since_2017.observing import number, whole
 
 
 @probe("since_2017/next_distribution")
@@ -51,39 +59,49 @@ class _Table:
         return self.table[ids[:, -1]]  # (B, V)
 
 
+class _Writer:
+    """A student's function on a table, and what its calls have left behind.
+
+    Attributes:
+        moved: of each call, whether its own generator has moved on.
+        left: of each call, whether gradients are recorded afterwards; they are before
+            the first one only.
+    """
+
+    def __init__(self, function: Callable[..., Any], inputs: Inputs):
+        self._function, self._inputs = function, inputs
+        self.moved, self.left = list[bool](), list[bool]()
+
+    def __call__(
+        self, seed: int, rows: torch.Tensor, count: int, used: int = 0,
+        model: _Table | None = None,
+    ) -> torch.Tensor:  # fmt: skip
+        """The ids for some prompts, with dice of which some numbers are used up."""
+        model = model or _Table(self._inputs["table"])
+        dice = torch.Generator().manual_seed(seed)
+        torch.rand(used, generator=dice)
+        state = dice.get_state()
+        recording = not self.moved  # later, somebody has switched it off
+        try:
+            torch.set_grad_enabled(recording)
+            given = options(self._inputs)
+            found = self._function(model, rows, count, dice, **given)
+            self.left.append(torch.is_grad_enabled())
+        finally:
+            torch.set_grad_enabled(True)
+        self.moved.append(not torch.equal(dice.get_state(), state))
+        return tensor(found, "the ids")
+
+
 @probe("since_2017/generate")
 def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """How often each token is drawn, what the model is shown, whose dice are used."""
     prompt, (count, seed) = inputs["prompt"], whole(inputs, "count", "seed")
     rows = prompt.expand(whole(inputs, "rows")[0], -1).clone()  # all alike, many
     few = rows[:_FEW].clone()
-
-    def write(
-        seed: int, model: _Table, rows: torch.Tensor, count: int, used: int = 0
-    ) -> torch.Tensor:
-        dice = torch.Generator().manual_seed(seed)
-        torch.rand(used, generator=dice)
-        state = dice.get_state()
-        recording = not moved  # later, somebody has switched it off
-        try:
-            torch.set_grad_enabled(recording)
-            found = function(model, rows, count, dice, **options(inputs))
-            left.append(torch.is_grad_enabled())
-        finally:
-            torch.set_grad_enabled(True)
-        moved.append(not torch.equal(dice.get_state(), state))
-        return tensor(found, "the ids")
-
-    def same(seed: int, used: int = 0) -> torch.Tensor:
-        return torch.tensor(torch.equal(begin(seed, used), first))
-
-    def begin(seed: int, used: int = 0) -> torch.Tensor:
-        return write(seed, _Table(inputs["table"]), few, min(count, 2), used)
-
-    moved, left = list[bool](), list[bool]()
-    model = _Table(inputs["table"])
+    write, model = _Writer(function, inputs), _Table(inputs["table"])
     before = torch.random.get_rng_state()
-    ids = write(seed, model, rows, count)
+    ids = write(seed, rows, count, model=model)
     others = torch.equal(torch.random.get_rng_state(), before)
     wanted = (len(rows), prompt.size(1) + count)
     if ids.shape != wanted:
@@ -91,44 +109,65 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     dtype = str(ids.dtype)
     if not ids.is_floating_point():
         ids = ids.long()  # which whole numbers they are, is said once
-    drawn = ids[:, prompt.size(1) :]  # (rows, count)
-    tokens = torch.arange(len(model.table))
-    often = (drawn[..., None] == tokens).to(torch.get_default_dtype()).mean(0)
-    written = ids[:, prompt.size(1) - 1 :]  # and what is before it
-    repeats = (written[:, 1:] == written[:, :-1]).to(often.dtype).mean(0)  # (count,)
-    shown = [seen.size(1) for seen in model.shown]
-    last = model.shown[-1] if model.shown else rows[:, :0]
-    alike = (drawn == drawn[:1]).all()
-    first = begin(seed)
-    alone = {}
-    if "single" in inputs:
-        ids_of_one = write(seed, _Table(inputs["table"]), rows[:1].clone(), 2)
-        alone = {
-            "shape for one prompt": str(tuple(ids_of_one.shape)),
-            "text if no token is asked for": write(
-                seed, _Table(inputs["table"]), rows[:2].clone(), 0
-            ),
-        }
+    drawn = _drawn(ids, prompt.size(1), len(model.table))
+    shown = _shown(model, ids)
+
+    def short(seed: int, used: int = 0) -> torch.Tensor:
+        return write(seed, few, min(count, 2), used)
+
+    def same(seed: int, used: int = 0) -> torch.Tensor:
+        return torch.tensor(torch.equal(short(seed, used), first))
+
+    first = short(seed)
     return {
-        **alone,
-        "how often each token is drawn": often,
-        "how often it is the one before": repeats,
+        **(_little(write, seed, rows) if "single" in inputs else {}),
+        **drawn,
         "kind of the ids": dtype,
         "the prompt": ids[0, : prompt.size(1)],
-        "lengths that the model is shown": torch.tensor(shown),
-        "the model is shown its own tokens": torch.tensor(
-            torch.equal(last, ids[:, : last.size(1)])
-        ),
-        "all rows alike": alike,
+        **shown,
+        "all rows alike": (ids == ids[:1])[:, prompt.size(1) :].all(),
         "the same from the same seed": same(seed),
         "the same from a generator that was used before": same(seed, used=77),
         "the same from another seed": same(seed + 1),
-        "the given generator has moved on": torch.tensor(moved[0]),
+        "the given generator has moved on": torch.tensor(write.moved[0]),
         "other generators untouched": torch.tensor(others),
         "gradients recorded": torch.tensor(model.recorded),
-        "recorded afterwards, if before": torch.tensor(left[0]),
-        "recorded afterwards, if not before": torch.tensor(any(left[1:])),
+        "recorded afterwards, if before": torch.tensor(write.left[0]),
+        "recorded afterwards, if not before": torch.tensor(any(write.left[1:])),
         "prompt afterwards": rows[0],
+    }
+
+
+def _drawn(ids: torch.Tensor, begin: int, vocab_size: int) -> Seen:
+    """How often each token is drawn at each place from ``begin`` on, and repeated."""
+    hits = ids[:, begin:, None] == torch.arange(vocab_size)  # (rows, count, V)
+    repeats = ids[:, begin:] == ids[:, begin - 1 : -1]  # (rows, count)
+    dtype = torch.get_default_dtype()
+    return {
+        "how often each token is drawn": hits.to(dtype).mean(0),  # (count, V)
+        "how often it is the one before": repeats.to(dtype).mean(0),  # (count,)
+    }
+
+
+def _shown(model: _Table, ids: torch.Tensor) -> Seen:
+    """How long the texts are that a model is shown, and whether they are its own."""
+    last = model.shown[-1] if model.shown else ids[:, :0]
+    return {
+        "lengths that the model is shown": torch.tensor(
+            [seen.size(1) for seen in model.shown]
+        ),
+        "the model is shown its own tokens": torch.tensor(
+            torch.equal(last, ids[:, : last.size(1)])
+        ),
+    }
+
+
+def _little(write: _Writer, seed: int, rows: torch.Tensor) -> Seen:
+    """What is written for one prompt, and where nothing is to be written."""
+    one = write(seed, rows[:1].clone(), 2)
+    return {
+        "shape for one prompt": str(tuple(one.shape)),
+        "text if no token is asked for": write(seed, rows[:2].clone(), 0),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from autograder.student.exercise import WrongAnswer
-from autograder.student.probes import describe, kind
+from autograder.student.probes import describe, kind, listed
 
 
 def as_json(value: object, name: str) -> str:
@@ -46,7 +46,7 @@ def holder(value: object) -> str:
 
 def kinds(values: Iterable[object]) -> str:
     """The same of several, each kind once."""
-    return ", ".join(sorted(set(map(holder, values)))) or "none"
+    return listed(sorted(set(map(holder, values))))
 
 
 def number(value: object, name: str) -> torch.Tensor:
