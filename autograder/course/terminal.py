@@ -10,6 +10,8 @@ import threading
 from types import TracebackType
 from typing import TextIO
 
+from autograder.course.errors import CourseError
+
 _STREAMS = 3  # stdin, stdout and stderr, by number
 _STOPS = ("SIGTERM", "SIGHUP")  # of a batch system, and of a terminal that closes
 
@@ -59,11 +61,16 @@ def _log_there(stream: TextIO) -> None:
 def _end(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Say in a line that the command was stopped; any other error is as usual.
+    """Say in a line that the command was stopped, or what a person has to mend.
+
+    Any other error is as usual.
 
     Raises:
-        SystemExit: it was stopped.
+        SystemExit: it was stopped, or has to be mended.
     """
+    if issubclass(kind, CourseError):
+        print(f"nbgrader: {error}", file=sys.stderr)
+        raise SystemExit(1)
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
         return

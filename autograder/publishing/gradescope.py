@@ -46,7 +46,10 @@ exec python -m autograder hosted {unit} --submission "$root/submission" \\
   --results "$root/results/results.json" --format gradescope --tell {tell} --unconfined
 """
 
-_BESIDE = ("pyproject.toml", "constraints.txt", "nbgrader_config.py", "README.md")
+_BESIDE = (
+    "pyproject.toml", "constraints.txt", "nbgrader_config.py", "README.md",
+    "deploy/environment/backend.py", "deploy/environment/nbgrader_config.py",
+)  # fmt: skip
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 

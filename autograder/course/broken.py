@@ -1,0 +1,62 @@
+"""A slip of the pen in nbgrader_config.py ends a command: nothing runs without it.
+
+traitlets logs what a file of settings raises, and goes on as if there were none. Here,
+that is plain nbgrader: no box around what students wrote, no judge, and the hidden
+tests on feedback pages.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from traitlets.config import Application
+
+from autograder.course.errors import CourseError
+
+_NAME = "nbgrader_config"
+
+
+def refuse() -> None:
+    """Have settings that cannot be read end the command, with a line that says where.
+
+    It counts for what is read from then on, so the environment's own settings do it
+    (deploy/environment/), which come first. Doing it twice is harmless.
+    """
+    known = Application._load_config_files
+    if getattr(known, "refuses", False):
+        return
+    read = known.__func__  # type: ignore[attr-defined]
+
+    def load(
+        cls: type[Application], basefilename: str, *arguments: Any, **options: Any
+    ) -> Iterator[Any]:
+        if Path(basefilename).name.removesuffix(".py") != _NAME:
+            yield from read(cls, basefilename, *arguments, **options)
+            return
+        options["raise_config_file_errors"] = True
+        try:
+            yield from read(cls, basefilename, *arguments, **options)
+        except CourseError:
+            raise
+        except Exception as error:
+            raise CourseError(_about(error)) from error
+
+    load.refuses = True  # type: ignore[attr-defined]
+    Application._load_config_files = classmethod(load)  # type: ignore[assignment]
+
+
+def _about(error: Exception) -> str:
+    places = traceback.extract_tb(error.__traceback__)
+    where = [p for p in places if Path(p.filename).stem == _NAME][-1:]
+    file, line = (where[0].filename, where[0].lineno) if where else (_NAME, None)
+    says = str(error)
+    if isinstance(error, SyntaxError):
+        file, line, says = error.filename or file, error.lineno, error.msg
+    place = f"{file}, line {line}" if line else file
+    return (
+        f"{place}: {type(error).__name__}: {says}. Nothing was done, since it would be "
+        "without any of these settings: mend that line, and run the same command again"
+    )

@@ -1,0 +1,92 @@
+"""A slip of the pen in nbgrader_config.py never means grading without boxes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder import cli
+from autograder.course import ROOT
+from tests.tiny_course import make_course
+
+HOOK = ROOT / "deploy" / "environment"  # what pip puts into etc/jupyter
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    """A folder with the course's settings, and a submission that says if it is run."""
+    folder = tmp_path / "submitted" / "ada" / "02_attention"
+    folder.mkdir(parents=True)
+    (folder / "02_attention.ipynb").write_text("{}")
+    settings = ROOT / "nbgrader_config.py"
+    (tmp_path / settings.name).write_bytes(settings.read_bytes())
+    return tmp_path
+
+
+def nbgrader(course: Path, *command: str) -> tuple[int, list[str]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *command],
+        cwd=course,
+        env=os.environ | {"JUPYTER_CONFIG_PATH": str(HOOK)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr.splitlines()
+
+
+def append(course: Path, line: str) -> None:
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(f"{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("c.JudgedExecute.timeout = (", "SyntaxError: '(' was never closed."),
+        ("d.JudgedExecute.timeout = 5", "NameError: name 'd' is not defined."),
+    ],
+)
+def test_the_command_ends_with_the_line_that_is_broken(course, line, says):
+    number = (course / "nbgrader_config.py").read_text().count("\n") + 1
+    append(course, line)
+    for step in ("autograde", "generate_feedback"):
+        status, (told,) = nbgrader(course, step, "02_attention")
+        assert status == 1 and says in told and f".py, line {number}: " in told
+    assert sorted(os.listdir(course)) == ["nbgrader_config.py", "submitted"]
+
+
+def test_settings_that_can_be_read_are_taken(course):
+    append(course, "c.Application.log_level = 'INFO'")
+    status, told = nbgrader(course, "list", "--help")
+    assert status == 0 and not told
+
+
+def test_our_own_commands_do_not_go_on_without_settings_either(course, capsys):
+    """Or the gradebook would be another one than the settings say."""
+    make_course(course, "02_attention")
+    append(course, "c.CourseDirectory.db_url = (")
+    assert cli.main(["grades", "02", "--format", "moodle", f"--course={course}"]) == 1
+    assert "nbgrader_config.py, line " in capsys.readouterr().err
+
+
+def test_an_installation_that_can_be_edited_has_it_too(tmp_path):
+    """pip asks our backend; setuptools' own leaves data files out."""
+    build = f"import backend; backend.build_editable({str(tmp_path)!r})"
+    subprocess.run(
+        [sys.executable, "-c", build],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(HOOK)},
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = (n for n in file.namelist() if n.endswith("nbgrader_config.py"))
+        assert name.endswith(".data/data/etc/jupyter/nbgrader_config.py")
+        assert file.read(name) == (HOOK / "nbgrader_config.py").read_bytes()
