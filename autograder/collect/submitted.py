@@ -76,10 +76,7 @@ class Place:
             CourseError: what was noted of others cannot be read or written.
             OSError: it cannot be written.
         """
-        for path in (
-            self.folder,
-            self.folder.parent,
-        ):  # above may be a link to another disk
+        for path in (self.folder, self.folder.parent):  # above: a link to another disk
             if path.is_symlink():
                 raise NotPlaced(f"{path} is a link")
         with alone(self.folder):

@@ -29,6 +29,7 @@ from autograder.grading.collect import put_back
 from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.book import PatientBook, book_files
 from autograder.grading.gradebook.enter import enter
+from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.intake import SizeLimits
 from autograder.grading.run import assignment
 from autograder.grading.run.allowance import refuse_little
@@ -228,14 +229,19 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             self.largest_file, self.largest_total, self.most_files,
             notebook=self.largest_notebook,
         )  # fmt: skip
+        sanitizing = tuple(map(loaded, self.sanitize_preprocessors))
         self._course = assignment.load(
-            self._unit, Path(self.coursedir.root),
-            self._folder(self.coursedir.source_directory),
-            self._folder(self.coursedir.release_directory),
-            self.coursedir.notebook_id, self.exclude_overwriting.get(self._unit, []),
-            tuple(map(loaded, self.sanitize_preprocessors)) + self._stages()[0],
-            self.config, limits, self.coursedir.ignore,
-        )  # fmt: skip
+            name=self._unit,
+            root=Path(self.coursedir.root),
+            source=self._folder(self.coursedir.source_directory),
+            release=self._folder(self.coursedir.release_directory),
+            pattern=self.coursedir.notebook_id,
+            exempt=self.exclude_overwriting.get(self._unit, []),
+            stages=sanitizing + self._stages()[0],
+            config=self.config,
+            limits=limits,
+            ignored=self.coursedir.ignore,
+        )
         notebooks = self._course.notebooks
         self._book.use(lambda book: enter(book, self._unit, notebooks, self.config))
         self._book.use(self._course.refuse_strange)
@@ -246,12 +252,18 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
     # Where results go
 
     def _keeper(self) -> Keeper:
+        unit, format_dest = self._unit, self._format_dest
         return Keeper(
-            self._course, self._book, self.coursedir.db_url,
-            extensions.granted(Path(self.coursedir.root), self._unit),
-            self._stages()[1], self.config, self.create_student,
-            lambda student: Published(Path(self._format_dest(self._unit, student))),
-            lambda student: self.set_permissions(self._unit, student), self.log,
+            course=self._course,
+            book=self._book,
+            recorder=Recorder(
+                self._stages()[1], self.config, self.coursedir.db_url,
+                create=self.create_student,
+            ),
+            extra=extensions.granted(Path(self.coursedir.root), unit),
+            published=lambda student: Published(Path(format_dest(unit, student))),
+            permit=lambda student: self.set_permissions(unit, student),
+            log=self.log,
         )  # fmt: skip
 
     def _stages(self) -> tuple[Stages, Stages]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass, replace
+from typing import Any
 
+from nbformat import NotebookNode
 from nbgrader.api import Grade
 from traitlets.config import Config
 
@@ -14,34 +17,60 @@ from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task, resources_of
 
 
-def record(
-    book: Gradebook, task: Task, graded: Graded, stamp: datetime.datetime | None,
-    extra: datetime.timedelta | None, create: bool, stages: Stages,
-    config: Config, db_url: str,
-) -> ScoresByCell:  # fmt: skip
-    """Record a graded notebook in one transaction; the scores as they are then.
+@dataclass(frozen=True)
+class Recorder:
+    """nbgrader's preprocessors that record, and what they need.
 
-    Args:
-        stamp: when it was handed in; ``extra``: the time that its student was given.
+    Attributes:
+        stages: the preprocessors, in their order.
         create: whether students who are not known may be entered.
-        stages: nbgrader's preprocessors that record.
-
-    Raises:
-        Undecided: a verdict is not its cell's.
     """
-    names = task.student, task.assignment
-    book.enrol(*names, stamp, create)
-    extensions.record(book, task.assignment, task.student, extra)
-    if not graded.decided:
-        book.record_open(*names, task.notebook, graded.refused)
-    elif graded.refused:
-        book.record_zero(*names, task.notebook, graded.refused)
-    else:
-        resources = resources_of(task)
-        resources["nbgrader"]["db_url"] = db_url
-        with sharing(book, stages):
-            run_all(stages, graded.notebook, resources, config)
-    grades = rows_of(book, Grade, *names, task.notebook)
-    scores = {name: grade.auto_score for name, grade in grades.items()}
-    book.finish()
-    return scores
+
+    stages: Stages
+    config: Config
+    db_url: str
+    create: bool
+
+    def only(self, kind: type) -> Recorder:
+        """Those of one kind."""
+        stages = tuple(stage for stage in self.stages if issubclass(stage, kind))
+        return replace(self, stages=stages)
+
+    def run(
+        self, book: Gradebook, notebook: NotebookNode, resources: dict[str, Any]
+    ) -> None:
+        """Run them on a notebook, within the book's transaction.
+
+        Args:
+            resources: whose it is, as nbgrader wants to know it.
+        """
+        resources["nbgrader"]["db_url"] = self.db_url
+        with sharing(book, self.stages):
+            run_all(self.stages, notebook, resources, self.config)
+
+    def record(
+        self, book: Gradebook, task: Task, graded: Graded,
+        stamp: datetime.datetime | None, extra: datetime.timedelta | None,
+    ) -> ScoresByCell:  # fmt: skip
+        """Record a graded notebook in one transaction; the scores as they are then.
+
+        Args:
+            stamp: when it was handed in.
+            extra: the time beyond the due date that its student was given.
+
+        Raises:
+            Undecided: a verdict is not its cell's.
+        """
+        names = task.student, task.assignment
+        book.enrol(*names, stamp, self.create)
+        extensions.record(book, task.assignment, task.student, extra)
+        if not graded.decided:
+            book.record_open(*names, task.notebook, graded.refused)
+        elif graded.refused:
+            book.record_zero(*names, task.notebook, graded.refused)
+        else:
+            self.run(book, graded.notebook, resources_of(task))
+        grades = rows_of(book, Grade, *names, task.notebook)
+        scores = {name: grade.auto_score for name, grade in grades.items()}
+        book.finish()
+        return scores

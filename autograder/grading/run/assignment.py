@@ -121,9 +121,11 @@ class Assignment:
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"
         who = identity(student, self.name, name, data)  # names may be too long
         return Task(
-            student, self.name, name, source, release, data, beside | dict(self.beside),
-            str(scratch / who), repairs, reason, self.stages, self.config,
-            self.limits, self.secret, who, final,
+            student=student, assignment=self.name, notebook=name, source=source,
+            release=release, submission=data, files=beside | dict(self.beside),
+            folder=str(scratch / who), repairs=repairs, refused=reason,
+            preprocessors=self.stages, config=self.config, limits=self.limits,
+            secret=self.secret, id=who, final=final,
         )  # fmt: skip
 
     def digest(self, task: Task, *more: object) -> str:
@@ -193,8 +195,9 @@ def load(
     # Read once a run: a server that runs this again must see what has changed.
     depends = [s.depends_on(name) for s in stages if hasattr(s, "depends_on")]
     return Assignment(
-        name, root, notebooks, beside, stages, config, limits, course_secret(root),
-        tuple(depends), tuple(ignored),
+        name=name, root=root, notebooks=notebooks, beside=beside, stages=stages,
+        config=config, limits=limits, secret=course_secret(root),
+        depends=tuple(depends), ignored=tuple(ignored),
     )  # fmt: skip
 
 

@@ -8,19 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import nbformat
-from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_full
 from autograder.course.notebooks import shared
 from autograder.grading.faults import Undecided
 from autograder.grading.gradebook.book import GradebookError, PatientBook
-from autograder.grading.gradebook.recording import record
+from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.intake import rebuild, say
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.outcome import Outcome, outcome
 from autograder.grading.run.published import Published, noted
-from autograder.grading.settings import Stages
 from autograder.grading.task import KEY, Graded, Task
 from autograder.grading.workers.underway import Begun, Work
 
@@ -33,19 +31,14 @@ class Keeper:
 
     Attributes:
         extra: the time that students were given beyond the due date.
-        stages: nbgrader's preprocessors that record.
-        create: whether students who are not known may be entered.
         published: a student's folder in ``autograded/``.
         permit: gives it the modes that nbgrader wants.
     """
 
     course: Assignment
     book: PatientBook
-    db_url: str
+    recorder: Recorder
     extra: Mapping[str, datetime.timedelta]
-    stages: Stages
-    config: Config
-    create: bool
     published: Callable[[str], Published]
     permit: Callable[[str], None]
     log: logging.Logger
@@ -91,16 +84,14 @@ class Keeper:
     def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         task, stamp = work.task, begun.stamp
+        extra = self.extra.get(task.student)
         checks = noted(graded.notebook).get("checks", {}).values()
         lost = [check for check in checks if check["decided"] == "person"]
         if lost and not begun.final:
             raise Undecided("the judge has failed over an answer")
         scores = self.book.use(
-            lambda book: record(
-                book, task, graded, stamp, self.extra.get(task.student), self.create,
-                self.stages, self.config, self.db_url,
-            )
-        )  # fmt: skip
+            lambda book: self.recorder.record(book, task, graded, stamp, extra)
+        )
         known = noted(graded.notebook) | {
             "digest": work.digest, "scores": scores, "refused": graded.refused,
             "repairs": say(graded.repairs), "handed_in": str(stamp or ""),

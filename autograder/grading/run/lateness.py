@@ -14,13 +14,7 @@ from nbgrader import api
 from nbgrader.preprocessors import AssignLatePenalties
 
 from autograder.course import notebooks
-from autograder.grading.grade import run_all
-from autograder.grading.gradebook.book import (
-    Gradebook,
-    GradebookError,
-    of_assignment,
-    sharing,
-)
+from autograder.grading.gradebook.book import Gradebook, GradebookError, of_assignment
 from autograder.grading.run.keeping import Keeper
 from autograder.grading.run.outcome import Outcome
 
@@ -34,7 +28,7 @@ def renewed(keeper: Keeper, outcomes: Iterable[Outcome]) -> list[Outcome]:
         GradebookError: nothing can be recorded.
     """
     known = list(outcomes)
-    if not any(issubclass(kind, AssignLatePenalties) for kind in keeper.stages):
+    if not keeper.recorder.only(AssignLatePenalties).stages:
         return known
     concerned = keeper.book.use(lambda book: _concerned(book, keeper.course.name))
     return [
@@ -78,14 +72,12 @@ def _renewed(keeper: Keeper, one: Outcome, before: dict[str, float]) -> Outcome:
 
 def _penalty(keeper: Keeper, student: str, name: str) -> float:
     """What nbgrader's preprocessor, or one's own, takes off today; it is recorded."""
-    kinds = [kind for kind in keeper.stages if issubclass(kind, AssignLatePenalties)]
+    recorder = keeper.recorder.only(AssignLatePenalties)
     notebook = notebooks.read(keeper.published(student).path / f"{name}.ipynb")
     its = {"student": student, "assignment": keeper.course.name, "notebook": name}
 
     def assign(book: Gradebook) -> float:
-        resources = {"nbgrader": its | {"db_url": keeper.db_url}}
-        with sharing(book, kinds):
-            run_all(kinds, notebook, resources, keeper.config)
+        recorder.run(book, notebook, {"nbgrader": its})
         names = name, keeper.course.name, student
         penalty = book.find_submission_notebook(*names).late_submission_penalty
         book.finish()
