@@ -23,7 +23,8 @@ import torch
 
 from autograder.bank import specifications
 from autograder.grading.judge.handle import Seconds
-from autograder.grading.judge.judging import decide, prepared
+from autograder.grading.judge.judging import decide
+from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.oracle.cases import fresh_cases

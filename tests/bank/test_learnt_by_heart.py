@@ -5,7 +5,7 @@ import torch
 
 from autograder.bank import specifications
 from autograder.course import units
-from autograder.grading.judge.judging import prepared
+from autograder.grading.judge.preparing import prepared
 from autograder.student import references
 from autograder.student.compare import judge
 from autograder.student.observe import observe

@@ -9,7 +9,8 @@ import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from autograder.grading.judge.judging import Prepared, shown
+from autograder.grading.judge.judging import shown
+from autograder.grading.judge.preparing import Prepared
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import of_verdict
 from autograder.student.compare import judge
@@ -28,7 +29,7 @@ def kept(check: Prepared, ask: Callable[[Case], Answers]) -> Record:
     """What is kept of a check with these answers, once our side has made them."""
     found = judge(check.exercise, check.exercise.cases, ask)
     diagnose(check.exercise, found.results)
-    final = shown(check, found)
+    final = shown(found)
     as_html(final).encode()
     record = of_verdict(final)
     json.dumps(record.to_json(), allow_nan=False).encode()

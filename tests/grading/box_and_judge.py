@@ -4,8 +4,9 @@ import contextlib
 import threading
 
 from autograder.grading.judge.handle import Seconds
-from autograder.grading.judge.judging import decide, prepared, shown
+from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.naming import named
+from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.student.wire import WireError, receive, send, within
@@ -28,7 +29,7 @@ def judged(channel, seed="abc", seconds=5.0):
     verdict = decide(check, asked(channel, seconds))
     if not verdict.passed and verdict.results:
         verdict = named(check.exercise, check.task, verdict)
-    return shown(check, verdict)
+    return shown(verdict)
 
 
 def hostile(theirs, behaviour):

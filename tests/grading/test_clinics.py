@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.bank import specification
-from autograder.grading.judge.judging import prepared
+from autograder.grading.judge.preparing import prepared
 from autograder.oracle.cases import fresh_cases
 from autograder.student import references
 from autograder.student.exercise import RAISED

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from autograder.bank import specification, specifications
 from autograder.course import units
-from autograder.grading.judge.judging import Prepared
 from autograder.grading.judge.naming import named
+from autograder.grading.judge.preparing import Prepared
 from autograder.student import references
 from autograder.student.compare import judge
 from autograder.student.exercise import RAISED, Answers, Case, Value

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from autograder.bank import specification
 from autograder.bank.since_2017.trained_model import instructors_model
-from autograder.grading.judge.judging import Prepared
+from autograder.grading.judge.preparing import Prepared
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import for_a_person, told
 from autograder.student import references

@@ -15,7 +15,8 @@ from torch import nn
 
 from autograder.bank import specification
 from autograder.grading.judge.handle import Seconds
-from autograder.grading.judge.judging import decide, prepared, shown
+from autograder.grading.judge.judging import decide, shown
+from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.kernel.meter import Meter
 from autograder.oracle.variants import build_object
@@ -51,7 +52,7 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         check = prepared(name, seed)
         box = Respondent(ours, TICKET, Meter(None), Seconds(60.0))
         box.await_ready()
-        verdict = shown(check, decide(check, box))
+        verdict = shown(decide(check, box))
         serve.join(60)
         return verdict
 

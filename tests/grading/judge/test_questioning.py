@@ -12,7 +12,8 @@ import torch
 
 from autograder.grading.judge import questioning
 from autograder.grading.judge.handle import Seconds
-from autograder.grading.judge.judging import decide, prepared
+from autograder.grading.judge.judging import decide
+from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.grading.line import Line
 from autograder.kernel.meter import LOOK_SECONDS, Meter

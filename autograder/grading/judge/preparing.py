@@ -1,0 +1,124 @@
+"""What a check takes: its cases, drawn for a submission or for several, and our sides.
+
+What is drawn here, and for whom, decides what a student could know before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import random
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import torch
+
+from autograder.bank import specification, specifications
+from autograder.oracle.cases import fresh_cases
+from autograder.oracle.specification import Specification
+from autograder.student import references
+from autograder.student.exercise import AFTERWARDS, Case
+from autograder.student.exercise import Exercise as Visible
+from autograder.student.otherside import OtherSide
+from autograder.student.wire import Packed, packed
+
+_BY_HAND = 4  # numbers that a person might compute
+
+
+def expect(unit: str) -> None:
+    """Have a unit's exercises and visible cases at hand, while nobody waits for it."""
+    with contextlib.suppress(Exception):  # who asks for one of them is told
+        specifications(unit)
+        _visible(unit)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A check that is ready to be asked for.
+
+    Attributes:
+        own: what nobody else is asked is drawn from it.
+        shared: what others are asked, too, is drawn from it; nothing without it.
+    """
+
+    exercise: Visible
+    task: Specification
+    own: str
+    shared: str = ""
+
+    @property
+    def fresh(self) -> tuple[Case, ...]:
+        """Cases that do not ship, with the right answers; they take a while to draw.
+
+        The stored hidden cases stay here: whatever enters the box could be printed by
+        the student's code. Where answers are many numbers that are computed, a few
+        drawings serve all submissions: to know inputs of theirs is to know no answers.
+        Where we play a side, feedback tells which words were right; where a model is
+        measured, inputs are read by people; a mask or a list of words can be filled in
+        by hand, or by feedback: these are drawn for each submission.
+        """
+        if self.shared and _is_computed(self.task.name):
+            return _fresh_for_several(self.task.name, self.shared)
+        return _fresh(self.task.name, self.own)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The visible cases, then the fresh ones."""
+        return (*self.exercise.cases, *self.fresh)
+
+    def side(self, case: Case) -> OtherSide:
+        """What we play of a case; what is drawn for it, nobody can know before."""
+        draw = random.Random(f"{self.own} {case.name} {case.hidden}")
+        return self.task.side.in_grading(case.inputs, draw)
+
+    def shown(self, case: Case) -> Packed | None:
+        """The whole case where we play nothing: put together once for all boxes."""
+        if self.task.side is not OtherSide:
+            return None
+        if case not in _packed:
+            _packed[case] = packed(case.inputs)
+        return _packed[case]
+
+
+def prepared(name: str, own: str, shared: str = "") -> Prepared:
+    """Have all that a check takes at hand; see Prepared."""
+    unit = name.split("/")[0]
+    return Prepared(_visible(unit)[name], specification(name), own, shared)
+
+
+_visible = functools.cache(references.load)
+_packed = WeakKeyDictionary[Case, Packed]()  # of cases that are there anyway
+
+
+@functools.cache
+def _is_computed(name: str) -> bool:
+    """Whether what is right follows from inputs that the box is given whole.
+
+    And whether most cases have more numbers for an answer than a person writes down.
+    """
+    exercise, task = _visible(name.split("/")[0])[name], specification(name)
+    if task.side is not OtherSide or any(kind.measure for kind in task.cases):
+        return False
+    closed = [case for case in exercise.cases if not case.open]
+    return 2 * sum(map(_has_many_numbers, closed)) > len(closed)
+
+
+def _has_many_numbers(case: Case) -> bool:
+    """Whether an answer is made of many numbers that are not counts."""
+    return any(
+        isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and int((value != value.round()).sum()) > _BY_HAND
+        for name, value in case.expected.items()
+        if not name.endswith(AFTERWARDS)
+    )
+
+
+@functools.lru_cache(maxsize=24)  # more than the exercises of one submission
+def _fresh(name: str, seed: str) -> tuple[Case, ...]:
+    return tuple(fresh_cases(specification(name), seed))
+
+
+@functools.lru_cache(maxsize=128)  # more than all that a unit's exercises have
+def _fresh_for_several(name: str, seed: str) -> tuple[Case, ...]:
+    return tuple(fresh_cases(specification(name), seed))

@@ -1,0 +1,76 @@
+"""What is drawn for one submission, and what for several."""
+
+import functools
+
+import pytest
+import torch
+
+from autograder.grading.judge import preparing
+from autograder.grading.judge.preparing import prepared
+from autograder.student import references
+from tests.grading.box_and_judge import NAME
+
+CLINIC = "positional_encoding/bug_clinic"
+GREEDY = "sequence_reversal/greedy_decode"
+MEASURED = "text_recovery/model"
+
+
+def test_visible_cases_are_read_before_the_first_check_where_they_are_expected(
+    monkeypatch,
+):
+    read = []
+    load = functools.cache(lambda unit: read.append(unit) or references.load(unit))
+    monkeypatch.setattr(preparing, "_visible", load)
+    preparing.expect("no_such_unit")  # who asks for one of its exercises is told
+    preparing.expect("attention")
+    assert read == ["attention"]
+    prepared(NAME, "seed")
+    assert read == ["attention"]
+
+
+def fresh(name, *seeds):
+    """A tensor of a fresh case."""
+    own, *shared = seeds
+    case = prepared(name, own, *shared).fresh[0]
+    return next(v for v in case.inputs.values() if isinstance(v, torch.Tensor))
+
+
+def test_what_is_computed_is_drawn_for_several_submissions():
+    assert not fresh(NAME, "one").equal(fresh(NAME, "two"))
+    assert fresh(NAME, "one", "shared").equal(fresh(NAME, "two", "shared"))
+    assert not fresh(NAME, "one", "shared").equal(fresh(NAME, "one", "another"))
+
+
+MASK, WORDS, COUNTS = (
+    "attention/padding_mask", "text_recovery/normalise", "text_recovery/error_kinds"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASK, WORDS, COUNTS])
+def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(
+    name,
+):
+    one, two = (prepared(name, own, "shared") for own in ("one", "two"))
+    assert one.fresh is not two.fresh
+    assert one.fresh is prepared(name, "one", "another").fresh
+
+
+def test_a_case_is_put_together_once_where_the_judge_plays_nothing():
+    one, two = (prepared(NAME, own, "shared") for own in ("one", "two"))
+    for case in one.cases:
+        assert one.shown(case) is two.shown(case) is not None
+    clinic = prepared(CLINIC, "one", "shared")
+    assert {clinic.shown(case) for case in clinic.cases} == {None}
+
+
+def test_the_order_in_which_things_are_tried_is_drawn_for_each_submission():
+    orders = []
+    for own in "abcd":
+        check = prepared(CLINIC, own, "shared")
+        orders.append(tuple(check.side(check.cases[0]).names))
+    assert len(set(orders)) > 1
+
+
+def test_a_second_try_is_asked_what_the_first_one_was():
+    first, second = (prepared(NAME, "one").fresh for _ in range(2))
+    assert first and first is second
