@@ -10,6 +10,8 @@ import threading
 from types import TracebackType
 from typing import TextIO
 
+from traitlets import TraitError
+
 from autograder.course.errors import CourseError
 
 _STREAMS = 3  # stdin, stdout and stderr, by number
@@ -68,7 +70,7 @@ def _end(
     Raises:
         SystemExit: it was stopped, or has to be mended.
     """
-    if issubclass(kind, CourseError):
+    if issubclass(kind, CourseError | TraitError):
         print(f"nbgrader: {error}", file=sys.stderr)
         raise SystemExit(1)
     if not issubclass(kind, KeyboardInterrupt):

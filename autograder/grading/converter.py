@@ -38,7 +38,7 @@ from autograder.grading.run.lateness import renewed
 from autograder.grading.run.outcome import Outcome, above_bar, changes, summary
 from autograder.grading.run.published import Published
 from autograder.grading.run.running import Run
-from autograder.grading.settings import Stages, loaded
+from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import Pool, usable_cores
 from autograder.grading.workers.underway import Here, Slots
@@ -139,6 +139,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             NbGraderException: something needs a person; all that could be graded is.
         """
         outcomes: list[Outcome] = []
+        for line in misspelt(self.config):
+            self.log.warning(line)
         self._book = PatientBook(
             self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from traitlets.config import Config
+from traitlets.config import Config, Configurable
 from traitlets.config.loader import DeferredConfigList, DeferredConfigString
 from traitlets.utils.importstring import import_item
 
@@ -14,6 +15,8 @@ from autograder.course.errors import CourseError
 
 Preprocessor = type | str  # a class, or the name that it is found by
 Stages = tuple[type, ...]  # preprocessors, run one after the other
+
+_ALIKE = 0.85  # names with one letter too many, too few, or wrong
 
 # Marks what the command line gave: text, until a trait says what it should be.
 _FLAG = "given on the command line"
@@ -34,6 +37,23 @@ def loaded(kind: object) -> type:
     except ImportError as error:
         raise CourseError(f"a setting names {kind}, not known here: {error}") from None
     return found
+
+
+def misspelt(config: Config) -> Iterator[str]:
+    """A line for each section that belongs to no class, but nearly to one.
+
+    traitlets takes it for the settings of something that is not imported here.
+    """
+    known = {kind.__name__ for kind in _below(Configurable)}
+    for name in sorted(set(config) - known):
+        if meant := difflib.get_close_matches(name, known, 1, _ALIKE):
+            yield f"nothing here heeds c.{name}; did you mean c.{meant[0]}?"
+
+
+def _below(kind: type) -> Iterator[type]:
+    yield kind
+    for one in kind.__subclasses__():
+        yield from _below(one)
 
 
 def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:

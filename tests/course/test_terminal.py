@@ -89,6 +89,22 @@ def test_another_error_is_told_as_ever():
     assert found.returncode == 1 and "ZeroDivisionError" in found.stderr
 
 
+def test_a_setting_that_cannot_be_is_told_in_a_line():
+    found = run("""
+from traitlets import Int
+from traitlets.config import Application
+from autograder.course import terminal
+
+class App(Application):
+    seconds = Int()
+
+terminal.settle()
+App().seconds = "sixty"
+""")
+    assert found.returncode == 1 and found.stderr.count("\n") == 1
+    assert found.stderr.startswith("nbgrader: The 'seconds' trait")
+
+
 @pytest.mark.parametrize(
     ("closed", "stdout", "stderr"),
     [

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nbgrader.plugins import LateSubmissionPlugin  # noqa: F401
 from traitlets import Bool, Float, List
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import KVArgParseConfigLoader
 
 from autograder.course.errors import CourseError
+from autograder.grading.execute import JudgedExecute  # noqa: F401 (it is known then)
+from autograder.grading.settings import misspelt
 from autograder.grading.task import Task
 from tests.grading.eventful import (
     Eventful,
@@ -61,3 +64,15 @@ def test_a_setting_of_no_concern_to_grading_stays_behind_if_it_cannot_travel():
     config.Eventful.filters = {"x": lambda text: text}
     with pytest.raises(CourseError, match=r"c\.Eventful .* write it as a plain value"):
         task(config=config).to_bytes()
+
+
+def test_settings_of_nothing_that_is_nearly_something_are_told():
+    config = Config()
+    config.JudgedExecut.timeout = 5
+    config.LateSubmisionPlugin.penalty_method = "zero"
+    config.JudgedExecute.timeout = 5
+    config.SomebodysOwn.word = "is perhaps imported later"
+    assert list(misspelt(config)) == [
+        "nothing here heeds c.JudgedExecut; did you mean c.JudgedExecute?",
+        "nothing here heeds c.LateSubmisionPlugin; did you mean c.LateSubmissionPlugin?",
+    ]
