@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -224,6 +225,9 @@ def from_csv(path: Path) -> Roster:
             entries.append(Enrolment(student, row.get("username", "")))
     if not entries:
         raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
+    for name, count in Counter(e.student.id for e in set(entries)).items():
+        if count > 1:
+            raise CourseError(f'{path}: {count} different rows have the id "{name}"')
     return Roster(entries)
 
 

@@ -139,8 +139,6 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             NbGraderException: something needs a person; all that could be graded is.
         """
         outcomes: list[Outcome] = []
-        for line in misspelt(self.config):
-            self.log.warning(line)
         self._book = PatientBook(
             self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
         )
@@ -158,6 +156,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
                 if self._is_anybody_new():
                     slots.expect(self._stages()[0], self.config)
                 self._load_course()
+                for line in misspelt(self.config):  # by now, all is imported
+                    self.log.warning(line)
                 recorded = self._book.use(lambda book: book.scores(self._unit))
                 keeper = self._keeper()
                 run = Run(keeper, slots, recorded, self.force, self.calm_seconds)

@@ -50,7 +50,7 @@ def misspelt(config: Config) -> Iterator[str]:
             yield f"nothing here heeds c.{name}; did you mean c.{meant[0]}?"
 
 
-def _below(kind: type) -> Iterator[type]:
+def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
     yield kind
     for one in kind.__subclasses__():
         yield from _below(one)

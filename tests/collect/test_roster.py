@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.classroom import gradebook, report
 from autograder.collect import roster
+from autograder.course.errors import CourseError
 from autograder.grading import converter
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
@@ -92,3 +93,12 @@ def test_an_id_with_its_accents_apart_is_the_id(course):
     apart = unicodedata.normalize("NFD", ROSTER.replace("ada,", "adá,"))
     (course / "roster.csv").write_text(apart)
     assert roster.from_csv(course / "roster.csv").entries[0].student.id == "adá"
+
+
+def test_one_id_for_two_people_is_refused_and_nobody_is_renamed(course):
+    path = course / "roster.csv"
+    path.write_text(f"{ROSTER}ada,Ada,Lovelace,ada@uni.example,12345,alovelace\n")
+    assert len(roster.from_csv(path).entries) == 3, "the same row twice is no harm"
+    path.write_text(f"{ROSTER}ada,Alan,Turing,,12347,\n")
+    with pytest.raises(CourseError, match='2 different rows have the id "ada"'):
+        roster.from_csv(path)

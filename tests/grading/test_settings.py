@@ -72,7 +72,7 @@ def test_settings_of_nothing_that_is_nearly_something_are_told():
     config.LateSubmisionPlugin.penalty_method = "zero"
     config.JudgedExecute.timeout = 5
     config.SomebodysOwn.word = "is perhaps imported later"
-    assert list(misspelt(config)) == [
-        "nothing here heeds c.JudgedExecut; did you mean c.JudgedExecute?",
-        "nothing here heeds c.LateSubmisionPlugin; did you mean c.LateSubmissionPlugin?",
+    assert [line.partition("; ")[2] for line in misspelt(config)] == [
+        "did you mean c.JudgedExecute?",
+        "did you mean c.LateSubmissionPlugin?",
     ]
