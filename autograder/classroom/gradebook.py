@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,15 +80,18 @@ def read(unit: str, root: Path) -> Classbook:
         students = {student.id: _student(student) for student in book.students}
         points, penalties = _points(book, unit)
         told = ledger.read(root, unit)
+        entries = {entry.student_id: entry for entry in assignment.submissions}
         submissions = tuple(
-            _submission(
-                unit, students[entry.student_id], points.get(entry.student_id, {}),
-                exercises, penalties.get(entry.student_id, 0.0),
-                entry.total_seconds_late, _known(unit, entry.student_id, root),
-                _is_late(entry, told.get(entry.student_id)),
+            Submission(
+                student=students[student],
+                points={e.name: points.get(student, {}).get(e.name) for e in exercises},
+                penalty=penalties.get(student, 0.0),
+                late=entry.total_seconds_late,
+                called_late=_is_late(entry, told.get(student)),
+                **_known(unit, student, root),
             )
-            for entry in sorted(assignment.submissions, key=lambda s: s.student_id)
-        )  # fmt: skip
+            for student, entry in sorted(entries.items())
+        )
     if not submissions:
         raise NothingGraded(f"nothing is graded yet; run: nbgrader autograde {unit}")
     handed_in = {submission.student.id for submission in submissions}
@@ -226,37 +229,26 @@ def _points(book: api.Gradebook, unit: str) -> tuple[dict[str, Any], dict[str, f
     return points, taken
 
 
-def _known(unit: str, student: str, root: Path) -> dict[str, dict[str, Any]]:
-    """What grading noted, by notebook name."""
+def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
+    """What grading noted of a submission, as attributes of a `Submission`."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
-    return {path.stem: noted.note_of(noted.read(path)) for path in paths}
-
-
-def _submission(
-    unit: str, student: Student, points: Mapping[str, Any],
-    exercises: Iterable[Item], penalty: float, late: float,
-    known: Mapping[str, dict[str, Any]], called_late: bool,
-) -> Submission:  # fmt: skip
-    notes = list(known.values())
-    records = {
-        key(unit, notebook, name): record
-        for notebook, note in known.items()
-        for name, record in noted.records(note).items()
-    }
+    by_notebook = {path.stem: noted.note_of(noted.read(path)) for path in paths}
+    notes = list(by_notebook.values())
     seconds = [note["seconds"] for note in notes if _is_number(note.get("seconds"))]
-    return Submission(
-        student,
-        {exercise.name: points.get(exercise.name) for exercise in exercises},
-        penalty,
-        late,
-        records,
-        tuple((r["kind"], r["says"]) for n in notes for r in n.get("repairs", ())),
-        " ".join(filter(None, (note.get("refused", "") for note in notes))),
-        " ".join(sorted({noted.isolation(n) for n in notes if n.get("box")})),
-        sum(seconds) if seconds else None,
-        called_late,
-        frozenset(note["id"] for note in notes if "id" in note),
-    )
+    return {
+        "records": {
+            key(unit, notebook, name): record
+            for notebook, note in by_notebook.items()
+            for name, record in noted.records(note).items()
+        },
+        "repairs": tuple(
+            (r["kind"], r["says"]) for n in notes for r in n.get("repairs", ())
+        ),
+        "refused": " ".join(filter(None, (note.get("refused", "") for note in notes))),
+        "level": " ".join(sorted({noted.isolation(n) for n in notes if n.get("box")})),
+        "seconds": sum(seconds) if seconds else None,
+        "graded": frozenset(note["id"] for note in notes if "id" in note),
+    }
 
 
 def _is_late(entry: api.SubmittedAssignment, note: ledger.Note | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +151,7 @@ def _line(
     kept = [n for n in range(len(marks)) if n not in worst]
     whole = sum(weights[n] for n in kept)
     share = sum(weights[n] * marks[n].share for n in kept) / whole if whole else 0.0
-    shown = tuple(
-        Mark(**(vars(mark) | {"dropped": n in worst})) for n, mark in enumerate(marks)
-    )
+    shown = tuple(replace(mark, dropped=n in worst) for n, mark in enumerate(marks))
     return Standing(student, shown, share)
 
 

@@ -146,11 +146,16 @@ def _collect(options: argparse.Namespace) -> int:
         known = known.with_worksheet(options.worksheet)
     outcomes = list(
         place.collect(
-            unit, options.archives, options.course, known,
-            layouts.to_utc(options.timezone), options.lms.lower(), options.replace,
-            gradebook.due(options.course, unit),
+            unit,
+            options.archives,
+            options.course,
+            known,
+            layouts.to_utc(options.timezone),
+            lms=options.lms.lower(),
+            replace=options.replace,
+            due=gradebook.due(options.course, unit),
         )
-    )  # fmt: skip
+    )
     print(place.as_text(outcomes))
     return 1 if any(outcome.needs_person for outcome in outcomes) else 0
 

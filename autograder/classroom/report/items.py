@@ -34,15 +34,21 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
         none = sum(p <= 0 for p in points)
         full = sum(p >= most for p in points)
         yield ExerciseRow(
-            name, most, exercise.written,
-            statistics.mean(points) / most if points and most else None,
-            full, len(points) - full - none, none,
-            len(book.submissions) - len(graded), index, remark,
-            sum(record.decided == "inside" for record in records),
-            statistics.median(r.seconds for r in records) if records else None,
-            None if exercise.written else sum(map(_is_blank, records)),
-            tuple(_failed(records)),
-        )  # fmt: skip
+            name=name,
+            max_points=most,
+            written=exercise.written,
+            mean=statistics.mean(points) / most if points and most else None,
+            full=full,
+            part=len(points) - full - none,
+            none=none,
+            waiting=len(book.submissions) - len(graded),
+            index=index,
+            remark=remark,
+            inside=sum(record.decided == "inside" for record in records),
+            seconds=statistics.median(r.seconds for r in records) if records else None,
+            blank=None if exercise.written else sum(map(_is_blank, records)),
+            failed=tuple(_failed(records)),
+        )
 
 
 def _is_blank(record: Record) -> bool:

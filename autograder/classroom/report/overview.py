@@ -52,17 +52,25 @@ def overview(
     absent = [student for student in book.absent if student.id not in ungraded]
     seconds = [s.seconds for s in taken if s.seconds is not None]
     whole = Overview(
-        book.unit, named, len(taken), len(absent), book.max_points, most,
-        statistics.median(known), statistics.mean(known),
-        sum(submission.called_late for submission in taken),
-        sum(len(submission.waiting) for submission in taken),
-        _bands(known, most), tuple(exercises(book)), tuple(_mistakes(taken)),
-        sum(points < BEHIND * most for points in known),
-        _tally((kind, s) for s in taken for kind in {kind for kind, _ in s.repairs}),
-        _tally((s.refused, s) for s in taken if s.refused),
-        _tally((s.level or "not run", s) for s in taken),
-        (statistics.median(seconds), max(seconds), sum(seconds)) if seconds else None,
-    )  # fmt: skip
+        unit=book.unit,
+        named=named,
+        handed_in=len(taken),
+        absent=len(absent),
+        max_points=book.max_points,
+        known_max=most,
+        median=statistics.median(known),
+        mean=statistics.mean(known),
+        late=sum(submission.called_late for submission in taken),
+        waiting=sum(len(submission.waiting) for submission in taken),
+        bands=_bands(known, most),
+        exercises=tuple(exercises(book)),
+        mistakes=tuple(_mistakes(taken)),
+        behind=sum(points < BEHIND * most for points in known),
+        repairs=_tally((kind, s) for s in taken for kind in {k for k, _ in s.repairs}),
+        refused=_tally((s.refused, s) for s in taken if s.refused),
+        levels=_tally((s.level or "not run", s) for s in taken),
+        seconds=_middle_most_and_sum(seconds) if seconds else None,
+    )
     if not named:
         return anonymous(whole)
     timed = [(s.student.id, s.seconds) for s in taken if s.seconds is not None]
@@ -75,6 +83,10 @@ def overview(
         slowest=tuple(sorted(timed, key=lambda pair: -pair[1])[:5]),
         similar=similar,
     )
+
+
+def _middle_most_and_sum(seconds: Sequence[float]) -> tuple[float, float, float]:
+    return statistics.median(seconds), max(seconds), sum(seconds)
 
 
 def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:

@@ -101,7 +101,18 @@ class Tally:
 
 @dataclass(frozen=True)
 class Overview:
-    """All that a report shows. ``named`` is False for the shareable one."""
+    """All that a report shows.
+
+    Attributes:
+        named: False for the shareable one.
+        known_max: the points that no person gives; ``median`` and ``mean`` are of them.
+        behind: how many have few of these.
+        repairs, refused, levels: of submissions, by what was put right, by why they
+            could not be graded, and by the isolation that they ran in.
+        seconds: of grading a submission, the median, the most, and of all together.
+        missing: who has handed in nothing; ``ungraded``: what is not graded yet.
+        slowest: students with the seconds that grading took.
+    """
 
     unit: str
     named: bool

@@ -188,15 +188,24 @@ def _call(
         make, args, keywords = made
         made = (lambda *a, **k: completed(make(*a, **k), weights), args, keywords)
     called, built = (Form(**form[key]) if key in form else None for key in _FORMS)
+    flags = {name: form[name] for name in _FLAGS if name in form}
     return Call(
-        call.target, given, dims, form["results"], tuple(form["optional"]),
-        call.keywords, tuple(weights), form["typed"], form.get("narrow", False),
-        form.get("named", False), form.get("alone", False), form.get("shown", False),
-        called, built, made,
-    )  # fmt: skip
+        target=call.target,
+        given=given,
+        dims=dims,
+        results=form["results"],
+        optional=tuple(form["optional"]),
+        keywords=call.keywords,
+        weights=tuple(weights),
+        called=called,
+        made=built,
+        made_with=made,
+        **flags,
+    )
 
 
 _FORMS = ("called", "made")  # of what is called, and of what makes a module
+_FLAGS = ("typed", "narrow", "named", "alone", "shown")  # of a `Call`
 
 
 def _fitting(forms: list[list[str]], value: object) -> tuple[str, ...]:
