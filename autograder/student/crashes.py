@@ -75,6 +75,16 @@ CRASHES = (
         "What is the method called in the stub, and is it indented like `__init__`?",
     ),
     Crash(
+        r"^TypeError: '[\w.]+' object is not callable",
+        "Round brackets call a function, and what stands before them here is none.",
+        "What does that name hold, and which line put it there?",
+    ),
+    Crash(
+        r"^TypeError: .* is not a Module subclass",
+        "A container of modules is given something that is none.",
+        "Is it a layer, or what makes one?",
+    ),
+    Crash(
         r"^AttributeError: cannot assign \w+ before Module.__init__",
         "`nn.Module` was not set up before something was put into it.",
         "Which line must every `__init__` of a module begin with?",
@@ -97,6 +107,12 @@ CRASHES = (
         r"'(?P<name>\w+)'",
         "Your line asks for `.{name}`, and what it asks has nothing of this name.",
         "Is it spelled alike everywhere, and is it set before it is used?",
+    ),
+    Crash(
+        r"^TypeError: ('\w+' object is not (subscriptable|iterable|an iterator)"
+        r"|iteration over a 0-d tensor|object of type '\w+' has no len)",
+        "Your line walks through something that has no parts, or takes one of them.",
+        "What is it just before this line? `print` shows it, and its type.",
     ),
     Crash(
         r"^KeyError: '(?P<name>[\w.]+)'",
@@ -128,7 +144,8 @@ CRASHES = (
         r"The shape of the mask .* does not match the shape of the indexed tensor",
         "In square brackets a mask must have the very shape of the tensor: there, "
         "nothing is broadcast.",
-        "Which functions of PyTorch take a mask that broadcasts?",
+        "Which shapes have the two: should they be equal, or is a function wanted "
+        "whose mask broadcasts?",
     ),
     Crash(
         r"(mat1 and mat2 shapes cannot be multiplied|must match except in dimension|"
@@ -142,6 +159,11 @@ CRASHES = (
         "Two tensors do not broadcast: counted from the right, their sizes must be "
         "equal, or 1.",
         "Which shapes have the two, and does one of them lack a dimension?",
+    ),
+    Crash(
+        r"^ValueError: expected sequence of length \d+ at dim \d+ \(got \d+\)",
+        "A tensor is a rectangle, and your rows have different lengths.",
+        "What should stand in a short row where the others go on?",
     ),
     Crash(
         r"stack expects each tensor to be equal size",
@@ -164,6 +186,11 @@ CRASHES = (
         "What stands in the square brackets, or is looked up, cannot be an index: that "
         "takes whole numbers.",
         "Which argument holds the numbers of rows, and has it kept its type?",
+    ),
+    Crash(
+        r"^TypeError: .*must be Tensor, not (float|int)",
+        "A function of PyTorch wants a tensor, and gets a plain number.",
+        "Which of the two is asked for here, and which module computes with numbers?",
     ),
     Crash(
         r"(only supports boolean masks|expected condition to be a boolean"
@@ -218,7 +245,7 @@ def told(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
     """What to say where every case ends in the same line of the student's."""
     lines = {
-        finding.message.partition("\n")[2]
+        finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong
         for finding in result.findings
         if finding.problem

@@ -102,6 +102,13 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("q @ k.T", "q * k")])],
         ),
         Mutant(
+            name="elementwise_turned",
+            says="`*` multiplies entry by entry, also where `k` is turned, and the two tables "
+            "have different sizes.",
+            asks="Every query must meet every key. How many sums of products is that?",
+            ways=[Way(edits=[Edit("q @ k.T", "q * k.T")])],
+        ),
+        Mutant(
             name="clamped",
             says="Usual scores are right, large ones are cut off.",
             asks="Does the docstring name a largest score?",

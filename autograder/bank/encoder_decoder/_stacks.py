@@ -187,4 +187,13 @@ def stack_mutants(arguments: str) -> list[Mutant]:
                 Edit("        return self.norm(x)", "            return self.norm(x)"),
             ])],
         ),
+        Mutant(
+            name="returns_early_without_norm",
+            says="The `return` stands in the loop, so the first layer is also the last "
+            "one, and the final norm is never reached.",
+            asks="How far is your `return` indented?",
+            ways=[Way(edits=[
+                Edit("        return self.norm(x)", "            return x"),
+            ])],
+        ),
     ]

@@ -113,6 +113,15 @@ EXERCISE = Specification(
             )],
         ),
         Mutant(
+            name="column_beyond_the_last",
+            says="Dimension 7 shows column 7, and the last dimension finds no column: you "
+            "counted from 0, people count from 1.",
+            asks="Which column is dimension 1?",
+            ways=[_way(
+                Edit(_VALUES, "values = table[:length, number].tolist()"),
+            )],
+        ),
+        Mutant(
             name="square_table_turned",
             says="Where the table has as many rows as columns, you draw rows.",
             asks="Which index of the table counts positions, whatever its sizes?",

@@ -185,6 +185,13 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("(2 * i / d_model)", "(2 * i) / d_model")])],
         ),
         Mutant(
+            name="precedence_of_the_power",
+            says="Without brackets, Python takes the power before the product: all angles are "
+            "divided by `10000 ** 2`, and `i` multiplies them.",
+            asks="Which does Python do first in `10000 ** 2 * i`?",
+            ways=[Way(edits=[Edit("(2 * i / d_model)", "2 * i / d_model")])],
+        ),
+        Mutant(
             name="no_power",
             says="The angle has a product in place of a power of 10000.",
             asks="Is the exponent in the formula an exponent in your code?",
@@ -269,6 +276,16 @@ EXERCISE = Specification(
             says="The even columns were never filled in.",
             asks="How many numbers does each pair have?",
             ways=[Way(edits=[Edit(_SINE, "pass")])],
+        ),
+        Mutant(
+            name="next_to_each_other",
+            says="Pair `i` is written into the columns `i` and `i + 1`: each pair writes over "
+            "a half of the one before, and the last columns stay empty.",
+            asks="Which two columns belong to pair 1?",
+            ways=[Way(edits=[
+                Edit("table[pos, 2 * i] =", "table[pos, i] ="),
+                Edit("table[pos, 2 * i + 1] =", "table[pos, i + 1] ="),
+            ])],
         ),
         Mutant(
             name="halves",

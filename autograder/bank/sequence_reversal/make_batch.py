@@ -218,6 +218,20 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="eos_after_padding",
+            says="EOS stands behind the padding: a short row goes on with PAD before it says "
+            "that it ends.",
+            asks="In the picture, what comes right after the 6?",
+            ways=[Way(source="""
+                def make_batch(sequences, targets=None):
+                    targets = [ids[::-1] for ids in sequences] if targets is None else targets
+                    n, m = max(map(len, sequences)), max(map(len, targets))
+                    source = [[*ids, *[PAD] * (n - len(ids)), EOS] for ids in sequences]
+                    target = [[BOS, *ids, *[PAD] * (m - len(ids)), EOS] for ids in targets]
+                    return torch.tensor(source), torch.tensor(target)
+                """)],
+        ),
+        Mutant(
             name="padding_in_front",
             says="Your padding stands in front of the rows; it belongs at their end.",
             asks="What is to be the first token of each target row?",

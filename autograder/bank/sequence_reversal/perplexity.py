@@ -119,6 +119,24 @@ EXERCISE = Specification(
             ])],
         ),
         Mutant(
+            name="mean_of_all_batches",
+            says="You averaged the batches' means, and one without a real label has none: it "
+            "is NaN.",
+            asks="How many tokens does each of the means stand for?",
+            ways=[Way(edits=[
+                Edit("if real:", "if True:"),
+                Edit(_ADDED, "total += float(masked_loss(logits, labels))"),
+                Edit("count += real", "count += 1"),
+            ])],
+        ),
+        Mutant(
+            name="nan_of_an_empty_batch",
+            says="A batch without a real label makes all of it NaN: its mean is a division of "
+            "zero by zero, and NaN times 0 is NaN.",
+            asks="What should such a batch add?",
+            ways=[Way(edits=[Edit("if real:", "if True:")])],
+        ),
+        Mutant(
             name="mean_of_rows",
             says="You averaged over rows: a token of a short row weighs more than one "
             "of a long row.",

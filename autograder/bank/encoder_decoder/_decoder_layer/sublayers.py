@@ -18,6 +18,16 @@ SUBLAYERS = [
         ])],
     ),
     Mutant(
+        name="memory_asks_masked",
+        says="In cross-attention the memory asks and the target answers. It should "
+        "be the other way round.",
+        asks="For whom is one vector to come out: for each source position, or for "
+        "each target position?",
+        ways=[Way(edits=[
+            Edit(LOOK_UP, "self.cross_attention(memory, x, x, memory_mask)"),
+        ])],
+    ),
+    Mutant(
         name="values_from_target",
         says="In cross-attention the keys come from the memory, but the values "
         "from the target.",

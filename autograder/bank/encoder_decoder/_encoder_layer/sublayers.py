@@ -31,6 +31,24 @@ SUBLAYERS = [
         ])],
     ),
     Mutant(
+        name="argument_ignored",
+        says="In pre-norm the attention sees the layer's raw input: your little function "
+        "does not look at its argument.",
+        asks="What does `add_and_norm` hand to the function that it is given?",
+        ways=[Way(edits=[
+            Edit(
+                """
+                def attend(x: Tensor) -> Tensor:
+                    return self.attention(x, x, x, mask)[0]
+                """,
+                """
+                def attend(y: Tensor) -> Tensor:
+                    return self.attention(x, x, x, mask)[0]
+                """,
+            ),
+        ])],
+    ),
+    Mutant(
         name="keys_not_normed",
         says="In pre-norm only the query is normalised; key and value are the "
         "layer's raw input.",

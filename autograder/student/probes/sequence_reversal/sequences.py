@@ -229,13 +229,20 @@ def shift(function: Any, inputs: Inputs) -> Seen:
     }
 
 
+def _place(number: object) -> tuple[float, str]:
+    """Where a number stands among others; what is none comes last."""
+    if isinstance(number, int) and abs(number) < 2**53:
+        return float(number), str(number)
+    return math.inf, str(number)
+
+
 @probe("sequence_reversal/word_ids")
 def word_ids(function: Any, inputs: Inputs) -> Seen:
     """The words in the order of their ids, and how many there are."""
     found = function(inputs["sentences"].split("\n"))
     if not isinstance(found, dict):
         raise WrongAnswer(f"expected a dictionary, got {describe(found)}")
-    pairs = sorted(found.items(), key=lambda pair: (str(pair[1]), str(pair[0])))
+    pairs = sorted(found.items(), key=lambda pair: (_place(pair[1]), str(pair[0])))
     listed = ", ".join(
         f"{word}={repr(number) if isinstance(number, str) else number}"
         for word, number in pairs
