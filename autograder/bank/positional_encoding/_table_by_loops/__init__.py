@@ -1,0 +1,1 @@
+"""Accepted solutions of the sinusoid table, by loops."""
