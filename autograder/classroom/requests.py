@@ -27,7 +27,12 @@ def regrade(unit: str, root: Path, student: str) -> None:
     """
     command = [sys.executable, "-m", "nbgrader", "autograde", unit]
     command += [f"--student={student}", "--force"]
-    if subprocess.run(command, cwd=root, check=False).returncode:
+    done = subprocess.run(
+        command, cwd=root, stderr=subprocess.PIPE, text=True, check=False
+    )
+    print(done.stderr, end="", file=sys.stderr)
+    # What is refused needs a person, too, and is a result.
+    if done.returncode and f"{unit}: 1 refused\n" not in done.stderr:
         raise CourseError(
             f"{student} was not graded again, so nothing is noted; see above"
         )
@@ -95,6 +100,8 @@ def _name(book: Classbook, exercise: str) -> str:
 def _state(submission: Submission, name: str) -> Iterator[str]:
     points, record = submission.points[name], submission.records.get(name)
     yield f"- {'not graded yet' if points is None else f'{points:g} points'}"
+    if submission.refused:
+        yield f"- not graded: {submission.refused}"
     if record is not None:
         if record.says or record.note:
             yield f"- {record.says or record.note}"

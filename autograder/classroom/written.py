@@ -160,10 +160,12 @@ def take_list(unit: str, root: Path, path: Path) -> int:
     given: dict[str, tuple[float | None, str]] = {}
     for row in table.rows:
         student = sheet.as_meant(table.cell(row, "student"))
-        given[student] = (
+        said = (
             _points(found[0], table, row, path),
             sheet.as_meant(table.cell(row, "comment")),
         )
+        if given.setdefault(student, said) != said:
+            raise CourseError(f"{path}: two rows of {student} say different things")
     return _record(unit, root, found[0], given)
 
 

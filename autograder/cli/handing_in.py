@@ -11,6 +11,7 @@ from autograder.course.errors import CourseError
 from autograder.course.files import refuse_full, write
 
 _LONGEST_EXTENSION = 1000  # days
+_LONGEST_WAIT = 86_400.0  # seconds between two looks of a watch
 
 
 def add(commands: Commands) -> None:
@@ -69,8 +70,14 @@ def _add_watch(commands: Commands) -> None:
         "--tell", choices=("points", "cases", "panels"), default="points",
         help="what feedback tells before the deadline; afterwards, all",
     )  # fmt: skip
-    watch.add_argument("--per-hour", type=int, default=6, help="gradings of a student")
-    watch.add_argument("--every", type=float, default=10.0, help="seconds")
+    watch.add_argument(
+        "--per-hour", type=int, default=6, metavar="N",
+        help="gradings of a student in an hour, at most; default: 6",
+    )  # fmt: skip
+    watch.add_argument(
+        "--every", type=float, default=10.0, metavar="N",
+        help="seconds between two looks; default: 10",
+    )  # fmt: skip
     watch.add_argument("--once", action="store_true", help="one round, as for cron")
 
 
@@ -163,6 +170,8 @@ def _collect(options: argparse.Namespace) -> int:
 def _watch(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook, watch
 
+    if options.per_hour < 1 or not 0 < options.every < _LONGEST_WAIT:
+        raise CourseError("--per-hour is 1 or more, --every some seconds of a day")
     unit = gradebook.find_assignment(options.unit, options.course)
     root = options.course.resolve()
     steps = watch.Commands(unit, root, options.exchange, options.tell)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 from nbgrader.api import Gradebook
 
@@ -44,3 +46,18 @@ def test_what_is_not_there_is_said(graded):
         requests.look_again(UNIT, graded, WHOLE, "softmax", "", "today")
     with pytest.raises(CourseError, match="there is no request"):
         requests.answer(UNIT, graded, "bob", "double", "no", "today")
+
+
+def test_who_was_refused_can_appeal_too(graded, monkeypatch):
+    """nbgrader's status says that it needs a person; it is a result all the same."""
+    said = [f"{UNIT}: 1 refused\n", f"{UNIT}: 1 undecided\n"]
+
+    def run(command, **_):
+        return subprocess.CompletedProcess(command, 1, stderr=said.pop(0))
+
+    monkeypatch.setattr(requests.subprocess, "run", run)
+    about = (UNIT, graded, "cut", "double", "It opens here.", "today")
+    text = requests.look_again(*about).read_text()
+    assert text.count("- not graded: the notebook cannot be read") == 2
+    with pytest.raises(CourseError, match="cut was not graded again"):
+        requests.look_again(*about)

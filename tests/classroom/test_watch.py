@@ -253,6 +253,12 @@ def test_its_options_are_said(capsys):
     assert "--per-hour" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("asked", ["--every=-1", "--every=nan", "--per-hour=0"])
+def test_a_pace_that_cannot_be_is_refused_in_a_line(tmp_path, capsys, asked):
+    assert cli.main(["watch", "02", f"--course={tmp_path}", asked]) == 1
+    assert "--per-hour is 1 or more" in capsys.readouterr().err
+
+
 def test_what_cannot_be_collected_holds_nobody_who_is_there(watched, world, tmp_path):
     def closed():
         raise CourseError("eve: Permission denied")

@@ -75,6 +75,18 @@ def test_points_that_cannot_be_leave_everything_as_it_was(graded, listed, points
     assert score(graded, WHOLE) is None
 
 
+def test_a_student_who_stands_there_twice_leaves_everything_as_it_was(graded, listed):
+    fill(listed, WHOLE, points="3")
+    titles, *rows = listed.read_text().splitlines(keepends=True)
+    (own,) = [row for row in rows if row.startswith(WHOLE)]
+    listed.write_text("".join([titles, *rows, own]))
+    assert written.take_list(UNIT, graded, listed) == 1, "the same, twice"
+    listed.write_text("".join([titles, *rows, own.replace("3", "1")]))
+    with pytest.raises(CourseError, match=f"two rows of {WHOLE} say different things"):
+        written.take_list(UNIT, graded, listed)
+    assert score(graded, WHOLE) == 3
+
+
 def test_ticked_items_of_the_rubric_add_up(graded, listed, monkeypatch):
     items = (("both results", 2.0), ("which is noticed", 1.0), ("a remedy", 1.0))
     rubric = written.EssayPrompt(NAME, "Why", 4.0, items)
