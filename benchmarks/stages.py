@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import torch
 
 from autograder.bank import specifications
-from autograder.grading.judge.handle import Seconds
+from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent

@@ -154,6 +154,7 @@ ELSEWHERE = {
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/cells/boxed": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",
+    "grading/judge/exchange": "grading/judge/test_handle.py",
     "grading/judge/in_place": "grading/checks/test_carrying.py",
     "grading/run/keeping": "grading/test_converter.py",
     "grading/gradebook/recording": "grading/test_converter.py",

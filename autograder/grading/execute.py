@@ -25,7 +25,8 @@ from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
 from autograder.grading.grade import environment
-from autograder.grading.judge.handle import Judge, Seconds
+from autograder.grading.judge.exchange import Seconds
+from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.record import VERDICT
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity

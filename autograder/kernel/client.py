@@ -7,11 +7,8 @@ import contextlib
 import fcntl
 import json
 import logging
-import math
 import os
 import secrets
-import select
-import signal
 import socket
 import subprocess
 import sys
@@ -19,25 +16,22 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from autograder.kernel import fonts, launch
+from autograder.kernel.box import Box, readable
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import ALIKE, BACKEND
 from autograder.kernel.kit import PACKAGE
-from autograder.kernel.request import Request, Usage
+from autograder.kernel.request import Request
 from autograder.kernel.slot import FULL, remove_tree
 
 log = logging.getLogger("autograder.kernel")
 
 SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
-OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
-_STEP = 1.0  # seconds
 _LONGEST = 60  # bytes of the directory's parent
 _SILENT = f"it said nothing; {launch.AGAIN}"
-LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
-OURS = (LOST, "server gone", FULL)  # how reasons begin that are no fault of the box's
 _lock = threading.Lock()
 _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
 _begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
@@ -49,87 +43,6 @@ class NotStarted(ConfinementError):
 
 class NoRoom(ConfinementError):
     """The disk that boxes write to is full: no other walls help."""
-
-
-class Box:
-    """A running kernel, as far as Jupyter wants it to look like a subprocess.
-
-    `level` is the isolation it runs in, `supervisor` the process that watches it;
-    `usage` is None until it has ended. A supervisor that does not end its box when it
-    is told to is lost, and ended itself: nobody waits for it without end.
-    """
-
-    stdin = stdout = stderr = None
-
-    def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
-        self._connection, self._slot = connection, started["slot"]
-        self.level, self.supervisor = started["level"], started["pid"]
-        self.usage: Usage | None = None
-        self._patience = math.inf  # until when its end may come
-
-    def poll(self) -> int | None:
-        """The exit status, or None while it runs."""
-        if self.usage is None:
-            try:
-                answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                if time.monotonic() > self._patience:
-                    with contextlib.suppress(ProcessLookupError):  # just now
-                        os.kill(self.supervisor, signal.SIGKILL)
-                return None
-            except OSError:
-                answer = b""
-            self.usage = self._last_words(answer)
-            self._connection.close()
-        return self.usage["exit"]
-
-    def wait(self, timeout: float | None = None) -> int | None:
-        """As `poll`, after at most `timeout` seconds."""
-        if self.usage is None:
-            _readable(self._connection, timeout)
-        return self.poll()
-
-    def send_signal(self, number: int) -> None:
-        """Signal the kernel and its children; SIGKILL ends the whole box."""
-        if number == signal.SIGKILL:
-            self._patience = min(self._patience, time.monotonic() + OBEY_SECONDS)
-        with contextlib.suppress(OSError):  # it has ended; `poll` says how
-            word = json.dumps({"signal": int(number)}).encode()
-            self._connection.send(word, socket.MSG_DONTWAIT)
-
-    def kill(self) -> None:
-        """End the box at once."""
-        self.send_signal(signal.SIGKILL)
-
-    terminate = kill
-
-    def _last_words(self, answer: bytes) -> Usage:
-        words = json.loads(answer) if answer else {"error": LOST}
-        if words.pop("slot", self._slot) != self._slot:
-            words = {"error": LOST}
-        if "error" not in words:
-            return cast(Usage, words)
-        return {
-            "exit": -9,
-            "reason": words["error"],
-            "utime": 0.0,
-            "stime": 0.0,
-            "maxrss_mb": 0.0,
-            "grouped": False,
-        }
-
-
-def _readable(file: Any, seconds: float | None) -> bool:
-    """Whether there is something to read; unlike select, for any descriptor.
-
-    In steps: where all processes were stopped, a step is long, and counts as one.
-    """
-    poll = select.poll()
-    poll.register(file, select.POLLIN)
-    if seconds is None:
-        return bool(poll.poll())
-    steps = max(math.ceil(seconds / _STEP), 1)
-    return any(poll.poll(seconds / steps * 1000) for _ in range(steps))
 
 
 def begin(level: str = "") -> None:
@@ -177,7 +90,7 @@ def start_box(request: Request, channel: socket.socket) -> Box:
     imports, text = request["policy"]["imports"], json.dumps(request).encode()
     connection.send(json.dumps(imports).encode())  # all that the server itself reads
     socket.send_fds(connection, [text], [channel.fileno()])
-    answer = connection.recv(1 << 16) if _readable(connection, START_SECONDS) else b""
+    answer = connection.recv(1 << 16) if readable(connection, START_SECONDS) else b""
     reply = json.loads(answer) if answer else {"error": "the server gave no answer"}
     if "error" not in reply and reply["slot"] != Path(request["slot"]).name:
         reply = {"error": "the server answered another request"}
@@ -269,7 +182,7 @@ def _clean_environment(run: Path) -> dict[str, str]:
 def _welcome(server: subprocess.Popen[bytes]) -> None:
     """Wait for the server's first line. Raises ConfinementError."""
     _, answers = _pipes(server)
-    line = answers.readline() if _readable(answers, START_SECONDS) else b""
+    line = answers.readline() if readable(answers, START_SECONDS) else b""
     reply: dict[str, Any] = json.loads(line) if line else {"error": _SILENT}
     if "error" in reply:
         raise NotStarted(f"the warm server did not start: {reply['error']}")

@@ -21,6 +21,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from autograder.kernel import client
+from autograder.kernel.box import Box
 from autograder.kernel.confine import ConfinementError, Policy
 from autograder.kernel.inside import CHANNEL_VARIABLE, CHANNELS
 from autograder.kernel.request import Request, Usage
@@ -30,7 +31,7 @@ PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
 
 
 class BoxProvisioner(LocalProvisioner):
-    """Starts one kernel in one box; see `client.Box` for `level` and `usage`.
+    """Starts one kernel in one box; see `Box` for `level` and `usage`.
 
     `judge_socket` is the trusted end of a socket pair; the kernel finds the number of
     its own end in ``AUTOGRADER_CHANNEL_FD``. `level` and `usage` stay readable after
@@ -41,7 +42,7 @@ class BoxProvisioner(LocalProvisioner):
     level: str = "none"
     policy: Policy
     _slot: Path | None = None
-    _box: client.Box | None = None
+    _box: Box | None = None
     _channel: socket.socket | None = None  # the box's end
     _arguments: list[str]
 

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 
-from autograder.grading.judge.handle import Seconds
+from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import prepared

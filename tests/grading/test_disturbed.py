@@ -17,10 +17,10 @@ from autograder.grading import converter
 from autograder.grading.cells import boxed
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.execute import JudgedExecute
-from autograder.grading.judge.handle import Exchange
+from autograder.grading.judge.exchange import Exchange
 from autograder.grading.judge.record import Record
 from autograder.grading.run import assignment
-from autograder.kernel.client import Box
+from autograder.kernel.box import Box
 from autograder.kernel.meter import Budget
 from autograder.kernel.slot import no_room
 from tests.grading import judged_course as judged

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from autograder.bank import specification
-from autograder.grading.judge.handle import Seconds
+from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent

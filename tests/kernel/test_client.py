@@ -50,21 +50,3 @@ def test_limits_come_from_the_environment_or_are_the_usual_ones(monkeypatch):
     own = Policy(memory_mb=321, level="landlock")
     monkeypatch.setenv("AUTOGRADER_BOX", own.to_json())
     assert client.policy_from_environment() == own
-
-
-def test_a_wait_in_which_all_was_stopped_goes_on_afterwards(monkeypatch):
-    """A laptop that sleeps: one step of the wait takes hours, and the rest is left."""
-    ends = []
-
-    class Poll:
-        def register(self, *_):
-            pass
-
-        def poll(self, milliseconds):
-            ends.append(milliseconds)
-            return ["something"] if len(ends) == 3 else []
-
-    monkeypatch.setattr(client.select, "poll", Poll)
-    assert client._readable(None, 60.0) and ends == [1000.0] * 3
-    ends[:] = [0.0] * 3
-    assert not client._readable(None, 0.0) and len(ends) == 4

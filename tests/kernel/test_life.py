@@ -16,7 +16,7 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
-from autograder.kernel import client, confine
+from autograder.kernel import box, client, confine
 from autograder.kernel.confine import Policy
 from autograder.kernel.slot import remove_tree
 from tests.attacks.seams import PARTS
@@ -246,8 +246,8 @@ def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(
         slots.append(Path(manager.ip).parent)
         os.kill(manager.provisioner.supervisor, signal.SIGSTOP)
 
-    monkeypatch.setattr(client, "OBEY_SECONDS", 0.5)
-    assert with_kernel(tmp_path, body)["reason"] == client.LOST
+    monkeypatch.setattr(box, "OBEY_SECONDS", 0.5)
+    assert with_kernel(tmp_path, body)["reason"] == box.LOST
     remove_tree(slots[0])  # else the server does, at its end
 
 

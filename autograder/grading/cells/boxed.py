@@ -20,7 +20,7 @@ from autograder.grading.cells.one_cell import OneCell
 from autograder.grading.cells.outputs import CappedOutputs
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import Undecided
-from autograder.kernel.client import OURS
+from autograder.kernel.box import OURS
 from autograder.kernel.meter import Budget, Meter, Span, usual_budget
 from autograder.kernel.slot import FULL
 

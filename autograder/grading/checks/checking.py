@@ -16,7 +16,8 @@ from autograder.grading.cells.boxed import BoxedExecute
 from autograder.grading.checks import carrying
 from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
-from autograder.grading.judge.handle import Decision, Exchange, Judge, Question, Seconds
+from autograder.grading.judge.exchange import Decision, Exchange, Question, Seconds
+from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.record import VERDICT, Record
 from autograder.grading.judge.referee import Referee
 from autograder.student.words import NOT_SOLVED

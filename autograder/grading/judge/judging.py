@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from autograder.grading.judge import in_place
-from autograder.grading.judge.handle import Seconds
+from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import Prepared, expect, prepared
 from autograder.grading.judge.questioning import Respondent
@@ -65,7 +65,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _answer(message: Message, line: Line) -> None:
-    """One exchange; see `handle.py`."""
+    """One exchange; see `exchange.py`."""
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
     given, limits = request.pop("given"), Seconds(**request.pop("seconds"))

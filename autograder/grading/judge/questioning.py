@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import torch
 
-from autograder.grading.judge.handle import Seconds
+from autograder.grading.judge.exchange import Seconds
 from autograder.grading.line import Line
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 from autograder.student.exercise import RAISED, Answers, Mistake

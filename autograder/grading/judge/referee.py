@@ -7,7 +7,7 @@ import socket
 import time
 
 from autograder.grading.faults import Undecided
-from autograder.grading.judge.handle import Exchange
+from autograder.grading.judge.exchange import Exchange
 from autograder.kernel.meter import Budget, Span
 
 _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided

@@ -10,7 +10,8 @@ import pytest
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import Undecided
-from autograder.grading.judge.handle import DRAWINGS, Judge, Question
+from autograder.grading.judge.exchange import Question
+from autograder.grading.judge.handle import DRAWINGS, Judge
 from autograder.grading.line import Line
 from autograder.kernel.inside import ALIKE
 from autograder.solutions import attention

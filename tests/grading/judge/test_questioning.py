@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from autograder.grading.judge import questioning
-from autograder.grading.judge.handle import Seconds
+from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
