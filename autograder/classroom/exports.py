@@ -221,7 +221,8 @@ def _waiting(book: Classbook) -> Iterator[str]:
 
 def _unlike(possible: str, book: Classbook, lms: str) -> Iterator[str]:
     try:
-        same = not possible or abs(float(possible) - book.max_points) < 1e-6
+        plain = possible.replace(",", ".")  # as half of Europe writes it
+        same = not possible or abs(float(plain) - book.max_points) < 1e-6
     except ValueError:
         return
     if not same:

@@ -7,16 +7,19 @@ tests on feedback pages.
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jupyter_core.paths import jupyter_config_path
 from traitlets.config import Application
 
 from autograder.course.errors import CourseError
 
 _NAME = "nbgrader_config"
+_warned: list[bool] = []  # once is enough
 
 
 def refuse() -> None:
@@ -46,6 +49,25 @@ def refuse() -> None:
 
     load.refuses = True  # type: ignore[attr-defined]
     Application._load_config_files = classmethod(load)  # type: ignore[assignment]
+
+
+def warn(ours: Path) -> None:
+    """Say that there are no settings, as nbgrader does where there is no other file.
+
+    Args:
+        ours: the environment's, for which nbgrader keeps quiet.
+    """
+    folders = [Path.cwd(), *map(Path, jupyter_config_path())]
+    paths = [folder / f"{_NAME}.py" for folder in folders]
+    there = [path for path in paths if path.is_file()]
+    if _warned or any(path.read_bytes() != ours.read_bytes() for path in there):
+        return
+    _warned.append(True)
+    print(
+        f"nbgrader: there is no {_NAME}.py in {Path.cwd()}. Without the course's, this "
+        "is plain nbgrader, which has no boxes",
+        file=sys.stderr,
+    )
 
 
 def _about(error: Exception) -> str:

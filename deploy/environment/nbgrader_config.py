@@ -3,7 +3,10 @@
 See pyproject.toml (data-files) and the module that it calls.
 """
 
+from pathlib import Path
+
 from autograder.course import broken, terminal
 
 terminal.settle()
 broken.refuse()
+broken.warn(Path(__file__))

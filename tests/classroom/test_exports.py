@@ -107,6 +107,14 @@ def test_other_points_in_the_lms_are_told(table):
     assert any("Canvas has 100 points" in remark for remark in made.remarks)
 
 
+@pytest.mark.parametrize(("most", "told"), [("10,00", False), ("20,00", True)])
+def test_a_comma_is_a_decimal_point_in_moodle_s_worksheet(table, most, told):
+    titles = "Identifier,Full name,Email address,Grade,Maximum Grade"
+    row = f'Participant 1,Ada Lovelace,ADA@uni.example,,"{most}"'
+    made = exports.moodle(BOOK, table(f"{titles}\n{row}\n"))
+    assert any("Moodle has" in remark for remark in made.remarks) == told
+
+
 # --- Moodle --------------------------------------------------------------------------
 
 

@@ -62,9 +62,18 @@ def test_the_command_ends_with_the_line_that_is_broken(course, line, says):
 
 
 def test_settings_that_can_be_read_are_taken(course):
-    append(course, "c.Application.log_level = 'INFO'")
-    status, told = nbgrader(course, "list", "--help")
-    assert status == 0 and not told
+    append(course, "c.CourseDirectory.db_url = 'sqlite:///elsewhere.db'")
+    status, told = nbgrader(course, "db", "student", "list")
+    assert status == 0 and (course / "elsewhere.db").is_file(), told
+    assert not any("plain nbgrader" in line for line in told)
+
+
+def test_a_folder_without_settings_is_told_once(course):
+    (course / "elsewhere").mkdir()
+    _, told = nbgrader(course / "elsewhere", "db", "student", "list")
+    assert (
+        sum("this is plain nbgrader, which has no boxes" in line for line in told) == 1
+    )
 
 
 def test_our_own_commands_do_not_go_on_without_settings_either(course, capsys):
