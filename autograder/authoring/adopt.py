@@ -20,7 +20,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.authoring import figures, notebook
-from autograder.course import Unit, notebooks
+from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -187,9 +187,10 @@ def _role(grading: NotebookNode | None, where: str) -> dict[str, Any]:
         if grading and (grading.get("locked") or grading.get("task")):
             raise CourseError(f"{where} is read-only or a task; this course has none")
         return {}
-    name = grading.grade_id.replace("-", "/", 1)
     if not grading.get("grade"):
-        return {"exercise": name.removesuffix("-answer")}
+        check = grade_ids.check_of(grading.grade_id)
+        return {"exercise": grade_ids.exercise_of(check)}
+    name = grade_ids.exercise_of(grading.grade_id)
     role = "written" if grading.get("solution") else "check"
     points = float(grading.points)
     return {role: name, "points": int(points) if points.is_integer() else points}

@@ -18,7 +18,7 @@ from autograder.authoring import (
     solutions,
 )
 from autograder.bank import specifications
-from autograder.course import Unit, notebooks
+from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.oracle.specification import Specification
@@ -91,11 +91,9 @@ def _reload(unit: Unit) -> None:
 def _stubs(released: str) -> dict[str, str]:
     """The release's stub of each exercise, by the exercise's name."""
     return {
-        cell.metadata.nbgrader.grade_id.removesuffix("-answer").replace("-", "/", 1): (
-            cell.source
-        )
+        grade_ids.exercise_of(grade_ids.check_of(mark.grade_id)): cell.source
         for cell in nbformat.reads(released, as_version=4).cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
+        if (mark := cell.metadata.get("nbgrader", {})).get("solution")
     }
 
 

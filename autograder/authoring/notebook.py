@@ -11,7 +11,7 @@ import jupytext
 import nbformat
 
 from autograder.authoring import figures
-from autograder.course import Unit, settings
+from autograder.course import Unit, grade_ids, settings
 from autograder.course.errors import CourseError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -38,8 +38,8 @@ class Cell:
 
     @property
     def grade_id(self) -> str:
-        base = self.name.replace("/", "-")
-        return f"{base}-answer" if self.role == "exercise" else base
+        of_cell = grade_ids.of_answer if self.role == "exercise" else grade_ids.of_check
+        return of_cell(self.name)
 
 
 def read(unit: Unit) -> list[Cell]:

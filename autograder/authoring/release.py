@@ -49,7 +49,6 @@ def _run_nbgrader(root: Path, unit: Unit) -> None:
 
 
 def _config(root: Path) -> Config:
-
     config = PyFileConfigLoader("nbgrader_config.py", str(root)).load_config()
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"

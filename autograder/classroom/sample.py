@@ -10,7 +10,7 @@ import nbformat
 
 from autograder.authoring.notebook import read, without_markers
 from autograder.bank import specifications
-from autograder.course import Unit, manifest, notebooks
+from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.files import write
 from autograder.oracle.specification import Accepted, Specification, Way
 from autograder.oracle.variants import solution_source, stands_alone, variant_source
@@ -115,7 +115,7 @@ def _noisy(exercises: Sequence[Specification], solved: Codes) -> Codes:
 def _fill(release: nbformat.NotebookNode, answers: Codes) -> nbformat.NotebookNode:
     copy = nbformat.from_dict(json.loads(nbformat.writes(release)))
     notebook: nbformat.NotebookNode = copy
-    by_id = {f"{name.replace('/', '-')}-answer": s for name, s in answers.items()}
+    by_id = {grade_ids.of_answer(name): s for name, s in answers.items()}
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if grade_id in by_id:
@@ -149,7 +149,7 @@ def _copied_cell(
     notebook: nbformat.NotebookNode, exercise: Specification
 ) -> nbformat.NotebookNode:
     """With one answer cell copied, nbgrader metadata and all, as JupyterLab does it."""
-    wanted = f"{exercise.name.replace('/', '-')}-answer"
+    wanted = grade_ids.of_answer(exercise.name)
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:
             copy = nbformat.from_dict(json.loads(json.dumps(cell)))

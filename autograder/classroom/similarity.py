@@ -27,7 +27,7 @@ from pygments.lexers import PythonLexer
 from pygments.token import Comment, Name, Number, String, _TokenType
 
 from autograder.classroom import page
-from autograder.course import notebooks
+from autograder.course import grade_ids, notebooks
 from autograder.course.errors import CourseError
 
 RUN = 6  # tokens that are compared as one
@@ -126,7 +126,7 @@ def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
         if cell.cell_type != "code":
             continue
         if mark.get("solution"):
-            answers[mark["grade_id"].removesuffix("-answer")] = cell.source
+            answers[grade_ids.check_of(mark["grade_id"])] = cell.source
         elif cell.metadata.get("autograder") == "own":
             answers[OWN] = f"{answers.get(OWN, '')}\n{cell.source}"
     return answers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom import noted
-from autograder.course import Unit, graded_notebooks, notebooks
+from autograder.course import Unit, grade_ids, graded_notebooks, notebooks
 from autograder.grading.judge.record import Record
 
 
@@ -40,7 +40,7 @@ def exercises(unit: Unit) -> list[str]:
     """The judged exercises of a unit in the order of its notebook."""
     notebook = notebooks.read(unit.source)
     return [
-        cell.metadata.nbgrader.grade_id.replace("-", "/", 1)
+        grade_ids.exercise_of(cell.metadata.nbgrader.grade_id)
         for cell in notebook.cells
         if cell.metadata.get("nbgrader", {}).get("locked")
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.course import grade_ids
 from autograder.grading.checks import index
 
 
@@ -14,6 +15,6 @@ def title(assignment: str, grade_id: str) -> str:
     known = index.titles(unit)
     if not known:
         return grade_id
-    named = {name.replace("/", "-"): text for name, text in known.items()}
+    named = {grade_ids.of_check(name): text for name, text in known.items()}
     words = grade_id.removeprefix(f"{unit}-").replace("_", " ")
     return named.get(grade_id, f"{words.capitalize()} (in words)")

@@ -19,8 +19,8 @@ from autograder.classroom.report.rows import (
 )
 from autograder.classroom.report.shareable import FEWEST, anonymous
 from autograder.classroom.similarity import Comparison
+from autograder.course import grade_ids
 from autograder.course.errors import CourseError
-from autograder.grading.judge.record import Record
 from autograder.grading.titles import title
 
 BANDS = 10  # of the score distribution
@@ -142,14 +142,11 @@ def _reasons(
         ]  # fmt: skip
         if missed:
             first = missed[0]
+            check = grade_ids.of_check(first.exercise)
             yield (
-                f"begins to lose points at {title(book.unit, _grade_id(first))}: "
+                f"begins to lose points at {title(book.unit, check)}: "
                 f"{first.says or first.note or 'no mistake that has a name'}"
             )
-
-
-def _grade_id(record: Record) -> str:
-    return record.exercise.replace("/", "-")
 
 
 def _tally(pairs: Iterable[tuple[str, Submission]]) -> tuple[Tally, ...]:

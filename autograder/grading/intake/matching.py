@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
+from autograder.course import grade_ids
 from autograder.course.errors import CourseError
 from autograder.grading.intake.files import File
 from autograder.grading.intake.reading import StudentCell, read
@@ -41,7 +42,7 @@ class Slot:
 
     @property
     def name(self) -> str:
-        return self.grade_id.removesuffix("-answer")
+        return grade_ids.check_of(self.grade_id)
 
     @property
     def is_answer(self) -> bool:
