@@ -74,6 +74,6 @@ def _hand_in(submission: Path, place: Path) -> None:
     except intake.Refused as reason:
         raise CourseError(f"{submission}: {reason}") from None
     for path, file in files.items():
-        if path not in ("timestamp.txt", "submission_secret.txt"):
+        if path not in intake.OF_NBGRADER:
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(file.data)

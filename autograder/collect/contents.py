@@ -10,8 +10,6 @@ from autograder.collect.layouts import Attempt
 from autograder.collect.sources import Source, inside, strip_top
 from autograder.grading import intake
 
-STAMP = "timestamp.txt"
-RESERVED = (STAMP, "submission_secret.txt")  # nbgrader's own; students write none
 ONLINE_TEXT = "onlinetext.html"  # Moodle's, beside the files
 _DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I)
 
@@ -29,7 +27,7 @@ def contents(
         raise NotPlaced(f"it has more than {limits.files} files")
     left, files = limits.total, {}
     for path, member in attempt.files.items():
-        if path.rpartition("/")[2].casefold() in RESERVED:
+        if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
             notes.append(f"left out: {path}, which students do not write")
             continue
         if _is_long(path):
@@ -84,7 +82,7 @@ def _unpacked(
         strip_top(packed)
         members = sorted(packed.members, key=lambda one: intake.first(one.name))
         for one in members[: limits.files]:
-            if one.name.rpartition("/")[2].casefold() not in RESERVED:
+            if one.name.rpartition("/")[2].casefold() not in intake.OF_NBGRADER:
                 files[one.name] = packed.read(one, most_bytes)
                 most_bytes -= len(files[one.name])
     return files

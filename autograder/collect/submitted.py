@@ -16,7 +16,6 @@ from pathlib import Path
 from autograder.classroom import ledger
 from autograder.classroom.ledger import Note
 from autograder.collect.archive import NotPlaced
-from autograder.collect.contents import RESERVED, STAMP
 from autograder.course.files import alone
 from autograder.grading import intake
 
@@ -87,9 +86,9 @@ class Place:
         status = "placed"
         if self.folder.exists():
             there = intake.take(self.folder, intake.DEFAULTS).files
-            own = {p: f.data for p, f in there.items() if p not in RESERVED}
+            own = {p: f.data for p, f in there.items() if p not in intake.OF_NBGRADER}
             is_same = own == dict(arrival.files)
-            if is_same and (STAMP in there or not arrival.stamp):
+            if is_same and (intake.STAMP in there or not arrival.stamp):
                 if self._known() is None:  # that was cut off then
                     self._keep(arrival.note)
                 return "same", ""
@@ -134,7 +133,7 @@ class Place:
                 # Of several notebooks that are equally good, the newest is graded.
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
             if arrival.stamp:
-                (part / STAMP).write_text(arrival.stamp)
+                (part / intake.STAMP).write_text(arrival.stamp)
             self._share(part)
             if self.folder.exists():
                 self.folder.rename(self._beside("old"))

@@ -24,7 +24,7 @@ from nbgrader.exchange.default import ExchangeCollect
 from autograder.course.errors import CourseError
 from autograder.course.files import alone, refuse_full, refuse_path
 from autograder.grading.gradebook import extensions
-from autograder.grading.intake import parse_stamp
+from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
 
 # An honest `nbgrader submit` takes the time first and then copies the files.
@@ -44,7 +44,7 @@ class HandedIn:
     def whole(self) -> bool:
         """Whether `nbgrader submit` came to its end: it writes the time last."""
         try:
-            return (self.path / "timestamp.txt").lstat().st_size > 0
+            return (self.path / STAMP).lstat().st_size > 0
         except OSError:
             return False
 
@@ -195,7 +195,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 
     def _replaces(self, handed_in: HandedIn, folder: Path) -> bool:
         try:
-            text = (folder / "timestamp.txt").read_text(encoding="ascii")
+            text = (folder / STAMP).read_text(encoding="ascii")
         except (OSError, ValueError):
             text = ""
         known = parse_stamp(text.strip())
@@ -243,7 +243,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 "%s: left out %s: %s", handed_in.student, ascii(name), reason
             )
         stamp = f"{time:%Y-%m-%d %H:%M:%S.%f} UTC"
-        (part / "timestamp.txt").write_text(stamp)
+        (part / STAMP).write_text(stamp)
 
 
 def put_back(folders: str) -> Iterator[Path]:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeList
 
-from autograder.grading.intake import Refused, SizeLimits
+from autograder.grading.intake import SECRET, Refused, SizeLimits
 from autograder.grading.intake.files import read_file
 
-_SECRET = "submission_secret.txt"
 _LONGEST = 10_000  # bytes of a secret; nbgrader's has 64
 
 
@@ -51,9 +50,9 @@ class CourseList(ExchangeList):  # type: ignore[misc]
             names = [name for name in _names(path) if name.endswith(".ipynb")]
             if not all(_is_ordinary(path / name) for name in names):
                 return "a notebook in it is no file, or a large one"
-            if os.path.lexists(path / _SECRET):
-                secret = read_file(path / _SECRET, _LONGEST).data.decode()
-                return "" if secret else f"its {_SECRET} is empty"
+            if os.path.lexists(path / SECRET):
+                secret = read_file(path / SECRET, _LONGEST).data.decode()
+                return "" if secret else f"its {SECRET} is empty"
         except (OSError, UnicodeDecodeError, Refused):
             return "it cannot be read"
         return ""

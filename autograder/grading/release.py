@@ -34,6 +34,7 @@ from autograder.course.notebooks import whole
 from autograder.grading.gradebook import book
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.enter import Notebooks, enter
+from autograder.grading.intake import SECRET
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
@@ -252,7 +253,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                 self.log.error(
                     "%s has no feedback in the exchange: their submission has no %s "
                     "that can be read (%s); send the page in another way",
-                    Path(folder).parent.name, "submission_secret.txt",
+                    Path(folder).parent.name, SECRET,
                     what or type(error).__name__,
                 )  # fmt: skip
 

@@ -12,6 +12,9 @@ from autograder.grading.intake.matching import find_notebook
 from autograder.grading.intake.stamp import handed_in, parse_stamp
 from autograder.grading.intake.terms import (
     DEFAULTS,
+    OF_NBGRADER,
+    SECRET,
+    STAMP,
     Refused,
     Repair,
     SizeLimits,
@@ -21,6 +24,9 @@ from autograder.grading.intake.terms import (
 
 __all__ = [
     "DEFAULTS",
+    "OF_NBGRADER",
+    "SECRET",
+    "STAMP",
     "File",
     "Refused",
     "Repair",

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from autograder.grading.intake import SizeLimits
+from autograder.grading.intake import STAMP, SizeLimits
 from autograder.grading.intake.files import SEEN, first
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -118,7 +118,7 @@ def _read(
 
 def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     """The entries of a submission that count: these are copied, and these tell when."""
-    entries = _entries(folder, [*ignore, "timestamp.txt"])
+    entries = _entries(folder, [*ignore, STAMP])
     return islice(entries, SizeLimits.files)
 
 

@@ -9,7 +9,7 @@ import zoneinfo
 from pathlib import Path
 
 from autograder.grading.intake.files import read_file
-from autograder.grading.intake.terms import Refused, Repair
+from autograder.grading.intake.terms import STAMP, Refused, Repair
 
 _STAMP = re.compile(
     r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
@@ -28,7 +28,7 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
     collection and is reported (up to five minutes later, clocks just differ: not
     reported). Without a stamp no time is known, and nothing counts as late.
     """
-    path = folder / "timestamp.txt"
+    path = folder / STAMP
     try:
         text = read_file(path, 100).data.decode("ascii", "replace").strip()
         status = (folder.stat(), path.stat())

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from autograder.course.errors import CourseError
 
+STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+OF_NBGRADER = (STAMP, SECRET)  # beside a submission; students write none
+
 
 class Refused(Exception):
     """A submission cannot be graded. The text is the plain reason, for the student."""

@@ -21,6 +21,8 @@ from autograder.course.files import alone
 from autograder.course.notebooks import parse, shared, text_of
 from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.intake import (
+    OF_NBGRADER,
+    STAMP,
     File,
     Refused,
     Repair,
@@ -35,12 +37,13 @@ from autograder.grading.secret import course_secret
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 
-KEPT = ("timestamp.txt", "submission_secret.txt")  # needed to release feedback
-
 
 @dataclass(frozen=True)
 class Delivery:
-    """What a student has handed in, as tasks; ``kept`` is published with the result."""
+    """What a student has handed in, as tasks.
+
+    ``kept`` is published with the result: releasing feedback needs it.
+    """
 
     stamp: datetime.datetime | None = None
     kept: Mapping[str, bytes] = field(default_factory=dict)
@@ -90,9 +93,9 @@ class Assignment:
             files, repairs = taken.files, taken.repairs + odd
         except Refused as refusal:
             reason = str(refusal)
-        kept = {name: files[name].data for name in KEPT if name in files}
-        if stamp and odd and "timestamp.txt" in kept:  # what counts, as plain text
-            kept["timestamp.txt"] = f"{stamp:%Y-%m-%d %H:%M:%S} UTC".encode()
+        kept = {name: files[name].data for name in OF_NBGRADER if name in files}
+        if stamp and odd and STAMP in kept:  # what counts, as plain text
+            kept[STAMP] = f"{stamp:%Y-%m-%d %H:%M:%S} UTC".encode()
         tasks = [
             self._task(student, name, files, repairs, reason, final)
             for name in self.notebooks
@@ -115,7 +118,7 @@ class Assignment:
             reason = str(refusal)
         beside = {
             path: file.data for path, file in files.items()
-            if path not in KEPT and not _in_the_way(path, self.beside)
+            if path not in OF_NBGRADER and not _in_the_way(path, self.beside)
         }  # fmt: skip
         # A folder for each account: what a killed run left, only its owner can remove.
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed, write
-from autograder.grading.run.assignment import KEPT
+from autograder.grading.intake import OF_NBGRADER
 from autograder.grading.task import KEY
 
 
@@ -77,18 +77,18 @@ class Published:
         """Put a notebook in the old one's place, after all that goes with it.
 
         Args:
-            kept: what stands beside it, of the files in `KEPT`.
+            kept: what stands beside it, of the files in `OF_NBGRADER`.
             others: the notebooks that the folder may hold, by name.
 
         Raises:
             CourseError: it cannot be written.
         """
-        for path in (self.path / name for name in KEPT):
+        for path in (self.path / name for name in OF_NBGRADER):
             if path.name in kept:
                 write(path, kept[path.name])
             else:
                 path.unlink(missing_ok=True)
-        self._clear({*KEPT, *(f"{other}.ipynb" for other in others)})
+        self._clear({*OF_NBGRADER, *(f"{other}.ipynb" for other in others)})
         # Without nbformat's look at it by the schema, of which only the log would tell:
         # it is the course's, rebuilt, and what cells show was looked at as it came.
         write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))
