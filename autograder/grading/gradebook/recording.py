@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.api import Grade
+from nbgrader.utils import is_grade, is_solution
 from traitlets.config import Config
 
 from autograder.grading.grade import run_all
@@ -51,12 +53,15 @@ class Recorder:
     def record(
         self, book: Gradebook, task: Task, graded: Graded,
         stamp: datetime.datetime | None, extra: datetime.timedelta | None,
+        before: NotebookNode | None = None, tell: Callable[[str], None] = print,
     ) -> ScoresByCell:  # fmt: skip
         """Record a graded notebook in one transaction; the scores as they are then.
 
         Args:
             stamp: when it was handed in.
             extra: the time beyond the due date that its student was given.
+            before: what was graded the last time.
+            tell: takes a line for each answer whose points by hand are gone.
 
         Raises:
             Undecided: a verdict is not its cell's.
@@ -71,6 +76,34 @@ class Recorder:
         else:
             self.run(book, graded.notebook, resources_of(task))
         grades = rows_of(book, Grade, *names, task.notebook)
+        if before is not None and graded.decided and not graded.refused:
+            for name, points in _forgotten(grades, before, graded.notebook):
+                tell(
+                    f"{task.student}: a new answer to {name} waits for a person; "
+                    f"{points:g} points by hand were given for the one before"
+                )
         scores = {name: grade.auto_score for name, grade in grades.items()}
         book.finish()
         return scores
+
+
+def answers(notebook: NotebookNode) -> dict[str, str]:
+    """What is written for a person to grade, by grade id."""
+    written = (c for c in notebook.cells if is_grade(c) and is_solution(c))
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in written}
+
+
+def _forgotten(
+    grades: Mapping[str, Grade], before: NotebookNode, after: NotebookNode
+) -> Iterator[tuple[str, float]]:
+    """Have new answers wait for a person; the points that the old ones had by hand.
+
+    They were given for what was read then. An answer that is none has no points now.
+    """
+    read = answers(before)
+    for name, text in answers(after).items():
+        points = grades[name].manual_score if name in grades else None
+        if points is not None and read.get(name, text) != text:
+            grades[name].manual_score = None
+            grades[name].needs_manual_grade = grades[name].auto_score is None
+            yield name, points

@@ -89,8 +89,11 @@ class Keeper:
         lost = [check for check in checks if check["decided"] == "person"]
         if lost and not begun.final:
             raise Undecided("the judge has failed over an answer")
+        before = self.published(task.student).notebook(task.notebook)
         scores = self.book.use(
-            lambda book: self.recorder.record(book, task, graded, stamp, extra)
+            lambda book: self.recorder.record(
+                book, task, graded, stamp, extra, before, self.log.warning
+            )
         )
         known = noted(graded.notebook) | {
             "digest": work.digest, "scores": scores, "refused": graded.refused,

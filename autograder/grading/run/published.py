@@ -65,10 +65,15 @@ class Published:
 
     def known(self, name: str) -> dict[str, Any]:
         """What an earlier run noted in a notebook; {} if there is none."""
+        notebook = self.notebook(name)
+        return noted(notebook) if notebook else {}
+
+    def notebook(self, name: str) -> NotebookNode | None:
+        """What an earlier run graded; None if there is nothing that can be read."""
         try:
-            return noted(notebooks.read(self.path / f"{name}.ipynb"))
+            return notebooks.read(self.path / f"{name}.ipynb")
         except CourseError:
-            return {}
+            return None
 
     def replace(
         self, name: str, notebook: NotebookNode, kept: Mapping[str, bytes],

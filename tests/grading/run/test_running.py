@@ -73,6 +73,32 @@ def test_scores_given_by_hand_survive_grading_again(course):
     assert gradebook(course)["ada"][1]["numbers-why"] == (None, 3.0, True)
 
 
+def test_points_by_hand_are_of_the_answer_that_was_read(course):
+    hand_in(course, "ada", good(course))
+    autograde(course)
+
+    def read_by_a_person() -> None:
+        with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+            grade = book.find_grade("numbers-why", UNIT, UNIT, "ada")
+            grade.manual_score, grade.needs_manual_grade = 3.0, False
+            book.db.commit()
+
+    read_by_a_person()
+    hand_in(course, "ada", good(course, double="def double(x):\n    return x + x"))
+    autograde(course)
+    assert gradebook(course)["ada"][1]["numbers-why"][1] == 3.0, "the same answer"
+    hand_in(course, "ada", good(course)[:100])
+    autograde(course)
+    assert gradebook(course)["ada"][1]["numbers-why"][1] == 3.0, "it is refused"
+    hand_in(course, "ada", good(course))
+    autograde(course)
+    read_by_a_person()
+    hand_in(course, "ada", good(course, words="Because I say so."))
+    told = autograde(course)["log"]
+    assert "a new answer to numbers-why waits for a person; 3 points by hand" in told
+    assert gradebook(course)["ada"][1]["numbers-why"] == (None, None, True)
+
+
 class _Moments:
     """Kills this process at the n-th moment that matters."""
 
