@@ -139,9 +139,7 @@ def _wheel(last: Unit) -> bytes:
                 folder / "autograder" / file, (ROOT / "autograder" / file).read_bytes()
             )
         for unit in shown_units(last):
-            for path in manifest.read(
-                unit
-            ).ships:  # a trained model lies in the package
+            for path in manifest.read(unit).ships:  # trained models
                 name = path.relative_to(unit.root)
                 write(folder / "autograder" / name, path.read_bytes())
         write(folder / "LICENSE", (ROOT / "LICENSE").read_bytes())

@@ -85,7 +85,7 @@ def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
     def expect(cls, config):
         begun.append("expected")
 
-    def load(*arguments):
+    def load(**given):
         begun.append("read")
         raise CourseError("it is broken")
 
