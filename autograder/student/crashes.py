@@ -52,7 +52,7 @@ CRASHES = (
         "kernel was started?",
     ),
     Crash(
-        r"^TypeError: .*(got \(?float|'float' object cannot be interpreted as an)",
+        r"^TypeError: .*(got \(?float|of type float|'float' object cannot be)",
         "A size or a count must be a whole number, and yours is a `float`.",
         "Which step made it one?",
     ),
@@ -136,7 +136,7 @@ CRASHES = (
         "Which other function reshapes, and copies where it must?",
     ),
     Crash(
-        r"shape '.*' is invalid for input of size",
+        r"(shape '.*' is invalid for input of size|don't multiply up to the size)",
         "The new shape holds another number of entries than the tensor has.",
         "What do its sizes multiply to, and which one did you mean to be another?",
     ),

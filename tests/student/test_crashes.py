@@ -78,6 +78,8 @@ TOLD = [
     (again, "over and over"),
     (lambda x: [0 for a, b, c in [x.shape]], "more names, or fewer"),
     (lambda x: x.T.view(12), "`view` never copies"),
+    (lambda x: nn.Linear(2.5, 3), "yours is a `float`"),
+    (lambda x: x.unflatten(1, (3, -1)), "another number of entries"),
     (lambda x: x.view(5, 2), "another number of entries"),
     (lambda x: x[torch.ones(3, 1).bool()], "nothing is broadcast"),
     (lambda x: x @ x, "shapes do not fit"),

@@ -145,7 +145,8 @@ EXERCISE = Specification(
         Mutant(
             name="never_scaled",
             says="Nothing is shortened.",
-            asks="Which line of yours changes a gradient?",
+            asks="Which line of yours changes a gradient, and is it reached? What is left "
+            "of an iterator after a first loop over it?",
             ways=[
                 Way(edits=[Edit("if norm > max_norm:", "if False:")]),
                 Way(name="copies_scaled", edits=[Edit(_CLIPPED, "gradient = gradient * (max_norm / norm)")]),

@@ -175,6 +175,13 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit(_SCORES, "turn(q, 0) @ turn(k, offset).transpose(-2, -1)")])],
         ),
         Mutant(
+            name="keys_not_turned",
+            says="Only the queries are turned; the keys stay as they came, wherever the "
+            "text stands.",
+            asks="Who stands at a place: queries, keys, or both?",
+            ways=[Way(edits=[Edit(_SCORES, "turn(q, offset) @ k.transpose(-2, -1)")])],
+        ),
+        Mutant(
             name="never_moved",
             says="Your result is always zero: both times the text stands at the same place.",
             asks="With which offsets do you call `turn`?",
@@ -221,6 +228,15 @@ EXERCISE = Specification(
                 def relative_gap(turn, q, k, shift):
                     gaps = [(turn(x, shift) - turn(x, 0)).abs().max() for x in (q, k)]
                     return max(gaps).item()
+                """)],
+        ),
+        Mutant(
+            name="queries_compared",
+            says="You compare the turned queries, not scores. Of course they change.",
+            asks="What does attention see of queries and keys?",
+            ways=[Way(source="""
+                def relative_gap(turn, q, k, shift):
+                    return (turn(q, shift) - turn(q, 0)).abs().max().item()
                 """)],
         ),
         Mutant(
