@@ -62,7 +62,7 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
     if "pull" in inputs:
         added = [getattr(m, "positions", None) for m in (model.source, model.target)]
         seen["source and target share positions"] = str(added[0] is added[1])
-        seen |= _padding_gradients(model, logits, pad_id, inputs)
+        seen |= _gradients(model, logits, inputs)
     if given.get("shared_embedding"):
         seen |= _sharing(model)
     with torch.no_grad():  # as a step of training would
@@ -142,10 +142,8 @@ def _load(module: object, inputs: Inputs) -> nn.Module:
     return load_weights(module, {renamed.get(k, k): v for k, v in inputs.items()})
 
 
-def _padding_gradients(
-    model: nn.Module, logits: torch.Tensor, pad_id: int, inputs: Inputs
-) -> Seen:
-    """What padding's own vectors learn: nothing."""
+def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
+    """What the vectors of both vocabularies learn; padding's, nothing."""
     if logits.shape != inputs["pull"].shape:
         return {}
     model.zero_grad()
