@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -128,15 +130,41 @@ def _problem(
     return "", ""
 
 
-def _text_problem(expected: Value, actual: Value) -> tuple[str, str]:
+def _text_problem(
+    expected: Value, actual: Value
+) -> tuple[str, str | Callable[[], str]]:
     if type(expected) is not type(actual):
         return "type", f"expected {_kind(expected)}, yours is {_kind(actual)}"
     if expected != actual:
-        return (
-            "values",
-            f"expected {_short(repr(expected))}, yours {_short(repr(actual))}",
-        )
+        return "values", partial(_other_text, expected, actual)
     return "", ""
+
+
+def _other_text(expected: Value, actual: Value) -> str:
+    """Both texts; of two lists the first items that differ, and how many do."""
+    told = f"expected {_short(repr(expected))}, yours {_short(repr(actual))}"
+    try:
+        lists = [json.loads(str(text)) for text in (expected, actual)]
+        if not all(isinstance(found, list) for found in lists):
+            return told
+        pairs = list(itertools.zip_longest(*lists, fillvalue=_NO_ITEM))
+        wrong = [place for place, (a, b) in enumerate(pairs) if a != b]
+        if not wrong or len(pairs) < 2:
+            return told
+        right, own = (_short(_item(item)) for item in pairs[wrong[0]])
+    except (ValueError, RecursionError):  # no lists, or none that anybody could read
+        return told
+    return (
+        f"{len(wrong)} of {len(pairs)} items differ, first at [{wrong[0]}]: "
+        f"expected {right}, yours {own}"
+    )
+
+
+_NO_ITEM = object()
+
+
+def _item(item: object) -> str:
+    return "none" if item is _NO_ITEM else repr(item)
 
 
 def _short(text: str) -> str:

@@ -1,5 +1,6 @@
 """Answers are compared in order, and a wrong one is given its name."""
 
+import json
 import math
 
 import torch
@@ -97,3 +98,17 @@ def test_long_texts_of_students_are_cut():
     case = Case("c", "c", "", {}, {"a": "short"})
     assert len(compare(case, {"a": "x" * 10**6}).findings[0].message) < 1000
     assert len(compare(case, {RAISED: "x" * 10**6}).findings[0].message) < 1000
+
+
+def test_of_two_lists_the_first_items_that_differ_are_told():
+    def told(expected: str, actual: str) -> str:
+        case = Case("c", "c", "", {}, {"words": expected})
+        return compare(case, {"words": actual}).findings[0].message
+
+    words = json.dumps(["a", "b c", "d"])
+    assert told(words, json.dumps(["a", "bc", "d"])) == (
+        "1 of 3 items differ, first at [1]: expected 'b c', yours 'bc'"
+    )
+    assert told(words, json.dumps(["a", "b c"])).endswith("expected 'd', yours none")
+    assert told("4 5", "5 4") == "expected '4 5', yours '5 4'"
+    assert told(words, "[" * 100_000).startswith("expected '[")  # no list at all
