@@ -103,9 +103,9 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # a model where half precision is not enough.
 #
 # **What to do.** Write the module: one parameter `weight`, which starts as ones, and no
-# bias. Inputs of half precision (`float16`, `bfloat16`) are normalised in `float32`.
-# The result has the dtype of `x`. Do not use `nn.RMSNorm` or `F.rms_norm`; you will be
-# compared with them.
+# bias. Inputs of half precision (`float16`, `bfloat16`) are normalised in `float32`,
+# others in their own dtype. The result has the dtype of `x`. Do not use `nn.RMSNorm` or
+# `F.rms_norm`; you will be compared with them.
 #
 # <details><summary>Hint 1: a question</summary>
 #

@@ -111,6 +111,12 @@ EXERCISE = Specification(
                 as_many_sentences_as_queries=_triples(
                     3, lq=3, lk=4, d_k=5, d_v=2, mask=(3, 4)
                 ),
+                as_many_heads_as_sentences=_triples(
+                    3, 3, lq=4, lk=5, d_k=6, d_v=2, mask=(3, 4, 5)
+                ),
+                as_many_sentences_as_queries_with_heads=_triples(
+                    3, 2, lq=3, lk=5, d_k=4, d_v=6, mask=(3, 5)
+                ),
                 queries_of_zeros=_queries_of_zeros,
                 scores_in_the_millions=_triples(
                     2, lq=3, lk=5, d_k=4, d_v=2, scale=2000.0

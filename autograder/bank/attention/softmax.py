@@ -65,6 +65,7 @@ EXERCISE = Specification(
             one_row=_rows(1, 5),
             one_row_without_a_batch=_rows(5, offsets=(0.0, 300.0, 150.0, 299.0, 50.0)),
             equal_sizes=_rows(3, 3, 3),
+            as_many_rows_as_numbers=_rows(4, 4),
         ),
     ),
     cases=[

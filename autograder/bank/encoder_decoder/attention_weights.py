@@ -19,7 +19,7 @@ from autograder.oracle.specification import (
 
 def _model(
     batch: int, heads: int, length: int, size: int, count: int, asked: tuple[int, ...],
-    memory: int = 0, look: str = "weights",
+    memory: int = 0, look: str = "weights", shift: bool = False,
 ) -> Maker:  # fmt: skip
     """A model with ``count`` attentions; ``asked``: the numbers of those to listen to.
 
@@ -29,6 +29,7 @@ def _model(
     def inputs(draw: Draw) -> Inputs:
         made: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
         made |= {"memory": draw.tensor(batch, memory, size)} if memory else {}
+        made |= {"shift": draw.tensor(size)} if shift else {}
         shapes = {f"looks.{i}.matrices": (heads, size, size) for i in range(count)}
         made |= draw.weights(**shapes)
         return made | {"asked": torch.tensor(asked), "look": look}
@@ -52,8 +53,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="cross",
-            title="two inputs, and every other attention",
-            inputs=_model(3, 2, 4, 6, 4, (1, 3), memory=5),
+            title="three inputs, and every other attention",
+            inputs=_model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
             hint="Does the model get all inputs? Do you listen to those only that "
             "were given?",
         ),
@@ -66,7 +67,7 @@ EXERCISE = Specification(
         CaseKind(
             name="as_it_was",
             title="the model afterwards",
-            inputs=_model(2, 3, 5, 4, 3, (0, 1, 2), look="model"),
+            inputs=_model(2, 3, 5, 4, 3, (0, 2), look="model"),
             hint="The model is somebody else's: what have you left in it?",
             aspect="calls",
         ),
@@ -295,6 +296,18 @@ EXERCISE = Specification(
             says="The model gets its first input only.",
             asks="What does the star in `*inputs` stand for?",
             ways=[Way(edits=[Edit("model(*inputs)", "model(inputs[0])")])],
+        ),
+        Mutant(
+            name="two_inputs_at_most",
+            says="The model gets its first two inputs only.",
+            asks="What does the star in `*inputs` stand for?",
+            ways=[Way(edits=[Edit("model(*inputs)", "model(*inputs[:2])")])],
+        ),
+        Mutant(
+            name="nothing_recorded_any_more",
+            says="After your function, PyTorch records no gradients any more, for nobody.",
+            asks="Which way to switch them off ends where a block of code ends?",
+            ways=[Way(edits=[Edit("model(*inputs)", "torch.set_grad_enabled(False); model(*inputs)")])],
         ),
         Mutant(
             name="inputs_unopened",

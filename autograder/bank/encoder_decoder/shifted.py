@@ -6,7 +6,7 @@ import torch
 
 from autograder.bank.encoder_decoder._inputs import keep_mask
 from autograder.oracle.draw import Draw
-from autograder.oracle.promise import OF_TABLES, Promise
+from autograder.oracle.promise import OF_TABLES, Promise, special
 from autograder.oracle.specification import (
     Accepted,
     CaseKind,
@@ -48,6 +48,7 @@ EXERCISE = Specification(
         results="inputs: B M; targets: B M",
         on=("other_pad",),
         ways=OF_TABLES,
+        sizes=special(as_many_sentences_as_words=_sentences(5, 5)),
     ),
     cases=[
         CaseKind(

@@ -58,6 +58,7 @@ EXERCISE = Specification(
         sizes=special(
             two_features_and_one_between=_state(layer_shapes("", DECODER, 2, 1)),
             a_single_feature=_state(layer_shapes("", ENCODER, 1, 2)),
+            cross_attention_alone=_state(attention_shapes("reader.cross_attention", 2)),
         ),
     ),
     precise=False,  # nothing is computed, and float16 is to stay float16

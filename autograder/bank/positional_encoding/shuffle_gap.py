@@ -125,6 +125,9 @@ EXERCISE = Specification(
                 *(5, 5, 6),
             ),
             equal_sizes=lambda draw: _shuffle(draw, "the running sum", 6, 6, 6),
+            a_mixer_that_looks_at_all_sentences=lambda draw: _shuffle(
+                draw, "the running sum of all sentences", 3, 5, 4
+            ),
             small_numbers=_small,
             a_largest_difference_at_the_first_word=_largest_at(0),
             a_largest_difference_at_the_last_word=_largest_at(-1),
@@ -412,6 +415,18 @@ EXERCISE = Specification(
                     both = mix(torch.cat((x[:, order], x)))
                     return (both[:len(x)] - both[len(x):][:, order]).abs().max()
                 """)],
+        ),
+        Mutant(
+            name="mixed_one_by_one",
+            says="Each sentence is mixed by itself: a function that looks at the whole batch "
+            "is measured wrongly.",
+            asks="Of which shape is what `mix` is promised to get?",
+            ways=[Way(edits=[
+                Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
+                     "shuffled_before = torch.cat([mix(one[None, order]) for one in x])"),
+                Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+                     "shuffled_after = torch.cat([mix(one[None])[:, order] for one in x])"),
+            ])],
         ),
         Mutant(
             name="rounded",

@@ -46,6 +46,7 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
         "neighbours of equal length": usual,
         "the same from the same seed": true,
         "others with the next call": true,
+        "several ids begin it where one sequence is asked for": true,
         "the shortest length": usual,
         "the longest length": usual,
         "lengths that occur where one sequence is asked for": torch.arange(
@@ -306,6 +307,17 @@ EXERCISE = Specification(
                     rng = random.Random(0)
                     ids = range(FIRST, FIRST + symbols)
                     return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
+                """)],
+        ),
+        Mutant(
+            name="ids_seeded_inside",
+            says="Lengths come from `rng`, but ids from a generator of your own, which begins "
+            "anew in each call.",
+            asks="Which source does the text name for everything that is drawn?",
+            ways=[Way(source="""
+                def random_sequences(count, rng, longest=10, symbols=10):
+                    own, ids = random.Random(count), range(FIRST, FIRST + symbols)
+                    return [own.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
                 """)],
         ),
         Mutant(

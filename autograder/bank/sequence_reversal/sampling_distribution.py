@@ -184,6 +184,15 @@ EXERCISE = Specification(
             hint="A dial that is nearly at its end is not at its end.",
         ),
         CaseKind(
+            name="all_of_it",
+            title="a top_p of 1",
+            inputs=lambda draw: {
+                **_dials(2, 7, scale=4.0)(draw), "top_p": torch.tensor(1.0)
+            },
+            tells=("nearly_all_is_the_end",),
+            hint="A top_p of 1 drops nothing, however improbable it is.",
+        ),
+        CaseKind(
             name="very_cold",
             title="temperature 0.000001, logits far below zero, top_k and top_p",
             inputs=_dials(

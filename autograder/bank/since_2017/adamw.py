@@ -42,7 +42,13 @@ def _training(
         if rates:
             made["rates"] = torch.linspace(0.25, 0.0625, steps, dtype=torch.float64)
             made["rates"][steps // 2] = 0.0
-        return made | ({"idle": draw.tensor(4)} if idle else {})
+        if idle:
+            made["idle"] = draw.tensor(4)
+            # The second pull is outweighed by what the first has left, if that has not faded.
+            beta = betas[0] if betas else 0.9
+            first = 1 + draw.tensor(5).abs()
+            made["pulls of late"] = torch.stack([first, -first * beta**2])
+        return made
 
     return inputs
 
@@ -58,6 +64,7 @@ EXERCISE = Specification(
     name="since_2017/adamw",
     title="AdamW",
     target="AdamW",
+    aspects={"learning": 1.0},  # in place; the numbers are most of it
     cases=[
         CaseKind(
             name="defaults",
@@ -80,7 +87,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="schedule",
-            title="a rate that falls and is once 0, and a parameter without a gradient",
+            title="a rate that falls and is once 0; a parameter without a gradient, and one "
+            "that has one in two steps only",
             inputs=_training(6, 2, 3, 4, rates=True, idle=True, weight_decay=0.25),
             hint="`lr` is read in every step. Without a gradient nothing happens, no decay either.",
         ),
@@ -248,6 +256,36 @@ EXERCISE = Specification(
             asks="What is asked for if the gradient is `None`?",
             ways=[Way(edits=[
                 Edit("continue", "p.mul_(1 - self.lr * self.weight_decay); continue")])],
+        ),
+        Mutant(
+            name="late_for_ever",
+            says="A parameter that has no gradient in the first step is left alone for good.",
+            asks="When is it known which parameters have a gradient: once, or in each step?",
+            ways=[Way(edits=[
+                Edit("for p, mean, square in zip(", """
+                if self.steps == 1:
+                    self.chosen = {p for p in self.parameters if p.grad is not None}
+                for p, mean, square in zip("""),
+                Edit("if p.grad is None:", "if p.grad is None or p not in self.chosen:"),
+            ])],
+        ),
+        Mutant(
+            name="idle_memories_fade",
+            says="The memories of a parameter fade in steps in which it has no gradient.",
+            asks="What is asked for if the gradient is `None`?",
+            ways=[Way(edits=[Edit("continue", "mean.mul_(beta1); square.mul_(beta2); continue")])],
+        ),
+        Mutant(
+            name="new_data",
+            says="Your parameters hold new tensors after a step: whoever has a view of the old "
+            "ones, as a layer with tied weights may, sees nothing of it.",
+            asks="Which operations of PyTorch write into the tensor that is there?",
+            ways=[
+                Way(edits=[Edit(_STEP, "p.data = p - self.lr * unbiased / (root + self.eps)")]),
+                Way(name="new_data_by_decay", edits=[
+                    Edit(_DECAY, "p.data = p * (1 - self.lr * self.weight_decay)"),
+                ]),
+            ],
         ),
         Mutant(
             name="one_memory_for_all",
@@ -420,7 +458,7 @@ EXERCISE = Specification(
                         self.state[p] = m, v
                         m_hat, v_hat = m / (1 - b1 ** self.t), v / (1 - b2 ** self.t)
                         decay = self.lr * self.weight_decay * p.data
-                        p.data = p.data - decay - self.lr * m_hat / (v_hat ** 0.5 + self.eps)
+                        p.data -= decay + self.lr * m_hat / (v_hat ** 0.5 + self.eps)
             """),
         Accepted(name="corrected_rate", edits=[
             Edit(_UNBIASED, "rate = self.lr / (1 - beta1**self.steps)"),

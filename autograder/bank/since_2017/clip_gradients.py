@@ -100,6 +100,13 @@ EXERCISE = Specification(
             tells=("always_scaled",),
         ),
         CaseKind(
+            name="small_bound",
+            title="gradients that are shorter than 1, and too long",
+            inputs=_gradients(0.0625, (3, 4), (2,), scale=0.125),
+            hint="The bound is `max_norm`, and nothing else.",
+            tells=("longer_than_one",),
+        ),
+        CaseKind(
             name="other_forms",
             title="a gradient of one number, and one that is turned",
             inputs=_forms,
@@ -141,6 +148,12 @@ EXERCISE = Specification(
             says="Short gradients are made longer.",
             asks="What should happen to a gradient that is shorter than `max_norm`?",
             ways=[Way(edits=[Edit("if norm > max_norm:", "if True:")])],
+        ),
+        Mutant(
+            name="longer_than_one",
+            says="Gradients that are shorter than 1 are never shortened.",
+            asks="With what is the length to be compared?",
+            ways=[Way(edits=[Edit("if norm > max_norm:", "if norm > max(1.0, max_norm):")])],
         ),
         Mutant(
             name="never_scaled",

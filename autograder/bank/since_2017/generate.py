@@ -242,6 +242,19 @@ EXERCISE = Specification(
                     """)])],
         ),
         Mutant(
+            name="off_for_nothing",
+            says="If no token is asked for, gradients are never recorded again afterwards.",
+            asks="What happens between the line that switches them off and your early `return`?",
+            ways=[Way(edits=[
+                Edit("ids = prompt", """
+                    if count == 0:
+                        torch.set_grad_enabled(False)
+                        return prompt
+                    ids = prompt
+                    """),
+            ])],
+        ),
+        Mutant(
             name="gradients_switched_on",
             says="After your function gradients are recorded, also where somebody had switched "
             "that off.",

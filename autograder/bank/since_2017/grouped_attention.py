@@ -104,6 +104,7 @@ EXERCISE = Specification(
             a_mask_for_each_head_of_all_texts=_tensors(
                 4, 4, 2, 5, 6, 4, 7, mask="of heads"
             ),
+            as_many_texts_as_queries=_tensors(5, 4, 2, 5, 6, 4, 7, mask="shared"),
             a_mask_of_one_row=_tensors(3, 4, 2, 5, 6, 4, 7, mask="one row"),
         ),
     ),
@@ -286,6 +287,17 @@ EXERCISE = Specification(
             says="The mask is used the wrong way round: forbidden keys are seen.",
             asks="What does True mean in this course?",
             ways=[Way(edits=[Edit("masked_fill(~mask", "masked_fill(mask")])],
+        ),
+        Mutant(
+            name="mask_by_text",
+            says="With as many texts as queries, a mask `(Lq, Lk)` is taken for one of keys, a row for each text.",
+            asks="How does PyTorch line up two dimensions with four?",
+            ways=[Way(edits=[
+                Edit("if mask is not None:", """
+                if mask is not None:
+                    if mask.dim() == 2 and len(mask) == len(q):
+                        mask = mask[:, None, None]"""),
+            ])],
         ),
         Mutant(
             name="mask_too_late",

@@ -113,6 +113,13 @@ EXERCISE = Specification(
             hint="A token counts wherever it stands in what was written.",
         ),
         CaseKind(
+            name="high_bound",
+            title="a high temperature, and a min-p of 3/4",
+            inputs=_logits(2, 8, 4, temperature=4.0, min_p=0.75),
+            hint="More than one token may reach a high bound.",
+            hidden_only=True,
+        ),
+        CaseKind(
             name="all_again",
             title="all three, others",
             inputs=_logits(2, 13, 5, penalty=2.0, temperature=0.75, min_p=0.0625),
@@ -122,6 +129,14 @@ EXERCISE = Specification(
         ),
     ],
     mutants=[
+        Mutant(
+            name="high_bound_is_one",
+            says="From some `min_p` on, only the best token stays.",
+            asks="How many tokens reach three quarters of the largest probability?",
+            ways=[Way(edits=[
+                Edit(_LEAST, "least = (1.0 if min_p > 0.5 else min_p) * chances.amax(dim=-1, keepdim=True)"),
+            ])],
+        ),
         Mutant(
             name="negative_divided",
             says="Negative logits are divided as well: those tokens become *more* probable.",

@@ -20,15 +20,18 @@ from autograder.oracle.specification import (
 
 
 def _vectors(
-    *shape: int, scale: float = 0.0, eps: float = 0.0, half: bool = False
-) -> Maker:
+    *shape: int, scale: float = 0.0, eps: float = 0.0, half: bool = False,
+    far: bool = False, zeros: bool = False,
+) -> Maker:  # fmt: skip
     """Vectors of a scale; without one, numbers so far from 0 that no usual eps shows."""
 
     def inputs(draw: Draw) -> Inputs:
         x = draw.tensor(*shape, scale=scale or 2.0)
         made = draw.weights(weight=(shape[-1],)) | {"x": x if scale else x + x.sign()}
-        if half:
-            return made | {"half": torch.tensor(True)}
+        if zeros:
+            made["x"][0, 0] = 0.0
+        if half or far:
+            return made | {"half" if half else "far": torch.tensor(True)}
         made["pull"] = draw.tensor(*shape, scale=1.0)
         return made | (options(eps=eps) if eps else {})
 
@@ -72,8 +75,8 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="tiny",
-            title="tiny vectors, and the eps that nobody names",
-            inputs=_vectors(3, 4, 8, scale=1 / 256),
+            title="tiny vectors and one of zeros, and the eps that nobody names",
+            inputs=_vectors(3, 4, 8, scale=1 / 256, zeros=True),
             hint="What is eps, if nobody says?",
         ),
         CaseKind(
@@ -82,6 +85,13 @@ EXERCISE = Specification(
             inputs=_vectors(2, 3, 8, scale=400.0, half=True),
             hint="400 squared is more than half precision can hold.",
             atol=2e-3, rtol=4e-3,
+        ),
+        CaseKind(
+            name="far",
+            title="float64, numbers of 10^24",
+            inputs=_vectors(2, 4, 6, far=True),
+            hint="Only what is narrower than float32 is made wider; nothing is made narrower.",
+            aspect="form",
         ),
         CaseKind(
             name="deep",
@@ -106,6 +116,12 @@ EXERCISE = Specification(
             ways=[Way(edits=[Edit("eps: float = 1e-6", "eps: float = 1e-5")])],
         ),
         Mutant(
+            name="zeros_without_eps",
+            says="A vector of zeros becomes `nan`.",
+            asks="What is $0 / 0$, and which number of the formula prevents it?",
+            ways=[Way(edits=[Edit("+ self.eps", "+ self.eps * (mean_square > 0)")])],
+        ),
+        Mutant(
             name="no_eps_by_default",
             says="If nobody names an eps, you take hardly any.",
             asks="What does the signature say about `eps`?",
@@ -116,6 +132,12 @@ EXERCISE = Specification(
             says="Vectors of float64 come back in float32.",
             asks="Which dtype has the result, by the docstring?",
             ways=[Way(edits=[Edit(_WIDE, f"x = x.float() if x.dtype == torch.float64 else x; {_WIDE}")])],
+        ),
+        Mutant(
+            name="narrowed",
+            says="Vectors of float64 are normalised in float32, whose numbers end at 3e38.",
+            asks="Which inputs are to be normalised in `float32`?",
+            ways=[Way(edits=[Edit(_WIDE, "wide = x.float()")])],
         ),
         Mutant(
             name="mean_removed",
@@ -216,9 +238,13 @@ EXERCISE = Specification(
             asks="What does your code do with `eps=0.1`?",
             ways=[
                 Way(edits=[Edit("mean_square + self.eps", "mean_square")]),
-                Way(name="only_against_zero", edits=[
-                    Edit("mean_square + self.eps", "mean_square.clamp(min=1e-8)")]),
             ],
+        ),
+        Mutant(
+            name="only_against_zero",
+            says="eps has no influence, but on vectors of zeros.",
+            asks="What does your code do with `eps=0.1`?",
+            ways=[Way(edits=[Edit("mean_square + self.eps", "mean_square.clamp(min=1e-8)")])],
         ),
         Mutant(
             name="pytorchs_own",
@@ -351,7 +377,8 @@ EXERCISE = Specification(
 
                 def forward(self, x):
                     kind = x.dtype
-                    x = x.float()
+                    if kind in (torch.float16, torch.bfloat16):
+                        x = x.float()
                     rms = (x.pow(2).mean(-1, keepdim=True) + self.eps).sqrt()
                     return self.weight.to(kind) * (x / rms).to(kind)
             """),

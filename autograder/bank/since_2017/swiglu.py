@@ -81,9 +81,9 @@ EXERCISE = Specification(
         ),
         CaseKind(
             name="wide",
-            title="d_ff = 26, more dimensions",
-            inputs=_network(26, 2, 3, 4, 6),
-            hint="Each position on its own.",
+            title="d_ff = 1000, more dimensions",
+            inputs=_network(1000, 2, 3, 4, 2),
+            hint="Two thirds of 1000 are 666 and a bit; 0.667 times 1000 is more.",
             hidden_only=True,
         ),
     ],
@@ -191,6 +191,12 @@ EXERCISE = Specification(
             ways=[
                 Way(edits=[Edit(_WIDTH, "width = -(-2 * d_ff // 3)")]),
             ],
+        ),
+        Mutant(
+            name="more_than_two_thirds",
+            says="In large networks, your width is too large.",
+            asks="Is the number that you multiply by two thirds, or a little more?",
+            ways=[Way(edits=[Edit(_WIDTH, "width = int(0.667 * d_ff)")])],
         ),
         Mutant(
             name="half_as_wide",

@@ -107,6 +107,16 @@ def _brief(draw: Draw) -> Inputs:
     }
 
 
+def _brief_and_right(draw: Draw) -> Inputs:
+    """Outputs of up to three words, all right: without 4-grams, BLEU is 0 all the same."""
+    words = plain_sentences(draw, 1)[0].split()[:3]
+    return {
+        "hypotheses": json.dumps([" ".join(words), words[0]]),
+        "references": json.dumps([[" ".join(words)], [words[0]]]),
+        "switches": json.dumps(_ALL[4:]),
+    }
+
+
 def _one_four_gram(draw: Draw) -> Inputs:
     """One output of four words, the last one wrong: there is one four-gram, no more.
 
@@ -228,6 +238,13 @@ EXERCISE = Specification(
             title="outputs of three words at most",
             inputs=_brief,
             hint="Without any 4-gram, `effective_order` decides.",
+        ),
+        CaseKind(
+            name="brief_and_right",
+            title="outputs of three words at most, all right",
+            inputs=_brief_and_right,
+            hint="Without any 4-gram, `effective_order` decides, however good an output is.",
+            open=True,
         ),
         CaseKind(
             name="jumbled",

@@ -56,7 +56,7 @@ def _case(draw: Draw) -> list[Pair]:
 def _sign(draw: Draw) -> list[Pair]:
     one, two, three = some_of(draw, _SIGNS, 3)
     return [(one, two), (None, three), (two, None), (one, three), ("...", "!"),
-            (None, "—"), ("…", "...")]  # fmt: skip
+            (None, "—"), ("…", "..."), ("_", "."), (None, "__")]  # fmt: skip
 
 
 def _little(draw: Draw) -> list[Pair]:

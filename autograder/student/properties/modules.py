@@ -21,15 +21,19 @@ def loaded(call: Call) -> Tries:
         second.load_state_dict(call.target.state_dict())
         return replace(call, target=second.eval())()
 
-    halved = copied_module(call.target)
-    with torch.no_grad():
-        for parameter in halved.parameters():
-            parameter.mul_(0.5)
+    def halved() -> Results:
+        copy = replace(call, target=copied_module(call.target))
+        copy()  # what it may keep of this call is of other weights
+        with torch.no_grad():
+            for parameter in copy.target.parameters():
+                parameter.mul_(0.5)
+        return copy()
+
     yield "of a look at what it holds", partial(_held, call)
     yield "of the first module", call
     in_order = ", made with all options in their order" if call.made else ""
     yield f"of a second module with the state of the first{in_order}", from_state
-    yield "of a copy with half of each weight", replace(call, target=halved)
+    yield "of a copy with half of each weight", halved
 
 
 def _held(call: Call) -> Results:

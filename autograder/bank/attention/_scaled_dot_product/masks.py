@@ -238,6 +238,18 @@ MASKS = [
         ways=[Way(edits=[Edit("~mask", "~mask.unsqueeze(1)")])],
     ),
     Mutant(
+        name="mask_by_sentence",
+        says="With as many heads as sentences, a mask for each head is taken for one for "
+        "each sentence.",
+        asks="How does PyTorch line up three dimensions with four?",
+        ways=[Way(edits=[
+            Edit("if mask is not None:", """
+            if mask is not None:
+                if scores.dim() == 4 and mask.dim() == 3 and len(mask) == len(scores):
+                    mask = mask.unsqueeze(1)"""),
+        ])],
+    ),
+    Mutant(
         name="truth_of_tensor",
         says="`if mask:` asks a whole tensor whether it is true. The question is "
         "only whether there *is* a mask.",

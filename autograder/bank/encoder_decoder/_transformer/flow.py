@@ -103,6 +103,21 @@ FLOW = [
         ])],
     ),
     Mutant(
+        name="memory_of_old_weights",
+        says="For a source that it has just read, the model gives the memory of then, also "
+        "when its weights have changed since.",
+        asks="When would a memory that was kept be out of date?",
+        ways=[Way(edits=[Edit(
+            "return self.encoder(self.source(src), mask)",
+            """
+            old, memory = getattr(self, "last", (None, None))
+            if self.training or old is None or not torch.equal(old, src):
+                memory = self.encoder(self.source(src), mask)
+                self.last = src.clone(), memory
+            return memory""",
+        )])],
+    ),
+    Mutant(
         name="first_token_unmasked",
         says="For a target of one token the mask of the source is left out.",
         asks="What does the first step of writing look at?",

@@ -131,6 +131,16 @@ TOP_P = [
         ])],
     ),
     Mutant(
+        name="nearly_all_is_the_end",
+        says="With a `top_p` of 1, improbable tokens are dropped.",
+        asks="Which share of the probability must stay if `top_p` is 1?",
+        ways=[Way(edits=[
+            Edit("if top_p is not None:", """
+            if top_p is not None:
+                top_p = min(top_p, 0.999)"""),
+        ])],
+    ),
+    Mutant(
         name="nearly_all_is_all",
         says="A `top_p` of nearly 1 keeps everything.",
         asks="From which `top_p` on may no token be dropped?",

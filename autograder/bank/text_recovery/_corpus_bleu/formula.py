@@ -45,6 +45,17 @@ FORMULA = [
             """)],
     ),
     Mutant(
+        name="identical_is_100",
+        says="Outputs that are equal to their references give 100, however short they are.",
+        asks="What does the text say of an order of which there is no n-gram?",
+        ways=[Way(edits=[
+            Edit("orders = sum(", """
+            if all(one in others for one, others in zip(hypotheses, references)):
+                return 100.0
+            orders = sum("""),
+        ])],
+    ),
+    Mutant(
         name="unigrams_only",
         says="Only single words are counted: a shuffled sentence would be perfect.",
         asks="Which orders does BLEU-4 count?",

@@ -145,6 +145,15 @@ KINDS = [
         ])],
     ),
     Mutant(
+        name="underscore_is_a_letter",
+        says="The underscore counts as a letter.",
+        asks="What does `\\w` stand for, besides letters and digits?",
+        ways=[Way(edits=[
+            Edit("any(c.isalnum() for side in there for c in side)",
+                 'any(c.isalnum() or c == "_" for side in there for c in side)'),
+        ])],
+    ),
+    Mutant(
         name="single_characters",
         says="Only single characters count as signs.",
         asks="Of which kind are three dots?",

@@ -17,7 +17,8 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     """The weights of each attention; or what became of the model, or of the graph."""
     model = _Looking(inputs)
     load_weights(model, inputs).train()
-    sequences = [inputs[name] for name in ("x", "memory") if name in inputs]
+    named = ("x", "memory", "shift")
+    sequences = [inputs[name] for name in named if name in inputs]
     asked = [model.looks[number] for number in inputs["asked"].tolist()]
     for look in model.looks:
         look.register_forward_hook(_of_somebody_else)
@@ -25,8 +26,16 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         model.looks[-1].eval()  # a part that somebody has frozen
         for parameter in model.parameters():  # as after a backward pass
             parameter.grad = torch.ones_like(parameter)
-    before = _State(model)
-    found = function(model, asked, *sequences)
+    before, recorded = _State(model), list[bool]()
+
+    def listened(*given: torch.Tensor) -> Any:
+        try:
+            return function(model, asked, *given)
+        finally:
+            recorded.append(torch.is_grad_enabled())
+            torch.set_grad_enabled(True)
+
+    found = listened(*sequences)
     if not isinstance(found, list | tuple) or len(found) != len(asked):
         raise WrongAnswer(
             f"expected a list of {len(asked)} tensors, one for each attention, "
@@ -38,9 +47,11 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         seen["holds on to a graph"] = listed(held)
     if inputs["look"] == "model":
         seen |= before.since()
+        left = "yes" if all(recorded) else "no"
+        seen["recording of gradients as before"] = left
         seen["output of the model afterwards"] = tensor(model(*sequences), "the output")
         seen["x afterwards"] = inputs["x"]
-        again = function(model, asked, *(each / 2 for each in sequences))
+        again = listened(*(each / 2 for each in sequences))
         seen |= {
             f"entry {n}, second call, other inputs": tensor(w, f"entry {n}")
             for n, w in enumerate(again)
@@ -130,9 +141,13 @@ class _Looking(nn.Module):
         self.calls, self.modes = 0, set[tuple[bool, ...]]()
 
     def forward(
-        self, x: torch.Tensor, memory: torch.Tensor | None = None
+        self,
+        x: torch.Tensor,
+        memory: torch.Tensor | None = None,
+        shift: torch.Tensor | None = None,
     ) -> torch.Tensor:
         self.calls += 1
+        x = x if shift is None else x + shift
         self.modes.add(_modes(self))
         for number, look in enumerate(self.looks):
             source = x if memory is None or number % 2 == 0 else memory

@@ -57,6 +57,9 @@ MIXERS: dict[str, Mixer] = {
     "the last vector": lambda x: x[:, -1:].expand_as(x),
     "each vector by itself": lambda x: x.square() - x,
     "the step from the neighbour": lambda x: x - x.roll(1, dims=1),
+    "the running sum of all sentences": lambda x: (
+        x.cumsum(1).sum(0, keepdim=True).expand_as(x)
+    ),
     "each word without the batch's mean": lambda x: x - x.mean(0, keepdim=True),
 }
 

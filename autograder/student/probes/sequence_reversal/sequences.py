@@ -31,12 +31,13 @@ class _Statistics(OtherSide):
     def conclude(self, answers: Answers) -> Seen:
         symbols, longest = int(self.inputs["symbols"]), int(self.inputs["longest"])
         drawings = [self._drawing(name, answers) for name in _DRAWINGS]
-        (ids, lengths), once, second, again, (_, alone) = drawings
+        (ids, lengths), once, second, again, (single, alone) = drawings
         a, b = ids[:-1], ids[1:]  # neighbours, where one row holds both
         row = torch.arange(len(lengths)).repeat_interleave(lengths)  # of each id
         within = row[:-1] == row[1:]
         begins = lengths.cumsum(0) - lengths
         starts = ids[begins[lengths > 0]]
+        firsts = single[(alone.cumsum(0) - alone)[alone > 0]]
         rising = (symbols - 1) / symbols**2  # the chance that a successor follows
         return {
             "number of sequences": torch.tensor(len(lengths)),
@@ -59,6 +60,9 @@ class _Statistics(OtherSide):
             ),
             "the same from the same seed": torch.tensor(_same(again, once)),
             "others with the next call": torch.tensor(not _same(second, once)),
+            "several ids begin it where one sequence is asked for": torch.tensor(
+                len(firsts.unique()) > 1
+            ),
             "the shortest length": self._length(1, lengths),
             "the longest length": self._length(longest, lengths),
             "lengths that occur where one sequence is asked for": alone.unique(),

@@ -27,6 +27,7 @@ from autograder.student.probes import (
 from autograder.student.probes.since_2017.observing import number
 from autograder.student.probes.weights import weights_of, with_weights
 
+_LATE = (1, 4)  # steps in which a parameter has a gradient, and in no other one
 _OTHER = "the weights of this model are not those of a `new_model()`"
 
 
@@ -36,6 +37,9 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     names = [name for name in ("matrix", "vector", "idle") if name in inputs]
     parameters = {name: nn.Parameter(inputs[name]) for name in names}
     parameters["twin"] = nn.Parameter(inputs["matrix"].flip(0))  # of the same shape
+    if late := "pulls of late" in inputs:
+        parameters["late"] = nn.Parameter(torch.zeros_like(inputs["pulls of late"][0]))
+    views = {name: parameter.detach() for name, parameter in parameters.items()}
     given: dict[str, object] = options(inputs)
     if "betas" in inputs:
         given["betas"] = tuple(inputs["betas"].tolist())
@@ -51,17 +55,25 @@ def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
         for name in ("matrix", "vector"):
             parameters[name].grad = inputs[f"gradient of {name}"][t].clone()
         parameters["twin"].grad = -inputs["gradient of matrix"][t].flip(1)
+        if late and t in _LATE:
+            parameters["late"].grad = inputs["pulls of late"][_LATE.index(t)].clone()
+            parameters["late"].detach().zero_()  # no decay: it goes where m says
         with borrowed:
             optimizer.step()
+        if late and t in _LATE:
+            seen[f"direction in step {t + 1}"] = parameters["late"].sign()
         if t == 0:
             seen |= {f"{n} after one step": p.clone() for n, p in parameters.items()}
+    parameters.pop("late", None)  # how often it was moved, some count for themselves
     seen |= {f"{n} after all steps": p.clone() for n, p in parameters.items()}
     left = parameters["matrix"].grad
     if left is not None:
         seen["gradient afterwards"] = left
+    same = all(bool((p == views[n]).all()) for n, p in parameters.items())
     optimizer.zero_grad()
     cleared = all(p.grad is None or not p.grad.any() for p in parameters.values())
     return seen | {
+        "parameters changed in place": torch.tensor(same),
         "gradients forgotten": torch.tensor(cleared),
         "an optimizer of PyTorch at work": torch.tensor(bool(calls) or borrowed.seen),
     }

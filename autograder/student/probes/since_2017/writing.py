@@ -64,13 +64,12 @@ class _Writer:
 
     Attributes:
         moved: of each call, whether its own generator has moved on.
-        left: of each call, whether gradients are recorded afterwards; they are before
-            the first one only.
+        left: of each call, whether gradients are recorded before and afterwards.
     """
 
     def __init__(self, function: Callable[..., Any], inputs: Inputs):
         self._function, self._inputs = function, inputs
-        self.moved, self.left = list[bool](), list[bool]()
+        self.moved, self.left = list[bool](), list[tuple[bool, bool]]()
 
     def __call__(
         self, seed: int, rows: torch.Tensor, count: int, used: int = 0,
@@ -81,12 +80,13 @@ class _Writer:
         dice = torch.Generator().manual_seed(seed)
         torch.rand(used, generator=dice)
         state = dice.get_state()
-        recording = not self.moved  # later, somebody has switched it off
+        # Later, somebody has switched it off, but where nothing is to be done.
+        recording = not self.moved or count == 0
         try:
             torch.set_grad_enabled(recording)
             given = options(self._inputs)
             found = self._function(model, rows, count, dice, **given)
-            self.left.append(torch.is_grad_enabled())
+            self.left.append((recording, torch.is_grad_enabled()))
         finally:
             torch.set_grad_enabled(True)
         self.moved.append(not torch.equal(dice.get_state(), state))
@@ -132,8 +132,12 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
         "the given generator has moved on": torch.tensor(write.moved[0]),
         "other generators untouched": torch.tensor(others),
         "gradients recorded": torch.tensor(model.recorded),
-        "recorded afterwards, if before": torch.tensor(write.left[0]),
-        "recorded afterwards, if not before": torch.tensor(any(write.left[1:])),
+        "recorded afterwards, if before": torch.tensor(
+            all(after for before, after in write.left if before)
+        ),
+        "recorded afterwards, if not before": torch.tensor(
+            any(after for before, after in write.left if not before)
+        ),
         "prompt afterwards": rows[0],
     }
 
