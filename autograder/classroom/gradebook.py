@@ -77,10 +77,11 @@ def read(unit: str, root: Path) -> Classbook:
                 f'the gradebook does not know "{unit}" yet; run: '
                 f"nbgrader autograde {unit}"
             ) from None
+        entries = {entry.student_id: entry for entry in assignment.submissions}
+        # After those: a run may be entering students meanwhile.
         students = {student.id: _student(student) for student in book.students}
         points, penalties = _points(book, unit)
         told = ledger.read(root, unit)
-        entries = {entry.student_id: entry for entry in assignment.submissions}
         submissions = tuple(
             Submission(
                 student=students[student],

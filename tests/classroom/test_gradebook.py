@@ -1,7 +1,7 @@
 """What is read of a graded unit is what nbgrader's gradebook says, and no zero more."""
 
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, Student
 
 from autograder.classroom import gradebook
 from autograder.course.errors import CourseError
@@ -62,3 +62,20 @@ def test_what_is_missing_is_said(graded, tmp_path):
     (graded / "gradebook.db").write_text("this is no database, but text of its length")
     with pytest.raises(CourseError, match="the gradebook cannot be read"):
         gradebook.read(UNIT, graded)
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_a_run_that_enters_students_meanwhile_disturbs_nothing(graded, monkeypatch):
+    """Whoever has a submission is known by the time that students are asked for."""
+    known = Gradebook.students.fget
+
+    def entered(book):
+        with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as other:
+            if not other.db.query(Student).filter_by(id="new").count():
+                other.add_student("new")
+                other.add_submission(UNIT, "new")
+        return known(book)
+
+    monkeypatch.setattr(Gradebook, "students", property(entered))
+    assert "new" not in by_student(gradebook.read(UNIT, graded))
+    assert "new" in by_student(gradebook.read(UNIT, graded))
