@@ -9,8 +9,8 @@ from autograder.bank import specification
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.variants import build_object
 from autograder.student import references
+from autograder.student.probes import options
 from autograder.student.probes.sequence_reversal.sequences import DEVIATIONS
-from autograder.student.probes.since_2017.observing import options
 
 OFTEN = "how often each token is drawn"
 
