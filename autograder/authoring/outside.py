@@ -210,6 +210,7 @@ REASONS = {
     ("no_padding",): "where nothing is padding, masks depend on the sizes alone.",
     ("nothing_chosen",): "where nothing is chosen, nothing is hidden, and every label "
     "is to be ignored: that is the whole case.",
+    ("brief_and_right",): "what is right is 100, or 0 where an order is missing.",
     ("equal",): "the sentence ends at once, in every drawing.",
 }  # fmt: skip
 

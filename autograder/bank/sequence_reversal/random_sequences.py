@@ -311,14 +311,9 @@ EXERCISE = Specification(
         ),
         Mutant(
             name="ids_seeded_inside",
-            says="Lengths come from `rng`, but ids from a generator of your own, which begins "
-            "anew in each call.",
+            says="Ids come from a generator of your own, which begins anew in each call.",
             asks="Which source does the text name for everything that is drawn?",
-            ways=[Way(source="""
-                def random_sequences(count, rng, longest=10, symbols=10):
-                    own, ids = random.Random(count), range(FIRST, FIRST + symbols)
-                    return [own.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
-                """)],
+            ways=[Way(edits=[Edit("ids = range(", "own, ids = random.Random(count), range("), Edit("rng.c", "own.c")])],
         ),
         Mutant(
             name="ten_symbols",

@@ -1,0 +1,1 @@
+"""Mistakes of an optimizer, by what they are about."""
