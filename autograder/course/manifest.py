@@ -52,6 +52,11 @@ class Manifest:
     handed_in: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     ships: tuple[Path, ...] = ()
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that it names."""
+        return (*self.handed_in.values(), *self.ships)
+
 
 def read(unit: Unit) -> Manifest:
     """The manifest of a unit; one that has none needs nothing of its own.

@@ -3,18 +3,76 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
-from autograder.course import ROOT, units
+from autograder.course import ROOT, Unit, find_unit, manifest, units
+
+# The engine: what runs an answer, asks and compares.
+_ENGINE = ("student", "oracle", "grading/judge", "grading/checks")
+_FROM = re.compile(r"from +(autograder[.\w]*) +import +(\([^)]*\)|[^\n]*)")
+_DOTTED = re.compile(r"autograder(?:\.\w+)+")  # `importlib` is given texts
 
 
-def fingerprint(unit: str) -> str:
-    """A digest of what a unit's verdicts depend on: all but other units' own files."""
-    package = ROOT / "autograder"
-    others = {other.name for other in units()} - {unit}
+def fingerprint(unit: str, root: Path = ROOT) -> str:
+    """A digest of all that a unit's verdicts depend on.
+
+    That is the engine, the unit's own files and whatever these import, earlier units'
+    solutions for example, with the data beside them.
+    """
     digest = hashlib.sha256()
-    for room in ("bank", "oracle", "references/public", "solutions", "student"):
-        for path in sorted((package / room).rglob("*.*")):
-            its = {path.stem, *path.relative_to(package / room).parts}
-            if others.isdisjoint(its) and path.suffix != ".pyc":
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in sorted(_closure(find_unit(unit, root))):
+        digest.update(f"{path.relative_to(root)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _closure(unit: Unit) -> set[Path]:
+    package = unit.root / "autograder"
+    others = [p for other in units(unit.root) if other != unit for p in _own(other)]
+    engine = (path for room in _ENGINE for path in _files(package / room))
+    found = {p for p in engine if not any(p.is_relative_to(own) for own in others)}
+    found.update(path for own in _own(unit) for path in _files(own))
+    found.update(manifest.read(unit).files)
+    waiting = list(found)
+    while waiting:
+        imported = set(_imports(waiting.pop(), unit.root)) - found
+        found |= imported
+        waiting += imported
+    return found
+
+
+def _own(unit: Unit) -> tuple[Path, ...]:
+    """The files and folders of a unit."""
+    package = unit.root / "autograder"
+    probes = package / "student" / "probes" / unit.name
+    return (
+        unit.bank,
+        probes,
+        probes.with_suffix(".py"),
+        package / "solutions" / f"{unit.name}.py",
+        package / "references" / "public" / f"{unit.name}.safetensors",
+    )
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file, or those of a folder, but for what Python has compiled."""
+    for file in [path] if path.is_file() else path.rglob("*.*"):
+        if file.is_file() and file.suffix != ".pyc":
+            yield file
+
+
+def _imports(path: Path, root: Path) -> Iterator[Path]:
+    """The modules of this package that a file names."""
+    if path.suffix != ".py":
+        return
+    text = path.read_text(encoding="utf-8")
+    names = set(_DOTTED.findall(text))
+    for package, listed in _FROM.findall(text):
+        names.update(f"{package}.{name}" for name in re.findall(r"\w+", listed))
+    for name in names:
+        file = root.joinpath(*name.split("."))
+        for module in (file.with_suffix(".py"), file / "__init__.py"):
+            if module.is_file():
+                yield module

@@ -4,45 +4,53 @@ import shutil
 
 import pytest
 
-from autograder.course import ROOT
-from autograder.grading import fingerprint as module
+from autograder.course import ROOT, units
 from autograder.grading.fingerprint import fingerprint
 
-ROOMS = ("bank", "oracle", "references/public", "solutions", "student")
+ALL = [unit.name for unit in units()]
 
 
-@pytest.fixture
-def copy(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
     """A copy of all that verdicts depend on, to change."""
-    for room in ROOMS:
-        shutil.copytree(
-            ROOT / "autograder" / room,
-            tmp_path / "autograder" / room,
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-    monkeypatch.setattr(module, "ROOT", tmp_path)
-    return tmp_path / "autograder"
+    root = tmp_path_factory.mktemp("course")
+    ignored = shutil.ignore_patterns("__pycache__", "hidden")
+    for folder in ("autograder", "notebooks", "assets"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
+    return root
+
+
+@pytest.fixture(scope="module")
+def before(copy):
+    return {unit: fingerprint(unit, copy) for unit in ALL}
 
 
 @pytest.mark.parametrize(
-    ("path", "units"),
+    ("path", "stale"),
     [
+        ("solutions/positional_encoding.py", {ALL[0], *ALL[3:]}),
+        ("solutions/attention.py", set(ALL[1:])),
+        ("solutions/since_2017.py", {"since_2017"}),
         ("bank/attention/scores.py", {"attention"}),
-        ("bank/attention/_softmax/maxima.py", {"attention"}),
+        ("bank/since_2017/modern.safetensors", {"since_2017"}),
+        ("references/public/text_recovery.safetensors", {"text_recovery"}),
         ("student/probes/positional_encoding/modules.py", {"positional_encoding"}),
-        ("solutions/attention.py", {"attention"}),
-        ("student/compare.py", {"attention", "positional_encoding"}),
+        ("grading/judge/judging.py", set(ALL)),
+        ("classroom/table.py", set()),
     ],
 )
-def test_a_changed_file_makes_verdicts_old_where_it_counts(copy, path, units):
-    both = ("attention", "positional_encoding")
-    before = {unit: fingerprint(unit) for unit in both}
-    file = copy / path
-    file.write_bytes(file.read_bytes() + b"\n")
-    assert {unit for unit in both if fingerprint(unit) != before[unit]} == units
+def test_a_changed_file_makes_verdicts_old_where_it_counts(copy, before, path, stale):
+    file = copy / "autograder" / path
+    content = file.read_bytes()
+    file.write_bytes(content + b"\n")
+    try:
+        changed = {unit for unit in ALL if fingerprint(unit, copy) != before[unit]}
+        assert changed == stale
+    finally:
+        file.write_bytes(content)
 
 
-def test_what_python_has_compiled_does_not_count(copy):
-    before = fingerprint("attention")
-    (copy / "student" / "compare.cpython.pyc").write_bytes(b"whatever")
-    assert fingerprint("attention") == before
+def test_what_python_has_compiled_does_not_count(copy, before):
+    compiled = copy / "autograder" / "student" / "compare.cpython.pyc"
+    compiled.write_bytes(b"whatever")
+    assert fingerprint("attention", copy) == before["attention"]
