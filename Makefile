@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTED := $(VENV)/.tested
 EXTRAS := $(VENV)/.extras
 # uv installs in a fraction of the time. Where it is not, or where pip has been told where
 # packages are (which uv does not read), pip does the same.
@@ -41,19 +42,23 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || \
 	echo "Python is newer than 3.14, with which this course was tried; if the set-up fails, say another: make PYTHON=python3.12 ..." >&2
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) '.[dev,cluster,postgres,llama]'
+	$(INSTALL) .
 	@echo '$(CURDIR)' > $@
 
-$(EXTRAS): $(READY) Makefile
+$(TESTED): $(READY) Makefile
+	$(INSTALL) '.[dev,cluster,postgres,llama]'
+	@touch $@
+
+$(EXTRAS): $(TESTED)
 	$(INSTALL) '.[browser,hub,site,benchmark]'
 	@touch $@
 
 setup: $(READY)  ## the environment (in .venv/)
 
-demo: $(READY)  ## release, sample class, autograde, feedback, class table (in demo/)
+demo: $(READY)  ## release, sample class, autograde, feedback, report (in demo/)
 	autograder demo $(UNIT)
 
-test: $(READY)  ## the tests (CI runs the same)
+test: $(TESTED)  ## the tests (CI runs the same)
 	$(PYTEST) --dist worksteal -m "not slow"
 
 test-slow: $(EXTRAS)  ## the tests that take minutes

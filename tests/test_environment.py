@@ -96,13 +96,13 @@ def test_make_refuses_old_pythons_and_warns_of_new_ones(
     assert says in done.stderr and ("Python" in done.stderr) == bool(says)
 
 
-def set_up(**environment: str) -> str:
-    """What `make setup` would run in a fresh clone."""
+def set_up(target: str = "setup", **environment: str) -> str:
+    """What a target of make would run in a fresh clone."""
     make, python = shutil.which("make"), sys.executable
     if make is None:
         pytest.skip("no make here")
     return subprocess.run(
-        [make, "--dry-run", "--what-if=pyproject.toml", f"PYTHON={python}", "setup"],
+        [make, "--dry-run", "--what-if=pyproject.toml", f"PYTHON={python}", target],
         cwd=ROOT, env={"PIP_CONFIG_FILE": os.devnull, **environment},
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
@@ -121,7 +121,12 @@ def test_the_set_up_uses_uv_where_it_is_and_pip_where_it_is_not(tmp_path):
     for said in (without, told):
         assert "python -m pip install" in said and "uv " not in said
     for said in (with_it, without):
-        assert "--constraint constraints.txt --editable '.[dev" in said
+        assert "--constraint constraints.txt --editable .\n" in said
+
+
+def test_tools_for_tests_are_installed_by_the_commands_that_need_them():
+    assert "'.[dev" in set_up("test")
+    assert "'.[" not in set_up("demo")
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")

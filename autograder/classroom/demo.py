@@ -21,12 +21,12 @@ from autograder.course.files import write
 
 
 def usual() -> list[Unit]:
-    """The units to play if none is named: all but the long ones."""
-    return [unit for unit in course.units() if not manifest.read(unit).long]
+    """The units to show if none is named: those whose manifest says so."""
+    return [unit for unit in course.units() if manifest.read(unit).demo]
 
 
 def run(units: Sequence[Unit], root: Path) -> None:
-    """Play a term in the course folder ``root`` and print the class's table.
+    """Play a term in the course folder ``root`` and print a line for each student.
 
     What has not changed since the last time is not done again.
 
@@ -54,11 +54,11 @@ def run(units: Sequence[Unit], root: Path) -> None:
     for unit in units:
         write(_mark(root, unit), _digest())
         print(f"\n{table.as_text(unit, table.read(unit, root))}")
-    print()
+    print("\nWhich mistake cost whom how many points:")
     for unit in units:
         page = root / "reports" / f"{unit.label}.html"
-        print("report:   ", report.make(unit.label, root, page)[0])
-    print(f"feedback:  {root / 'feedback'}\ngradebook: {root / 'gradebook.db'}")
+        print("  report:   ", report.make(unit.label, root, page)[0])
+    print(f"  feedback:  {root / 'feedback'}\n  gradebook: {root / 'gradebook.db'}")
 
 
 def _digest() -> str:

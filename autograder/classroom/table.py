@@ -1,8 +1,8 @@
-"""The class at a glance: students by exercises, with points and named mistakes."""
+"""The class at a glance: a line for each student."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,36 +47,29 @@ def exercises(unit: Unit) -> list[str]:
 
 
 def as_text(unit: Unit, rows: Sequence[Row]) -> str:
-    """The table as plain text, with a line below it for each mistake."""
+    """A line for each student: points, and what is worth a look."""
     names = exercises(unit)
-    width = max((len(row.student) for row in rows), default=7) + 2
-    lines = [f"{unit.label}"]
-    lines += [f"  {i}  {name}" for i, name in enumerate(names, 1)]
-    lines.append(" " * width + "".join(f"{i:>7}" for i in range(1, len(names) + 1))
-                 + "    total")  # fmt: skip
+    width = max((len(row.student) for row in rows), default=0)
+    most = max(
+        (sum(r.max_points for r in row.records.values()) for row in rows), default=0
+    )
+    lines = [
+        f"{unit.label}: {len(rows)} students, {len(names)} exercises, {most:g} points"
+    ]
     for row in rows:
-        cells = "".join(f"{_points(row.records.get(name)):>7}" for name in names)
-        lines.append(f"{row.student:<{width}}{cells}  {row.points:>7g}")
-    return "\n".join([*lines, "", *_misses(names, rows)])
+        remarks = "; ".join(_remarks(names, row))
+        lines.append(f"  {row.student:<{width}}  {row.points:>5g}   {remarks}".rstrip())
+    return "\n".join(lines)
 
 
-def _points(record: Record | None) -> str:
-    return "-" if record is None else f"{record.points:g}"
-
-
-def _misses(names: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    lines = []
-    for row in rows:
-        for name in names:
-            record = row.records.get(name)
-            if record and record.points < record.max_points:
-                lines.append(f"  {row.student}, {name}: {why(record)}")
-    return lines
-
-
-def why(record: Record) -> str:
-    """In one line, what cost a record its points."""
-    if record.says:
-        return f"[{record.mistake}] {record.says}"
-    failed = [case.title for case in record.cases if case.problem]
-    return record.note or f"no known mistake; fails: {', '.join(failed)}"
+def _remarks(names: Sequence[str], row: Row) -> Iterator[str]:
+    """What cost a student points, and what was repaired."""
+    missing = sum(name not in row.records for name in names)
+    lost = [r for r in row.records.values() if r.points < r.max_points]
+    named = sum(bool(record.mistake) for record in lost)
+    if lost:
+        below = "1 exercise" if len(lost) == 1 else f"{len(lost)} exercises"
+        yield f"{below} below full points, {named} named"
+    if missing:
+        yield f"{missing} not graded"
+    yield from row.remarks

@@ -24,7 +24,9 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     text = "make mutants of the solutions by rule, and list those that nothing catches"
     _add(commands, "generated", _generated, text)
-    _add(commands, "demo", _demo, "grade a sample class from end to end, in demo/")
+    text = "grade a sample class from end to end, in demo/"
+    shown = 'like "attention" or "02", or "all"; default: the one that shows the way'
+    _add(commands, "demo", _demo, text, shown)
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
     _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
     _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
@@ -48,15 +50,14 @@ def add(commands: Commands) -> None:
 
 
 def _add(
-    commands: Commands, name: str, run: Command, text: str
+    commands: Commands,
+    name: str,
+    run: Command,
+    text: str,
+    chosen: str = 'like "attention" or "02"; default: all',
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
-    command.add_argument(
-        "units",
-        nargs="*",
-        metavar="UNIT",
-        help='like "attention" or "02"; default: all',
-    )
+    command.add_argument("units", nargs="*", metavar="UNIT", help=chosen)
     command.set_defaults(run=run)
     return command
 
@@ -136,7 +137,11 @@ def _generated(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from autograder.classroom.demo import run, usual
 
-    run(_chosen(options) if options.units else usual(), ROOT / "demo")
+    if options.units == ["all"]:
+        chosen = units()
+    else:
+        chosen = _chosen(options) if options.units else usual()
+    run(chosen, ROOT / "demo")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 Nothing else of the course knows a unit by name. A manifest may say
 
-    long = true                # a class takes minutes to grade
+    demo = true                # `make demo` shows this unit, if none is named
 
     [limits]                   # instead of those in nbgrader_config.py, by their names
     timeout = 480              # seconds a cell
@@ -40,14 +40,14 @@ class Manifest:
     """What a unit needs that others do not; paths are absolute.
 
     Args:
-        long: the demo leaves it out, unless it is asked for.
+        demo: shown by the demo if no unit is named.
         limits: by the name of the setting that they replace.
         handed_in: files that are handed in beside the notebook, by their names there:
             the instructor's own.
         ships: files beside the package that students get, too.
     """
 
-    long: bool = False
+    demo: bool = False
     limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     handed_in: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     ships: tuple[Path, ...] = ()
@@ -74,7 +74,7 @@ def read(unit: Unit) -> Manifest:
         raise CourseError(f"{path}: {error}") from None
     where = str(path.relative_to(unit.root))
     _known(
-        table, {"long": bool, "limits": dict, "handed_in": dict, "ships": dict}, where
+        table, {"demo": bool, "limits": dict, "handed_in": dict, "ships": dict}, where
     )
     limits, ships = table.get("limits", {}), table.get("ships", {})
     handed_in = table.get("handed_in", {})
@@ -82,7 +82,7 @@ def read(unit: Unit) -> Manifest:
     _known(ships, {"files": list}, f"{where}, [ships]")
     _known(handed_in, dict.fromkeys(handed_in, str), f"{where}, [handed_in]")
     return Manifest(
-        table.get("long", False),
+        table.get("demo", False),
         limits,
         {name: _file(unit, file, where) for name, file in handed_in.items()},
         tuple(_file(unit, file, where) for file in ships.get("files", ())),

@@ -24,7 +24,7 @@ def test_a_unit_without_one_needs_nothing_of_its_own(unit):
 def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
     (unit.root / "model.bin").touch()
     (unit.bank / "unit.toml").write_text(
-        "long = true\n[limits]\ntimeout = 180\nanswer_seconds = 60.5\n"
+        "demo = true\n[limits]\ntimeout = 180\nanswer_seconds = 60.5\n"
         '[handed_in]\n"my.bin" = "model.bin"\n[ships]\nfiles = ["model.bin"]\n'
     )
     model = unit.root / "model.bin"
@@ -38,8 +38,8 @@ def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("longer = true", "nothing is called longer; there are long, limits"),
-        ("long = 3", "long cannot be 3"),
+        ("demos = true", "nothing is called demos; there are demo, limits"),
+        ("demo = 3", "demo cannot be 3"),
         ('[limits]\ntimeout = "180"', "timeout cannot be '180'"),
         ("[limits]\ntimeout = true", "timeout cannot be True"),
         ("[limits]\ntimout = 180", "nothing is called timout"),
