@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -28,8 +29,19 @@ from autograder.student.exercise import Exercise
 from autograder.student.panel import as_text
 
 
-def products(unit: Unit) -> dict[Path, str | bytes]:
-    """What the unit's notebook builds to, by path; checked as the course promises.
+@dataclass(frozen=True)
+class Products:
+    """What a unit's notebook builds to, by path, and why references changed, if so."""
+
+    files: dict[Path, str | bytes]
+    why: str = ""
+
+
+def products(unit: Unit) -> Products:
+    """What the unit's notebook builds to, checked as the course promises.
+
+    The solutions' module is written, since the rest is made by running it; a refused
+    build puts the old one back.
 
     Raises:
         CourseError: see the checks in this package; file and line are in the text.
@@ -40,8 +52,21 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     source = notebook.to_source(unit, cells)
     module = unit.root / "autograder" / "solutions" / f"{unit.name}.py"
     code = solutions.module_text(unit.label, cells)
+    old = module.read_bytes() if module.is_file() else b""
     write(module, code)
     _reload(unit)
+    try:
+        return _checked(unit, cells, {module: code, unit.source: source})
+    except CourseError:
+        write(module, old)
+        _reload(unit)
+        raise
+
+
+def _checked(
+    unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes]
+) -> Products:
+    source = str(files[unit.source])
     built = references.build(unit, cells)
     released = release.generate(unit, source)
     release.refuse_leaks(cells, released)
@@ -49,24 +74,21 @@ def products(unit: Unit) -> dict[Path, str | bytes]:
     for index, exercise in enumerate(specifications(unit.name)):
         drawings = [exercises[index] for exercises in built.values()]
         refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
-    files = references.save(unit, built)
-    return {
-        module: code,
-        unit.source: source,
-        adopt.record(unit): adopt.fingerprint(source),
-        unit.release: released,
-        **{references.path(unit, kind): data for kind, data in files.items()},
-    }
+    kept, why = references.save(unit, built)
+    files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
+    files |= {references.path(unit, kind): data for kind, data in kept.items()}
+    return Products(files, why)
 
 
-def build(unit: Unit) -> list[Path]:
-    """Write the unit's products; the paths that changed.
+def build(unit: Unit) -> tuple[list[Path], str]:
+    """Write the unit's products; the paths that changed, and why references did.
 
     Raises:
         CourseError: as `products`, or the source notebook was edited by a person.
     """
     adopt.refuse_edits(unit, notebook.to_source(unit, notebook.read(unit)))
-    return [path for path, data in products(unit).items() if write(path, data)]
+    made = products(unit)
+    return [path for path, data in made.files.items() if write(path, data)], made.why
 
 
 def is_built(unit: Unit) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
 
 from autograder.authoring.notebook import Cell, target
 from autograder.bank import specifications
@@ -17,7 +16,7 @@ from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.specification import Specification
 from autograder.student import references
-from autograder.student.exercise import Answers, Case, Exercise, Value
+from autograder.student.exercise import Case, Exercise, Value
 
 # The term's seeds by unit, beside what they drew. The public drawing never changes.
 SEEDS = references.FOLDER / "hidden" / "seeds.json"
@@ -93,68 +92,97 @@ def _agree(
         )
 
 
-def save(unit: Unit, built: dict[str, list[Exercise]]) -> dict[str, bytes]:
-    """The reference files by visibility.
+def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[str, bytes], str]:
+    """The reference files by visibility, and why one is not the committed one.
 
-    A committed file that holds the same to the last digits is kept as it is: float32
-    arithmetic of other processors differs there, and only there.
+    A committed file with the same values is kept as it is: other processors round
+    otherwise, and that is no reason for a change.
     """
-    files = {}
+    files, reasons = {}, []
     for visibility, exercises in built.items():
-        new, file = references.pack(exercises), path(unit, visibility)
-        if equivalent(_committed(file), exercises):
-            new = file.read_bytes()
-        files[visibility] = new
-    return files
+        file = path(unit, visibility)
+        why = difference(_committed(file), exercises)
+        files[visibility] = references.pack(exercises) if why else file.read_bytes()
+        if why:
+            reasons.append(f"{visibility}: {why}")
+    return files, "\n".join(reasons)
 
 
 def _committed(path: Path) -> dict[str, Exercise]:
     """The exercises of a committed file; none if it is missing or cannot be read."""
     try:
         return references.read(path)
-    except (OSError, KeyError, ValueError, TypeError, SafetensorError):
+    except (FileNotFoundError, references.ReferenceFileError):
         return {}
 
 
-def equivalent(old: dict[str, Exercise], new: list[Exercise]) -> bool:
-    """Whether two builds say the same, but for the last digits of mistakes' answers."""
+# How far two builds may be apart, in tolerances of the case's own check. References are
+# computed in float64 and rounded to a grid, so they hardly ever differ: a tenth.
+# Mistakes are computed in float32, as students do; they earn nothing, and are
+# recognised within the whole tolerance.
+_RIGHT, _MISTAKEN = 0.1, 1.0
+
+
+def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
+    """The first thing in which two builds of a unit differ; "" if there is none.
+
+    Names, shapes, dtypes, integers, booleans and texts are compared exactly, floats
+    within a part of the tolerance of their case.
+    """
     if list(old) != [exercise.name for exercise in new]:
-        return False
-    return all(_same(old[e.name], e) for e in new)
+        return "other exercises"
+    return next(filter(None, (_difference(old[e.name], e) for e in new)), "")
 
 
-def _same(old: Exercise, new: Exercise) -> bool:
-    heads = [
-        (e.title, e.points, e.mistakes, e.builds_on, dict(e.aspects), len(e.cases))
-        for e in (old, new)
-    ]
-    if heads[0] != heads[1]:
-        return False
-    return all(
-        _plain(a) == _plain(b)
-        and _same_answers(a.inputs, b.inputs)
-        and _same_answers(a.expected, b.expected)
-        and a.mistakes.keys() == b.mistakes.keys()
-        and all(_same_answers(a.mistakes[m], b.mistakes[m]) for m in a.mistakes)
-        for a, b in zip(old.cases, new.cases, strict=True)
-    )
+def _difference(old: Exercise, new: Exercise) -> str:
+    for name in ("title", "points", "mistakes", "builds_on", "aspects"):
+        if getattr(old, name) != getattr(new, name):
+            return f"{new.name}: {name} changed"
+    if [case.name for case in old.cases] != [case.name for case in new.cases]:
+        return f"{new.name}: other cases"
+    pairs = zip(old.cases, new.cases, strict=True)
+    found = ((new_case.name, _of_case(case, new_case)) for case, new_case in pairs)
+    return next((f"{new.name}, case {case}: {why}" for case, why in found if why), "")
 
 
-def _plain(case: Case) -> tuple[object, ...]:
-    answers = ("inputs", "expected", "mistakes")
-    return tuple(getattr(case, f.name) for f in fields(case) if f.name not in answers)
+def _of_case(old: Case, new: Case) -> str:
+    for name in (f.name for f in fields(Case) if f.name not in _ANSWERS):
+        if getattr(old, name) != getattr(new, name):
+            return f"{name} changed"
+    if old.mistakes.keys() != new.mistakes.keys():
+        return "other mistakes"
+    answers = [
+        ("input", old.inputs, new.inputs, _RIGHT),
+        ("reference", old.expected, new.expected, _RIGHT),
+        *((f"mistake {m}", old.mistakes[m], new.mistakes[m], _MISTAKEN)
+          for m in new.mistakes),
+    ]  # fmt: skip
+    for what, before, after, part in answers:
+        if list(before) != list(after):
+            return f"{what} has other names"
+        for name in after:
+            if why := _of_value(before[name], after[name], new, part):
+                return f'{what} "{name}" {why}'
+    return ""
 
 
-def _same_answers(a: Answers, b: Answers) -> bool:
-    return list(a) == list(b) and all(_same_value(a[name], b[name]) for name in a)
+_ANSWERS = ("inputs", "expected", "mistakes")
 
 
-def _same_value(a: Value, b: Value) -> bool:
-    """Equal, but for what packing and other processors change in the last digits."""
-    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
-        return a == b
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    if not a.is_floating_point():
-        return torch.equal(a, b)
-    return torch.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+def _of_value(old: Value, new: Value, case: Case, part: float) -> str:
+    if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
+        return "" if old == new else "changed"
+    if old.shape != new.shape or old.dtype != new.dtype:
+        return f"was {_form(old)} and is {_form(new)}"
+    atol, rtol = case.atol * part, case.rtol * part
+    if not new.is_floating_point():
+        atol = rtol = 0
+    differs = ~torch.isclose(new, old, rtol=rtol, atol=atol, equal_nan=True)
+    if not differs.any():
+        return ""
+    most = (new[differs].double() - old[differs].double()).abs().max().item()
+    return f"differs in {differs.sum()} of {new.numel()} entries, by at most {most:g}"
+
+
+def _form(value: torch.Tensor) -> str:
+    return f"{value.dtype} {tuple(value.shape)}".removeprefix("torch.")

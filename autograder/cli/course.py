@@ -70,9 +70,10 @@ def _build(options: argparse.Namespace) -> int:
     from autograder.authoring.course import build
 
     for unit in _chosen(options):
-        changed = build(unit)
+        changed, why = build(unit)
         listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
         print(f"{unit.label}: {listed or 'up to date'}")
+        print("".join(f"    {line}\n" for line in why.splitlines()), end="")
     return 0
 
 

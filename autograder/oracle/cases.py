@@ -116,7 +116,7 @@ def exercise(
     for kind, inputs in drawn:
         if kind.says:
             made[kind.name] = _shortened(case(kind, inputs, not hidden), unseen)
-    cases = tuple(made[kind.name] for kind, _ in drawn)
+    cases = tuple(_steady(specification, made[kind.name]) for kind, _ in drawn)
     mistakes = {m.name: Mistake(m.name, m.says, m.asks) for m in specification.mutants}
     return Exercise(
         specification.name,
@@ -139,6 +139,16 @@ def _shortened(case: Case, unseen: Collection[str]) -> Case:
     """A property's case that keeps whole answers of those mistakes only."""
     kept = {
         name: given if name in unseen else pattern(compare(case, given))
+        for name, given in case.mistakes.items()
+    }
+    return replace(case, mistakes=kept)
+
+
+def _steady(specification: Specification, case: Case) -> Case:
+    """A case without those answers of mistakes that rounding decides."""
+    unsteady = {m.name for m in specification.mutants if case.name in m.unsteady}
+    kept = {
+        name: pattern(compare(case, given)) if name in unsteady else given
         for name, given in case.mistakes.items()
     }
     return replace(case, mistakes=kept)

@@ -92,13 +92,16 @@ class Mutant:
     """A named mistake: what happened, a question that helps, and ways to make it.
 
     The first way is the one whose answers name the mistake in a student's check; the
-    others must be caught, too, and given this name.
+    others must be caught, too, and given this name. In ``unsteady`` cases rounding
+    decides its answers, so other processors give others: of these, references keep
+    only which are wrong.
     """
 
     name: str
     says: str
     asks: str
     ways: Sequence[Way]
+    unsteady: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         named = (way if way.name else replace(way, name=self.name) for way in self.ways)

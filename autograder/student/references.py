@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from autograder.student.exercise import Answers, Case, Exercise, Mistake, Other, Value
 
+
+class ReferenceFileError(OSError):
+    """A reference file cannot be read; the text says which, and what to do."""
+
+
+_KEY, _FORMAT = "exercises", 2  # of the index in a file
 _ANSWERS = ("inputs", "expected", "mistakes")
 _PLAIN = [field.name for field in fields(Case) if field.name not in _ANSWERS]
 FOLDER = Path(__file__).resolve().parent.parent / "references"
@@ -29,7 +35,8 @@ def pack(exercises: Iterable[Exercise]) -> bytes:
     """
     tensors: dict[str, torch.Tensor] = {}
     index = [_pack_exercise(exercise, tensors) for exercise in exercises]
-    metadata = {"exercises": json.dumps(index, sort_keys=True)}
+    told = {"format": _FORMAT, "exercises": index}
+    metadata = {_KEY: json.dumps(told, sort_keys=True)}
     return save(dict(sorted(tensors.items())), metadata)
 
 
@@ -91,22 +98,41 @@ def read(path: Path, only: str = "") -> dict[str, Exercise]:
 
     Raises:
         FileNotFoundError: there is no such file.
+        ReferenceFileError: it is damaged, or another version wrote it.
     """
     if not path.is_file():
         raise FileNotFoundError(f"no reference file {path.name} in {path.parent}")
     stamp = path.stat()
-    return dict(_read(path, stamp.st_mtime_ns, stamp.st_size, only))
+    try:
+        return dict(_read(path, stamp.st_mtime_ns, stamp.st_size, only))
+    except (SafetensorError, KeyError, TypeError, ValueError):
+        raise ReferenceFileError(
+            f"{path} is damaged, or another version of the course wrote it; rebuild it "
+            f"with `make build UNIT={path.stem}`, or install the students' wheel again"
+        ) from None
 
 
 @functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
 def _read(path: Path, changed: int, size: int, only: str) -> dict[str, Exercise]:
     with safe_open(path, framework="pt") as file:
-        index = json.loads(file.metadata()["exercises"])
         return {
             entry["name"]: _read_exercise(entry, file)
-            for entry in index
+            for entry in _index(file)
             if only in ("", entry["name"])
         }
+
+
+def _index(file: safe_open) -> list[dict[str, Any]]:
+    """What a file says of its exercises besides tensors.
+
+    Raises:
+        ValueError: it is of another version.
+    """
+    told = json.loads(file.metadata()[_KEY])
+    if told["format"] != _FORMAT:
+        raise ValueError(f"format {told['format']}")
+    exercises: list[dict[str, Any]] = told["exercises"]
+    return exercises
 
 
 def _read_exercise(entry: dict[str, Any], file: safe_open) -> Exercise:
@@ -163,8 +189,7 @@ def titles(unit: str) -> dict[str, str]:
 def _titles(path: Path, _changed: int) -> dict[str, str]:
     """Read once: a page asks for them at every cell."""
     with safe_open(path, framework="pt") as file:
-        index = json.loads(file.metadata()["exercises"])
-    return {entry["name"]: entry["title"] for entry in index}
+        return {entry["name"]: entry["title"] for entry in _index(file)}
 
 
 def units(visibility: str = "public") -> list[str]:

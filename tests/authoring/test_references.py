@@ -1,12 +1,17 @@
 """References are drawn for every check, and kept while they say the same."""
 
+import re
 from dataclasses import replace
 
 import pytest
+import torch
 
 from autograder.authoring import notebook, references
 from autograder.course.errors import CourseError
 from autograder.oracle import cases
+from autograder.oracle.specification import Specification
+from autograder.student.exercise import Exercise
+from autograder.student.naming import PATTERN
 from tests.tiny_course import as_text
 
 
@@ -17,13 +22,94 @@ def test_an_exercise_without_cases_is_refused(tmp_path, monkeypatch):
         references.build(unit, notebook.read(unit))
 
 
-def test_a_build_that_differs_in_last_digits_keeps_the_committed_file(tiny_exercise):
-    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
-    case = exercise.cases[0]
-    nudged = {m: {n: v + 1e-7 for n, v in a.items()} for m, a in case.mistakes.items()}
+def test_a_build_that_rounds_otherwise_keeps_the_committed_file(tiny_exercise):
+    exercise = drawn(tiny_exercise)
     kept = {exercise.name: exercise}
-    again = replace(exercise, cases=(replace(case, mistakes=nudged),))
-    assert references.equivalent(kept, [again])
-    changed = replace(case, expected={"twice": case.expected["twice"] + 1})
-    assert not references.equivalent(kept, [replace(exercise, cases=(changed,))])
-    assert not references.equivalent({}, [exercise])
+    assert not references.difference(kept, [with_case(exercise, expected=1e-7)])
+    assert not references.difference(kept, [with_case(exercise, mistakes=5e-6)])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"expected": 3e-4},
+            r'reference "twice" differs in 3 of 3 entries, by .* 0.0003',
+        ),
+        ({"inputs": 3e-4}, r'input "x" differs in 3 of 3 entries, by at most'),
+        ({"mistakes": 1e-3}, r'mistake tripled "twice" differs in 3 of 3 entries'),
+    ],
+)
+def test_a_value_that_changed_is_named_with_its_case_and_by_how_much(
+    tiny_exercise, change, says
+):
+    exercise = drawn(tiny_exercise)
+    why = references.difference(
+        {exercise.name: exercise}, [with_case(exercise, **change)]
+    )
+    assert re.match(f"tiny/double, case plain: {says}", why)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"title": "Twice"}, "tiny/double: title changed"),
+        ({"points": 9.0}, "tiny/double: points changed"),
+        ({"cases": ()}, "tiny/double: other cases"),
+    ],
+)
+def test_a_word_or_a_point_that_changed_is_named(tiny_exercise, change, says):
+    exercise = drawn(tiny_exercise)
+    new = replace(exercise, **change)
+    assert references.difference({exercise.name: exercise}, [new]) == says
+    assert references.difference({}, [exercise]) == "other exercises"
+
+
+def test_integers_types_and_shapes_are_compared_exactly(tiny_exercise):
+    exercise = drawn(tiny_exercise)
+    whole = with_expected(exercise, torch.tensor([10_000_000, 2, 3]))
+    other = with_expected(exercise, torch.tensor([10_000_001, 2, 3]))
+    assert "in 1 of 3 entries, by at most 1" in difference(whole, other)
+    short = with_expected(exercise, torch.tensor([10_000_000, 2]))
+    assert "was int64 (3,) and is int64 (2,)" in difference(whole, short)
+    floats = with_expected(exercise, torch.tensor([1e7, 2, 3]))
+    assert "was int64 (3,) and is float32 (3,)" in difference(whole, floats)
+
+
+def test_of_a_mistake_that_rounding_decides_only_what_is_wrong_is_kept(tiny_exercise):
+    (mutant,) = tiny_exercise.mutants
+    steady = drawn(tiny_exercise).cases[0].mistakes["tripled"]
+    assert set(steady) == {"twice"}
+    mutants = [replace(mutant, unsteady=["plain"])]
+    unsteady = (
+        drawn(replace(tiny_exercise, mutants=mutants)).cases[0].mistakes["tripled"]
+    )
+    assert unsteady == {PATTERN: "x"}
+
+
+def drawn(specification: Specification) -> Exercise:
+    return cases.exercise(specification, 10.0, "public", hidden=False)
+
+
+def difference(old: Exercise, new: Exercise) -> str:
+    return references.difference({old.name: old}, [new])
+
+
+def with_expected(exercise: Exercise, value: torch.Tensor) -> Exercise:
+    case = replace(exercise.cases[0], expected={"twice": value})
+    return replace(exercise, cases=(case,))
+
+
+def with_case(exercise: Exercise, **nudged: float) -> Exercise:
+    """The exercise, with floats of its case so much larger."""
+    (case,) = exercise.cases
+    parts = {}
+    for name, by in nudged.items():
+        answers = getattr(case, name)
+        if name == "mistakes":
+            parts[name] = {
+                m: {n: v + by for n, v in a.items()} for m, a in answers.items()
+            }
+        else:
+            parts[name] = {n: v + by for n, v in answers.items()}
+    return replace(exercise, cases=(replace(case, **parts),))

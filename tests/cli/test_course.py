@@ -94,14 +94,17 @@ def test_a_generated_mutant_that_survives_is_a_failure(
     )
 
 
-def test_a_build_says_which_files_it_has_changed(monkeypatch, capsys):
-    changed = {"attention": [find_unit("attention").source]}
+def test_a_build_says_which_files_it_has_changed_and_why(monkeypatch, capsys):
+    why = "public: attention/softmax: title changed"
+    changed = {"attention": ([find_unit("attention").source], why)}
     monkeypatch.setattr(
-        "autograder.authoring.course.build", lambda unit: changed.get(unit.name, [])
+        "autograder.authoring.course.build",
+        lambda unit: changed.get(unit.name, ([], "")),
     )
     assert cli.main(["build", "02", "positional_encoding"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "02_attention: source/02_attention/02_attention.ipynb",
+        f"    {why}",
         "01_positional_encoding: up to date",
     ]
 

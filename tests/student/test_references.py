@@ -3,7 +3,9 @@
 import os
 import shutil
 
-from autograder.authoring.references import equivalent
+import pytest
+
+from autograder.authoring.references import difference
 from autograder.oracle import cases
 from autograder.student import references
 from tests.student.scaled import NAME
@@ -22,6 +24,27 @@ def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_pa
     exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
     path = tmp_path / "tiny.safetensors"
     path.write_bytes(references.pack([exercise]))
-    assert equivalent(references.read(path), [exercise])
+    assert not difference(references.read(path), [exercise])
     assert references.pack(references.read(path).values()) == path.read_bytes()
     assert references.read(path, "tiny/other") == {}
+
+
+@pytest.mark.parametrize("change", ["cut off", "another version", "no index"])
+def test_a_file_that_cannot_be_read_is_named_with_the_command_that_rebuilds_it(
+    tmp_path, change, tiny_exercise
+):
+    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    content = references.pack([exercise])
+    path = tmp_path / "tiny.safetensors"
+    path.write_bytes(
+        {
+            "cut off": content[: len(content) // 2],
+            "another version": content.replace(b'format\\": 2', b'format\\": 1'),
+            "no index": content.replace(b'"exercises"', b'"exercised"'),
+        }[change]
+    )
+    assert path.read_bytes() != content
+    with pytest.raises(references.ReferenceFileError) as error:
+        references.read(path)
+    assert str(path) in str(error.value) and "make build UNIT=tiny" in str(error.value)
+    assert "\n" not in str(error.value)

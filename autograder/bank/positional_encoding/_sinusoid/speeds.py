@@ -96,21 +96,17 @@ SPEEDS = [
         says="The hands get faster from left to right: the position is "
         "*multiplied* by the power, or a minus is missing in the exponent.",
         asks="Is the power of 10000 above or below the line?",
-        ways=[Way(edits=[Edit("/ 10000**exponents", "* 10000**exponents")])],
-    ),
-    Mutant(
-        name="positive_log",
-        says="The hands get faster from left to right: a minus is missing before "
-        "the logarithm.",
-        asks="Should `exp(...)` be larger or smaller than 1?",
-        ways=[Way(source="""
+        ways=[
+            Way(edits=[Edit("/ 10000**exponents", "* 10000**exponents")]),
+            Way(name="positive_log", source="""
             def sinusoid(positions, d_model):
                 if d_model % 2:
                     raise ValueError('odd')
                 exponents = torch.arange(0, d_model, 2) / d_model
                 angles = positions.unsqueeze(-1) * (exponents * math.log(10000)).exp()
                 return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
-            """)],
+            """),
+        ],
     ),
     Mutant(
         name="log10",
