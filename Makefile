@@ -77,7 +77,7 @@ lab: $(READY)  ## JupyterLab in a student's working copy (in demo/student/)
 	autograder lab $(UNIT)
 
 kit: $(READY)  ## the student repository, ready to push (in dist/student/)
-	autograder kit $(UNIT)
+	autograder kit $(UNIT) $(if $(OWNER),--owner '$(OWNER)')
 
 new-term: $(READY)  ## new hidden references; the last term's results go to terms/
 	autograder new-term

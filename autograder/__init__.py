@@ -1,13 +1,19 @@
-"""What a notebook imports: ``from autograder import check, demo, earlier, show``."""
+"""What a notebook imports: ``from autograder import check, demo, earlier, show``.
+
+Its first cell asks ``needs`` whether these are the checks that it needs.
+"""
 
 from __future__ import annotations
 
 import importlib
 
-__all__ = ["check", "demo", "earlier", "show"]
+__all__ = ["check", "demo", "earlier", "needs", "show"]
 __version__ = "1.0.0"
 
-_WHERE = {"check": "check", "demo": "demo", "show": "demo", "earlier": "earlier"}
+_WHERE = {
+    "check": "check", "demo": "demo", "show": "demo", "earlier": "earlier",
+    "needs": "installed",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -2,9 +2,11 @@
 
 import re
 
-from autograder.authoring.notebook import badge, read
+from autograder.authoring.colab import published
+from autograder.authoring.notebook import read
 from autograder.bank import specifications
 from autograder.course import ROOT, units
+from autograder.publishing import kit
 from tests.attacks.bank import BANK
 from tests.attacks.batches import EFFECTS
 
@@ -18,7 +20,7 @@ def unit_rows() -> list[str]:
         cells = read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         count = sum(cell.role == "check" for cell in cells)
-        rows.append(f"| {title} | {count} | {badge(unit)} |")
+        rows.append(f"| {title} | {count} | {published().badge(unit)} |")
     return rows
 
 
@@ -75,3 +77,11 @@ def test_its_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in set(re.findall(r"make ([a-z]+)", TEXT)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_it_names_the_pythons_that_the_kit_and_the_makefile_name():
+    first, last = kit.pythons().split(" to ")
+    makefile = (ROOT / "Makefile").read_text()
+    assert f"With Python {first} to {last}," in TEXT
+    assert f"Python {first} or later" in makefile
+    assert f"newer than {last}," in makefile

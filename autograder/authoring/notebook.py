@@ -11,7 +11,8 @@ import jupytext
 import nbformat
 
 from autograder.authoring import figures
-from autograder.course import Unit, grade_ids, settings
+from autograder.authoring.colab import published
+from autograder.course import Unit, grade_ids
 from autograder.course.errors import CourseError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -167,7 +168,8 @@ def without_markers(text: str) -> str:
 
 def to_source(unit: Unit, cells: list[Cell]) -> str:
     """The nbgrader source notebook as text, equal for equal input."""
-    built = [nbformat.v4.new_markdown_cell(badge(unit)), _kit_cell(unit)]
+    badge, code = published(unit.root).first_cells(unit)
+    built = [nbformat.v4.new_markdown_cell(badge), nbformat.v4.new_code_cell(code)]
     built += [_nbformat_cell(cell, unit) for cell in cells]
     for cell, identifier in zip(built, _ids(built), strict=True):
         cell["id"] = identifier
@@ -223,39 +225,3 @@ def _ids(cells: list[nbformat.NotebookNode]) -> list[str]:
         again = seen[identifier] > 1
         unique.append(f"{identifier}-again{seen[identifier]}" if again else identifier)
     return unique
-
-
-_COLAB = "https://colab.research.google.com"
-
-
-def colab_url(unit: Unit) -> str:
-    """Where Colab opens a unit's release notebook, as the kit publishes it."""
-    path = "{owner}/{repository}/blob/{branch}".format(**settings(unit.root)["colab"])
-    return f"{_COLAB}/github/{path}/notebooks/{unit.label}.ipynb"
-
-
-def badge(unit: Unit) -> str:
-    """The Markdown badge that opens a unit's release notebook in Colab."""
-    picture = f"{_COLAB}/assets/colab-badge.svg"
-    return f"[![Open in Colab]({picture})]({colab_url(unit)})"
-
-
-def _kit_cell(unit: Unit) -> nbformat.NotebookNode:
-    colab = settings(unit.root)["colab"]
-    wheel = (
-        "https://raw.githubusercontent.com/{owner}/{repository}/{branch}/{wheel}"
-    ).format(wheel=wheel_name(), **colab)
-    cell: nbformat.NotebookNode = nbformat.v4.new_code_cell(
-        "# In Colab, this installs the course's checks. Elsewhere it does nothing.\n"
-        "import sys\n\n"
-        'if "google.colab" in sys.modules:\n'
-        f'    get_ipython().run_line_magic("pip", "install -q {wheel}")'
-    )
-    return cell
-
-
-def wheel_name() -> str:
-    """The file name of the student kit's wheel."""
-    from autograder import __version__
-
-    return f"autograder-{__version__}-py3-none-any.whl"

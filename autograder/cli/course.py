@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -28,7 +29,12 @@ def add(commands: Commands) -> None:
     shown = 'like "attention" or "02", or "all"; default: the one that shows the way'
     _add(commands, "demo", _demo, text, shown)
     _add(commands, "lab", _lab, "open JupyterLab in a student's working copy")
-    _add(commands, "kit", _kit, "make the repository to publish, in dist/student/")
+    text = "make the repository to publish, in dist/student/"
+    published = _add(commands, "kit", _kit, text)
+    published.add_argument(
+        "--owner", metavar="NAME", default="",
+        help="the GitHub account that publishes it; default: pyproject.toml's",
+    )  # fmt: skip
     _add(commands, "site", _site, "make the website, in dist/site/; needs '.[site]'")
     text = "write what can go wrong in each exercise, and what to ask; to print"
     page = _add(commands, "mistakes", _mistakes, text)
@@ -147,14 +153,19 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _kit(options: argparse.Namespace) -> int:
+    from autograder.authoring.colab import PLACEHOLDER, published
     from autograder.publishing import kit
 
     last = _chosen(options)[-1] if options.units else kit.first_unit()
     folder = ROOT / "dist" / "student"
-    kit.build(last, folder)
+    where = published(last.root, options.owner)
+    kit.build(last, folder, where)
     shown = ", ".join(unit.label for unit in kit.shown_units(last))
     solved = ", ".join(unit.label for unit in kit.solved_units(last)) or "none"
     print(f"{folder}\n  notebooks: {shown}\n  solutions inside: {solved}")
+    if where.owner == PLACEHOLDER:
+        says = "Colab cannot open it yet: say whose GitHub account publishes it, like"
+        print(f"{says} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)
     return 0
 
 

@@ -7,43 +7,29 @@ it out once their deadlines have passed. Nothing hidden is ever inside.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-import subprocess
-import sys
-import tempfile
 import tomllib
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from autograder import __version__
-from autograder.authoring.notebook import badge, wheel_name
+import nbformat
+
+from autograder.authoring.colab import CHECKS, DISTRIBUTION, Repository, published
 from autograder.course import ROOT, Unit, manifest, notebooks, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.kernel.kit import KIT
+from autograder.publishing import wheel
 
-_PYPROJECT = f"""\
-[build-system]
-requires = ["setuptools>=77"]
-build-backend = "setuptools.build_meta"
-
-[project]
-name = "autograder"
-version = "{__version__}"
-description = "The checks of a course on the Transformer"
-license = "MIT"
-requires-python = ">=3.11"
-dependencies = [DEPENDENCIES]
-
-[tool.setuptools.packages.find]
-include = ["autograder*"]
-
-[tool.setuptools.package-data]
-"*" = ["*.safetensors", "*.txt", "*.json"]
-"""
+# What students need of the course's dependencies: in the wheel, and to work with it.
 _NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "seaborn", "tqdm",
            "sacrebleu", "simplemma")  # fmt: skip
+_BESIDE = ("python=3.12", "pip", "jupyterlab", "ipywidgets", "ipykernel")
+_CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+_STAMPED = "autograder/student/installed.py"
+_NO_VERSION = 'VERSION = ""'
 
 _README = """\
 # The Transformer from scratch: student repository
@@ -52,10 +38,10 @@ _README = """\
 
 In Colab: click a badge and run the first cell.
 
-On your own computer, with Python 3.11 to 3.13:
+On your own computer, with Python {pythons}:
 
 ```
-pip install {wheel} jupyterlab
+pip install {wheel} jupyterlab ipywidgets
 jupyter lab notebooks
 ```
 
@@ -63,6 +49,9 @@ or, with conda, `conda env create -f environment.yml`.
 
 Fill in the cells that say `raise NotImplementedError`, and run the check below each.
 [student.md](student.md) says more.
+
+After each update of this repository, run the first of these lines again. If you forget
+it, a notebook's first cell says so.
 """
 
 
@@ -91,23 +80,28 @@ def solved_units(last: Unit) -> list[Unit]:
     return before if needs_solutions(last) else []
 
 
-def build(last: Unit, folder: Path) -> list[Path]:
+def build(last: Unit, folder: Path, where: Repository | None = None) -> list[Path]:
     """Make the student repository up to a unit; replaces ``folder`` whole.
 
+    Args:
+        where: where it will be published; the default is what pyproject.toml says.
+
     Raises:
-        CourseError: the wheel cannot be built, or a notebook is damaged.
+        CourseError: a notebook is damaged, or is none of this course's.
     """
+    where = where or published(last.root)
+    name, data = _wheel(last)
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     for unit in shown_units(last):
-        text = notebooks.whole(unit.release)
-        write(part / "notebooks" / unit.release.name, text)
-    write(part / wheel_name(), _wheel(last))
-    write(part / "README.md", _readme(shown_units(last)))
+        write(part / "notebooks" / unit.release.name, _notebook(unit, where))
+    write(part / name, data)
+    write(part / CHECKS, f"{DISTRIBUTION} @ {where.file(name)}\n")
+    write(part / "README.md", _readme(shown_units(last), where, name))
     write(part / "student.md", (ROOT / "docs" / "student.md").read_bytes())
-    for name in ("LICENSE", "LICENSE-TEXT"):
-        write(part / name, (ROOT / name).read_bytes())
-    write(part / "environment.yml", _environment())
+    for text in ("LICENSE", "LICENSE-TEXT"):
+        write(part / text, (ROOT / text).read_bytes())
+    write(part / "environment.yml", _environment(name))
     shutil.rmtree(folder, ignore_errors=True)
     part.replace(folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())
@@ -131,56 +125,79 @@ def contents(last: Unit) -> list[str]:
     ]
 
 
-def _wheel(last: Unit) -> bytes:
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        for file in contents(last):
-            write(
-                folder / "autograder" / file, (ROOT / "autograder" / file).read_bytes()
-            )
-        for unit in shown_units(last):
-            for path in manifest.read(unit).ships:  # trained models
-                name = path.relative_to(unit.root)
-                write(folder / "autograder" / name, path.read_bytes())
-        write(folder / "LICENSE", (ROOT / "LICENSE").read_bytes())
-        listed = ", ".join(f'"{d}"' for d in _dependencies())
-        write(folder / "pyproject.toml", _PYPROJECT.replace("DEPENDENCIES", listed))
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation",
-             "--quiet", "--wheel-dir", made, made],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            raise CourseError(f"cannot build the student kit's wheel: {done.stderr}")
-        return _timeless(folder / wheel_name())
+def _notebook(unit: Unit, where: Repository) -> str:
+    """The release, whose first cells name the place where it will be published."""
+    book = notebooks.read(unit.release)
+    cells = where.first_cells(unit)
+    if [cell.cell_type for cell in book.cells[: len(cells)]] != ["markdown", "code"]:
+        raise CourseError(
+            f"{unit.release} does not begin with a badge and the cell that finds the "
+            f"checks; run make build UNIT={unit.number}"
+        )
+    for cell, source in zip(book.cells, cells, strict=False):
+        cell.source = source
+    return f"{nbformat.writes(book)}\n"
 
 
-def _timeless(wheel: Path) -> bytes:
-    """The wheel with fixed times, so that equal content is equal bytes."""
-    out = wheel.with_suffix(".timeless")
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
-            info.external_attr, info.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
-            new.writestr(info, old.read(name))
-    return out.read_bytes()
+def _wheel(last: Unit) -> tuple[str, bytes]:
+    """The name and the bytes of the wheel; its version follows from its content."""
+    files = {
+        f"autograder/{name}": (ROOT / "autograder" / name).read_bytes()
+        for name in contents(last)
+    }
+    for unit in shown_units(last):
+        for path in manifest.read(unit).ships:  # trained models
+            name = path.relative_to(unit.root).as_posix()
+            files[f"autograder/{name}"] = path.read_bytes()
+    files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    project = _project()
+    requires = [line for name, line in _required(project).items() if name in _NEEDED]
+    digest = hashlib.sha256(repr([requires, sorted(files.items())]).encode())
+    content = int.from_bytes(digest.digest()[:6])
+    version = f"{int(last.number)}.{content}"
+    stamped = files[_STAMPED].decode().replace(_NO_VERSION, f'VERSION = "{version}"')
+    files[_STAMPED] = stamped.encode()
+    data = wheel.write(
+        DISTRIBUTION, version, files, requires,
+        Summary="The checks of a course on the Transformer", License="MIT",
+        Requires_Python=project["requires-python"],
+    )  # fmt: skip
+    return wheel.file_name(DISTRIBUTION, version), data
 
 
-def _dependencies() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return [
-        line
-        for line in project["dependencies"]
-        if line.split(">")[0].split("<")[0] in _NEEDED
-    ]
+def _project() -> dict[str, Any]:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    table: dict[str, Any] = tomllib.loads(text)["project"]
+    return table
 
 
-def _readme(chosen: Sequence[Unit]) -> str:
-    badges = "\n".join(f"- {unit.label}: {badge(unit)}" for unit in chosen)
-    return _README.format(badges=badges, wheel=wheel_name())
+def _required(project: dict[str, Any]) -> dict[str, str]:
+    """The course's dependencies by name, without the newest versions that it allows.
+
+    Where students work, other courses do: nothing there is to be made older.
+    """
+    lines = [line.split(",")[0] for line in project["dependencies"]]
+    return {line.partition(">=")[0]: line for line in lines}
 
 
-def _environment() -> str:
-    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
-    kept = [line for line in text.splitlines() if "nbgrader" not in line]
-    return "\n".join(kept).replace("--editable .", f"./{wheel_name()}") + "\n"
+def pythons() -> str:
+    """The versions of Python that the course was tried with, like "3.11 to 3.14"."""
+    known = [line.split(" :: ")[-1] for line in _project()["classifiers"]]
+    return f"{known[0]} to {known[-1]}"
+
+
+def _readme(chosen: Sequence[Unit], where: Repository, name: str) -> str:
+    badges = "\n".join(f"- {unit.label}: {where.badge(unit)}" for unit in chosen)
+    return _README.format(badges=badges, wheel=name, pythons=pythons())
+
+
+def _environment(name: str) -> str:
+    """The course's environment.yml without what only those who teach need."""
+    kept = {_CONDA.get(name, name) for name in _NEEDED} | {*_BESIDE}
+    lines = []
+    for line in (ROOT / "environment.yml").read_text(encoding="utf-8").splitlines():
+        entry = line.strip().removeprefix("- ")
+        listed = line.startswith("  - ") and " " in entry
+        if not listed or entry.split()[0] in kept:
+            lines.append(line.split(",")[0] if ">=" in entry else line)
+    return "\n".join(lines).replace("--editable .", f"./{name}") + "\n"

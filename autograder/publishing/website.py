@@ -17,12 +17,13 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from autograder.authoring.notebook import colab_url, read
+from autograder.authoring.colab import published
+from autograder.authoring.notebook import read
 from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
-_GENERATED = 2  # badge and kit cell: the one is a remote picture, the other for Colab
+_GENERATED = 2  # the badge, a remote picture, and the cell that finds the checks
 _CONF = """\
 project = title = "The Transformer from scratch"
 html_title = title
@@ -102,7 +103,7 @@ def _index(units: Sequence[Unit]) -> str:
 
 def _links(unit: Unit) -> str:
     download = f'<a href="notebooks/{unit.release.name}" download>Download</a>'
-    return f"[Open in Colab]({colab_url(unit)}) · {download}"
+    return f"[Open in Colab]({published(unit.root).notebook(unit)}) · {download}"
 
 
 def _page(unit: Unit) -> str:

@@ -126,3 +126,16 @@ def test_the_environment_of_another_course_changes_nothing(
     for command in (["new-term"], ["build", "02"], ["report", "02"]):
         assert cli.main(command) == 1
         assert "this environment is that of the course in" in capsys.readouterr().err
+
+
+def test_a_kit_of_nobody_s_says_what_to_say(monkeypatch, capsys):
+    made = []
+    monkeypatch.setattr("autograder.publishing.kit.build", lambda *a: made.append(a))
+    assert cli.main(["kit", "02"]) == 0
+    assert capsys.readouterr().err.endswith("make kit UNIT=02 OWNER=ada-l\n")
+    assert cli.main(["kit", "02", "--owner", "ada-l"]) == 0
+    assert capsys.readouterr().err == ""
+    assert [where.owner for _, _, where in made] == ["transformer-course", "ada-l"]
+    assert cli.main(["kit", "02", "--owner", "ada l"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert '"ada l" is no GitHub account' in line and len(made) == 2

@@ -62,7 +62,7 @@ def test_the_kit_cell_installs_in_colab_and_does_nothing_elsewhere(monkeypatch):
     monkeypatch.setitem(sys.modules, "google.colab", object())
     exec(source, {"get_ipython": Shell})
     ((magic, line),) = asked
-    assert magic == "pip" and line.startswith("install") and line.endswith(".whl")
+    assert magic == "pip" and line.startswith("install") and line.endswith("checks.txt")
 
 
 PIP = """
@@ -71,8 +71,10 @@ import os, subprocess, sys
 from IPython import get_ipython
 
 def pip(line):
-    *options, address = line.split()
-    wheel = os.path.join(os.environ["KIT"], os.path.basename(address))
+    *options, flag, address = line.split()
+    assert flag == "-r"
+    with open(os.path.join(os.environ["KIT"], os.path.basename(address))) as file:
+        wheel = os.path.join(os.environ["KIT"], os.path.basename(file.read().strip()))
     command = [sys.executable, "-m", "pip", *options, "--no-deps", "--target"]
     subprocess.run([*command, os.environ["TARGET"], wheel], check=True)
     sys.path.insert(0, os.environ["TARGET"])

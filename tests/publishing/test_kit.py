@@ -1,5 +1,6 @@
 """The student kit works alone and holds nothing that a student should not see."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -7,9 +8,11 @@ from pathlib import PurePath
 
 import nbformat
 import pytest
+import yaml
 
-from autograder.authoring import notebook, release
-from autograder.course import ROOT, find_unit, units
+from autograder.authoring import colab, notebook, release
+from autograder.course import ROOT, Unit, find_unit, units
+from autograder.course.errors import CourseError
 from autograder.publishing import kit
 
 
@@ -18,6 +21,11 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kit") / "student"
     kit.build(kit.first_unit(), folder)
     return folder
+
+
+def wheel_in(folder):
+    (found,) = folder.glob("*.whl")
+    return found
 
 
 def texts(folder):
@@ -36,7 +44,7 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
     notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
     assert len(notebooks) >= 2
     texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
-    assert names == notebooks | texts | {notebook.wheel_name()}
+    assert names == notebooks | texts | {"checks.txt", wheel_in(built).name}
 
 
 def test_the_kit_to_start_a_term_with_holds_no_solution(built):
@@ -83,16 +91,35 @@ def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
             assert len(line) < 32 or line not in everything, line
 
 
-def test_students_do_not_get_the_instructors_tools(built):
-    for name in ("README.md", "environment.yml"):
-        text = (built / name).read_text(encoding="utf-8")
-        assert "jupyterlab" in text and "nbgrader" not in text
+def test_students_get_what_they_need_and_not_the_instructors_tools(built):
+    listed = yaml.safe_load((built / "environment.yml").read_text())["dependencies"]
+    *conda, by_pip = listed
+    assert {entry.split()[0] for entry in conda} == {
+        "python=3.12", "pip", "pytorch", "numpy", "safetensors", "matplotlib-base",
+        "seaborn", "tqdm", "sacrebleu", "jupyterlab", "ipywidgets", "ipykernel",
+    }  # fmt: skip
+    lemmas, wheel = by_pip["pip"]
+    assert lemmas.split()[0] == "simplemma" and wheel == f"./{wheel_in(built).name}"
+    readme = (built / "README.md").read_text(encoding="utf-8")
+    assert f"pip install {wheel_in(built).name} jupyterlab ipywidgets\n" in readme
+    for text in (readme, "\n".join([*conda, *by_pip["pip"]])):
+        assert "nbgrader" not in text and "<" not in text
+
+
+def test_its_readme_names_the_pythons_that_the_course_was_tried_with(built):
+    readme = (built / "README.md").read_text(encoding="utf-8")
+    assert "with Python 3.11 to 3.14:" in readme and kit.pythons() == "3.11 to 3.14"
+
+
+def test_nothing_tells_a_student_to_install_a_stranger_s_package(built):
+    for name, text in texts(built):
+        assert not re.search(r"pip install [^`\n]*\bautograder\b", text), name
 
 
 def test_it_works_alone(built, tmp_path):
     """Installed from its wheel, a check finds its references and names a mistake."""
     target = tmp_path / "site"
-    wheel = built / notebook.wheel_name()
+    wheel = wheel_in(built)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
     subprocess.run([*pip, "--target", target, wheel], check=True, stdout=sys.stderr)
     code = (
@@ -108,7 +135,7 @@ def test_it_works_alone(built, tmp_path):
 
 def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tmp_path):
     kit.build(find_unit("text_recovery"), tmp_path / "student")
-    site, wheel = tmp_path / "site", tmp_path / "student" / notebook.wheel_name()
+    site, wheel = tmp_path / "site", wheel_in(tmp_path / "student")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
     subprocess.run([*pip, "--target", site, wheel], check=True, stdout=sys.stderr)
     models = sorted(
@@ -130,9 +157,29 @@ def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tm
     assert done.stdout == "3 my_recovery.safetensors\n", done.stderr
 
 
-def test_release_notebooks_start_with_badge_and_kit_cell(built):
+def test_without_an_owner_its_notebooks_are_the_released_ones(built):
     for unit in kit.shown_units(kit.first_unit()):
-        book = nbformat.read(built / "notebooks" / f"{unit.label}.ipynb", as_version=4)
-        assert book.cells[0].source == notebook.badge(unit)
-        assert '"google.colab" in sys.modules' in book.cells[1].source
-        assert notebook.wheel_name() in book.cells[1].source
+        text = (built / "notebooks" / f"{unit.label}.ipynb").read_text("utf-8")
+        assert text == unit.release.read_text(encoding="utf-8")
+        first, second, *_ = nbformat.reads(text, as_version=4).cells
+        assert (first.source, second.source) == colab.published().first_cells(unit)
+
+
+def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(built, tmp_path):
+    kit.build(kit.first_unit(), tmp_path / "student", colab.published(owner="ada-l"))
+    own = dict(texts(tmp_path / "student"))
+    changed = {name for name, text in texts(built) if own[name] != text}
+    notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
+    assert changed == {"README.md", "checks.txt", *notebooks}
+    for name in changed:
+        assert "ada-l/student/" in own[name]
+        assert "transformer-course/student/" not in own[name]
+
+
+def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
+    unit = Unit("01", "positional_encoding", tmp_path)
+    unit.release.parent.mkdir(parents=True)
+    cells = [nbformat.v4.new_markdown_cell("# 1 · A title")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), unit.release)
+    with pytest.raises(CourseError, match="run make build UNIT=01"):
+        kit._notebook(unit, colab.published())

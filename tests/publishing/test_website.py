@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import nbformat
 import pytest
 
-from autograder.authoring import notebook, release
+from autograder.authoring import colab, notebook, release
 from autograder.course import units
 from autograder.course.errors import CourseError
 
@@ -69,7 +69,7 @@ def test_the_first_page_leads_to_every_unit(pages):
     for unit in units():
         assert f"{unit.label}.html" in pages["index"].links
         for page in (pages["index"], pages[unit.label]):
-            assert notebook.colab_url(unit) in page.links
+            assert colab.published().notebook(unit) in page.links
             assert f"notebooks/{unit.release.name}" in page.links
 
 

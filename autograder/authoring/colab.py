@@ -1,0 +1,105 @@
+"""Where the student kit is published, and how each notebook begins because of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course import ROOT, Unit, settings
+from autograder.course.errors import CourseError
+
+PLACEHOLDER = "transformer-course"  # an owner that is nobody's
+DISTRIBUTION = "transformer-course-student"  # `autograder` is a stranger's on PyPI
+CHECKS = "checks.txt"  # a requirements file that names the kit's wheel
+
+_COLAB = "https://colab.research.google.com"
+_CELL = r"""# Colab installs the course's checks here. Elsewhere, this cell says
+# what to do if they are missing, or if this notebook needs newer ones.
+def find_checks():
+    import re
+    import sys
+    from importlib.metadata import distributions
+    from pathlib import Path
+
+    latest = "{latest}"
+    colab = "google.colab" in sys.modules
+    if colab:
+        get_ipython().run_line_magic("pip", f"install -q -r {{latest}}")
+    beside = Path("../{checks}")  # it names the wheel in the course's folder
+    text = beside.read_text() if beside.is_file() else ""
+    found = re.search(r"/({wheel}-(\d+)\S+)", text)
+    wheel = found[1] if found and int(found[2]) >= {number} else ""
+    source, again = f"../{{wheel}}" if wheel else f"-r {{latest}}", ""
+    try:
+        from autograder import needs
+
+        problem = needs({number}, wheel)
+    except ImportError as error:
+        problem = str(error)
+        if any(distributions(name="{distribution}")):  # but hidden
+            again = "--force-reinstall --no-deps "
+    if problem and colab:
+        raise ImportError(
+            f"{{problem}}. Choose Runtime > Restart session, and run this cell again. "
+            f"If it fails again, tell your teachers: {{latest}} cannot be installed."
+        )
+    if problem:
+        raise ImportError(
+            f"{{problem}}. Run `%pip install {{again}}{{source}}` in a new cell, then "
+            "restart the kernel."
+        )
+
+
+find_checks()"""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A branch of a public GitHub repository."""
+
+    owner: str
+    repository: str
+    branch: str
+
+    def file(self, name: str) -> str:
+        """The address of a file of the kit."""
+        path = f"{self.owner}/{self.repository}/{self.branch}"
+        return f"https://raw.githubusercontent.com/{path}/{name}"
+
+    def notebook(self, unit: Unit) -> str:
+        """Where Colab opens a unit's release notebook."""
+        path = f"{self.owner}/{self.repository}/blob/{self.branch}"
+        return f"{_COLAB}/github/{path}/notebooks/{unit.label}.ipynb"
+
+    def badge(self, unit: Unit) -> str:
+        """The Markdown badge that opens a unit's release notebook in Colab."""
+        picture = f"{_COLAB}/assets/colab-badge.svg"
+        return f"[![Open in Colab]({picture})]({self.notebook(unit)})"
+
+    def first_cells(self, unit: Unit) -> tuple[str, str]:
+        """How a notebook begins: the badge, and the code that finds the checks."""
+        code = _CELL.format(
+            latest=self.file(CHECKS),
+            checks=CHECKS,
+            number=int(unit.number),
+            distribution=DISTRIBUTION,
+            wheel=DISTRIBUTION.replace("-", "_"),
+        )
+        return self.badge(unit), code
+
+
+def published(root: Path = ROOT, owner: str = "") -> Repository:
+    """Where ``[tool.autograder.colab]`` says that the kit is, or another owner's.
+
+    Raises:
+        CourseError: GitHub allows no such owner.
+    """
+    told = Repository(**settings(root)["colab"])
+    if not owner:
+        return told
+    if not re.fullmatch(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,38}", owner):
+        raise CourseError(
+            f'"{owner}" is no GitHub account; write its name alone, like OWNER=ada-l'
+        )
+    return replace(told, owner=owner)

@@ -1,0 +1,60 @@
+"""A wheel of plain Python, written so that equal content is equal bytes (PEP 427).
+
+Build backends write their own version and the time of day into one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+
+_TIME = (2020, 1, 1, 0, 0, 0)
+
+
+def file_name(name: str, version: str) -> str:
+    """What a wheel of this name and version has to be called."""
+    return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+
+
+def write(
+    name: str,
+    version: str,
+    files: Mapping[str, bytes],
+    requires: Sequence[str] = (),
+    **fields: str,
+) -> bytes:
+    """The bytes of a wheel.
+
+    Args:
+        files: what it installs, by path; ``LICENSE`` goes beside its metadata.
+        requires: the distributions that it depends on.
+        fields: further core metadata, like ``Requires_Python=">=3.11"``.
+    """
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    given = {"Metadata-Version": "2.1", "Name": name, "Version": version, **fields}
+    lines = [f"{key.replace('_', '-')}: {value}" for key, value in given.items()]
+    lines += [f"Requires-Dist: {line}" for line in requires]
+    tag = "Wheel-Version: 1.0\nGenerator: transformer-course\nRoot-Is-Purelib: true\n"
+    inside = {
+        (f"{info}/{path}" if path == "LICENSE" else path): data
+        for path, data in sorted(files.items())
+    }
+    inside[f"{info}/METADATA"] = "\n".join([*lines, ""]).encode()
+    inside[f"{info}/WHEEL"] = f"{tag}Tag: py3-none-any\n".encode()
+    rows = [f"{path},{_digest(data)},{len(data)}" for path, data in inside.items()]
+    inside[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in inside.items():
+            entry = zipfile.ZipInfo(path, _TIME)
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _digest(data: bytes) -> str:
+    code = urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    return f"sha256={code}"
