@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
+from autograder.course import find_unit, notebooks
 from autograder.grading import intake
 from autograder.grading.intake import rebuild
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved, sources
@@ -245,3 +246,20 @@ def test_pictures_in_written_answers_are_kept_and_other_attachments_are_not():
     }
     kept = cell(graded(submission)[0], "numbers-why").attachments
     assert kept == {"a.png": {"image/png": "AAAA"}}
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_notebook_of_a_published_kit_needs_no_repair(ids):
+    """Whoever published it, and also where Colab has taken the cells' ids away."""
+    unit = find_unit("attention")
+    source, release = map(notebooks.read, (unit.source, unit.release))
+    text = unit.release.read_text(encoding="utf-8")
+    submission = json.loads(text.replace("/transformer-course/", "/ada-l/"))
+    for given, own in zip(submission["cells"][:2], release.cells[:2], strict=True):
+        assert "".join(given["source"]) != own.source
+    if not ids:
+        submission["nbformat_minor"] = 0
+        for given in submission["cells"]:
+            del given["id"]
+    rebuilt, repairs = rebuild(source, release, json.dumps(submission).encode())
+    assert repairs == () and len(rebuilt.cells) == len(source.cells)
