@@ -14,7 +14,7 @@ FROM python:3.12-slim
 ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 COPY --from=kit /course/constraints.txt /course/dist/student /opt/transformer/
 RUN pip install --no-cache-dir --constraint /opt/transformer/constraints.txt \
-      /opt/transformer/*.whl jupyterlab \
+      /opt/transformer/*.whl jupyterlab ipywidgets \
  && useradd --create-home student
 COPY autograder/classroom/student_jupyter/ /usr/local/etc/jupyter/
 USER student

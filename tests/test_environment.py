@@ -45,6 +45,12 @@ def test_conda_asks_for_the_same_ranges(required):
     assert SpecifierSet(conda()[name]) == required.specifier
 
 
+def test_a_newer_torch_is_welcome():
+    (torch,) = (required for required in REQUIRED if required.name == "torch")
+    assert {one.operator for one in torch.specifier} == {">="}
+    assert Version("99.0") in torch.specifier and pinned()["torch"] == Version("2.13")
+
+
 def test_conda_asks_for_nothing_else():
     known = {CONDA_NAMES.get(r.name, r.name) for r in REQUIRED}
     assert set(conda()) - known == {"python=3.12", "pip"}
