@@ -27,8 +27,6 @@ _DEFINITION = re.compile(
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-
-
 _OWNER = re.compile(r"\b(github|githubusercontent\.com)/[\w-]+/")
 
 
