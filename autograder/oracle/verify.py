@@ -10,6 +10,7 @@ from autograder.oracle.specification import Mutant, Specification, Way
 from autograder.oracle.variants import build_object
 from autograder.student.compare import compare, judge
 from autograder.student.exercise import Case, CaseResult, Exercise, Verdict
+from autograder.student.naming import PATTERN
 from autograder.student.observe import observe
 from autograder.student.panel import as_text
 from autograder.student.points import Credits, credits
@@ -75,17 +76,29 @@ def _verdict_on(
 ) -> Verdict:
     """The verdict on a way of a mutant over all drawings.
 
-    Cases that hold mistakes' answers come first: who fails there, and is surely this
-    mutant, is so whatever the others say (see `diagnose`), and they are not run.
+    Cases that hold mistakes' answers come first: what fails there, and is surely this
+    mutant, is so whatever the others say (see `diagnose`), and they are not run. Of a
+    first way, the build has made the answers, so that what is wrong in a case of a
+    property, of which no more is kept, is known; such cases are the longest.
     """
-    telling = [
-        replace(exercise, cases=tuple(c for c in exercise.cases if c.mistakes))
-        for exercise in drawn
-    ]
-    found = verdict(specification, build_object(specification, way), telling)
-    if found.sure and found.mistake and found.mistake.name == mutant.name:
-        return found
+    first = way is mutant.ways[0]
+    for known in (_has_answers, _has_any) if first else (_has_any,):
+        telling = [
+            replace(e, cases=tuple(c for c in e.cases if known(c, mutant.name)))
+            for e in drawn
+        ]
+        found = verdict(specification, build_object(specification, way), telling)
+        if found.sure and found.mistake and found.mistake.name == mutant.name:
+            return found
     return verdict(specification, build_object(specification, way), drawn)
+
+
+def _has_any(case: Case, _mistake: str) -> bool:
+    return bool(case.mistakes)
+
+
+def _has_answers(case: Case, mistake: str) -> bool:
+    return PATTERN not in case.mistakes.get(mistake, {PATTERN: ""})
 
 
 def total(rows: Iterable[Validity]) -> Validity:
