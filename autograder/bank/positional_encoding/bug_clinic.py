@@ -87,7 +87,8 @@ EXERCISE = Specification(
             name="worse_and_worse",
             title="tables that are right at first, and one with an infinite number",
             inputs=worse_and_worse,
-            hint="Does your test look at all positions, and at each by itself?",
+            hint="Does your test look at all positions? What does a small error in each "
+            "step come to after 150 steps?",
         ),
         CaseKind(
             name="nearly_right",
@@ -159,14 +160,12 @@ EXERCISE = Specification(
         Accepted(name="properties", source="""
             def assert_sinusoidal(table):
                 sin, cos = table[:, 0::2].double(), table[:, 1::2].double()
-                d_model = table.shape[1]
+                max_len, d_model = table.shape
                 assert ((sin**2 + cos**2 - 1).abs() < 1e-3).all()
-                assert (sin[0].abs() < 1e-3).all() and (cos[0] > 0).all()
-                speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
-                turned_sin = sin[:-1] * speeds.cos() + cos[:-1] * speeds.sin()
-                turned_cos = cos[:-1] * speeds.cos() - sin[:-1] * speeds.sin()
-                assert ((turned_sin - sin[1:]).abs() < 1e-3).all()
-                assert ((turned_cos - cos[1:]).abs() < 1e-3).all()
+                speeds = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+                turned = torch.arange(max_len).unsqueeze(1) * speeds
+                error = torch.atan2(sin, cos) - turned  # up to full turns
+                assert (error.sin().abs() < 1e-3).all() and (error.cos() > 0).all()
             """),
         Accepted(name="by_rotation", source="""
             def assert_sinusoidal(table):

@@ -88,6 +88,42 @@ LEFT_OUT = [
             """)],
     ),
     Mutant(
+        name="steps_only",
+        says="Your test compares each row with the row before it. An error that is too "
+        "small to see in one step adds up over a long table.",
+        asks="If your test lets each step be off by a little, how far off may row 150 be?",
+        ways=[
+            Way(source="""
+                def assert_sinusoidal(table):
+                    sin, cos = table[:, 0::2].double(), table[:, 1::2].double()
+                    d_model = table.shape[1]
+                    assert ((sin**2 + cos**2 - 1).abs() < 1e-3).all()
+                    assert (sin[0].abs() < 1e-3).all() and (cos[0] > 0).all()
+                    speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+                    turned_sin = sin[:-1] * speeds.cos() + cos[:-1] * speeds.sin()
+                    turned_cos = cos[:-1] * speeds.cos() - sin[:-1] * speeds.sin()
+                    assert ((turned_sin - sin[1:]).abs() < 1e-3).all()
+                    assert ((turned_cos - cos[1:]).abs() < 1e-3).all()
+                """),
+            Way(name="steps_by_matrix", source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    start = torch.tensor([0.0, 1.0]).repeat(d_model // 2)
+                    assert torch.allclose(table[0], start, atol=1e-3)
+                    stepped = table[:-1] @ shift_matrix(1, d_model).to(table).T
+                    assert torch.allclose(stepped, table[1:], rtol=0, atol=2e-3)
+                """),
+            Way(name="fine_steps", source="""
+                def assert_sinusoidal(table):
+                    max_len, d_model = table.shape
+                    start = torch.tensor([0.0, 1.0]).repeat(d_model // 2)
+                    assert torch.allclose(table[0], start, atol=1e-3)
+                    stepped = table[:-1] @ shift_matrix(1, d_model).to(table).T
+                    assert torch.allclose(stepped, table[1:], rtol=0, atol=3e-4)
+                """),
+        ],
+    ),
+    Mutant(
         name="sines_and_circles",
         says="Your test knows the sines and the lengths of the hands. A cosine may "
         "still have the wrong sign.",

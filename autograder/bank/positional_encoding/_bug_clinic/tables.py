@@ -171,7 +171,11 @@ def nearly_right(draw: Draw) -> Inputs:
 
 
 def worse_and_worse(draw: Draw) -> Inputs:
-    """Long tables that are right at first, and some with an infinite number."""
+    """Long tables that are right at first, and some with an infinite number.
+
+    Of hands that turn too fast or too slowly, each step is off by no more than two rows
+    of a right table may be (0.0002); only from row 50 on are they off by more than 0.01.
+    """
     max_len, d_model = int(draw.ids(150, 200)), 2 * int(draw.ids(3, 6))
     angles = _angles(max_len, d_model)
     leap = angles + 0.1 * (torch.arange(max_len) > 11).unsqueeze(1)
@@ -182,7 +186,8 @@ def worse_and_worse(draw: Draw) -> Inputs:
     downwards[int(draw.ids(2, max_len - 1)), pair + 1] = -torch.inf
     return {
         "right table": _rounded(_waves(angles)),
-        "table that is more and more wrong": _rounded(_waves(angles * 1.0015)),
+        "table whose hands turn a little too fast": _rounded(_waves(angles * 1.0002)),
+        "table whose hands turn a little too slowly": _rounded(_waves(angles * 0.9998)),
         "table that is wrong from position 12 on": _rounded(_waves(leap)),
         "table that is wrong from position 111 on": _rounded(_waves(late)),
         "table with an infinite sine": _rounded(endless),
