@@ -125,7 +125,7 @@ def tiny_exercise(monkeypatch) -> Specification:
         sys.modules, "autograder.student.probes.tiny", ModuleType("probes")
     )
 
-    @probe("tiny/double")
+    @probe("tiny/double", results="twice")
     def double(function, inputs):
         return {"twice": tensor(function(inputs["x"]), "twice")}
 

@@ -19,10 +19,9 @@ from autograder.course import ROOT, units
 from autograder.course.files import write
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Specification
-from autograder.student import references
+from autograder.student import points, references
 from autograder.student.exercise import AFTERWARDS, Answers, Case, Value
 from autograder.student.otherside import OtherSide
-from autograder.student.points import RESULTS, aspect_of, parts_of
 from autograder.student.probes.weights import WEIGHTS
 
 _STATES = ("True", "False")
@@ -104,10 +103,10 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
         found.given |= {_kind(n) for n in shown}
         found.kept |= {_kind(n) for n in case.inputs if n not in shown}
         drawings[case.name] += 1
-        parts = parts_of(specification.aspects)
+        parts = specification.aspects.keys() - points.WEIGHTS.keys()
         for answer, value in case.expected.items():
-            group = case.name, aspect_of(case, answer, parts)
-            if parts and group[1] in (*parts, *RESULTS):
+            group = case.name, case.aspect_of(answer)
+            if parts and group[1] in (*parts, *points.RESULTS):
                 found.groups.setdefault(group, set()).add(answer)
             if not _is_echo(answer, value, case):
                 seen.setdefault((case.name, answer), []).append(value)

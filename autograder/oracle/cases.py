@@ -23,6 +23,8 @@ from autograder.student.compare import compare
 from autograder.student.exercise import Answers, Case, Exercise, Mistake, Value
 from autograder.student.naming import pattern
 from autograder.student.otherside import OtherSide
+from autograder.student.points import RESULTS, WEIGHTS
+from autograder.student.probes import OWN, find
 
 _DRAWINGS = 200  # of one case, until it tells what it has to
 
@@ -198,8 +200,46 @@ def _case(
         expected = expected_answers(specification, reference, inputs)
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected, mistakes, hidden,
-        **_like(kind),
+        aspects=aspects(specification, kind, expected), **_like(kind),
     )  # fmt: skip
+
+
+def aspects(
+    specification: Specification, kind: CaseKind, names: Iterable[str]
+) -> dict[str, str]:
+    """The aspects that answers count for, where it is not the case's own.
+
+    Of cases of values and of masks only: others count as a whole, as do those of
+    general properties. Parts of the results count in a case of values, if not `whole`.
+
+    Raises:
+        CourseError: the probe does not declare an answer once, or for an aspect that
+            has no weight.
+    """
+    if kind.says:  # the answers are those of several ways to call
+        return {}
+    declared = {name: _declared(specification, name) for name in names}
+    if kind.aspect not in RESULTS:
+        return {}
+    divided = kind.aspect == "values" and not kind.whole
+    return {
+        name: aspect
+        for name, aspect in declared.items()
+        if aspect in WEIGHTS or (divided and aspect != OWN)
+    }
+
+
+def _declared(specification: Specification, name: str) -> str:
+    try:
+        aspect = find(specification.name).aspect(name)
+    except LookupError as error:
+        raise CourseError(f"{specification.name}: {error} beside its @probe") from None
+    if aspect not in (OWN, *WEIGHTS, *specification.aspects):
+        raise CourseError(
+            f"{specification.name}: its @probe declares {name!r} as part {aspect!r}; "
+            "give that a weight in the aspects of its Specification"
+        )
+    return aspect
 
 
 def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
@@ -207,5 +247,5 @@ def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
 
 
 def _like(kind: CaseKind) -> dict[str, Any]:
-    names = "atol rtol picture measure scale aspect says asks open whole"
+    names = "atol rtol picture measure scale aspect says asks open"
     return {name: getattr(kind, name) for name in names.split()}

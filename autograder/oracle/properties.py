@@ -47,19 +47,13 @@ def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Kind:
+    aspect: str  # of all its answers, whatever else their probe declares
     title: str
     hint: str
     says: str
     asks: str
 
 
-_ASPECTS = {
-    "training": "mode",
-    "dropout": "mode",
-    "gradient": "learning",
-    "loaded": "learning",
-    "start": "learning",
-}
 # A good start is called one; what hands numbers on has for a gradient what pulls.
 _OPEN = ("start", "gradient")
 # What is called, or made, with options.
@@ -68,6 +62,7 @@ _WITH_FORMS = ("steady", "loaded", "start")
 _OF_THE_MODULE = ("loaded", "start")
 _KINDS = {
     "steady": _Kind(
+        "calls",
         "the same twice, and other calls in between",
         "Nothing of one call may be left in the next one.",
         "The first call is right, a later one is not: {label}.",
@@ -75,6 +70,7 @@ _KINDS = {
         "size or mask?",
     ),
     "alone": _Kind(
+        "calls",
         "each sentence alone, and the batch in another order",
         "What happens to a sentence must not depend on its neighbours in the batch.",
         "Right as a batch, wrong {label}.",
@@ -82,6 +78,7 @@ _KINDS = {
         "its size be 1?",
     ),
     "spread": _Kind(
+        "calls",
         "inputs that are views of others",
         "A transposed or expanded tensor holds the same numbers in another order of "
         "memory.",
@@ -89,12 +86,14 @@ _KINDS = {
         "Which of your steps relies on how the numbers lie in memory, or names a type?",
     ),
     "training": _Kind(
+        "mode",
         "training mode, with nothing to drop",
         "Where nothing is dropped, training mode changes nothing.",
         "Right in eval mode, wrong in training mode, though nobody asked for dropout.",
         "What, except dropout, may depend on `self.training`?",
     ),
     "dropout": _Kind(
+        "mode",
         "where dropout acts in training",
         "In training a stand-in takes the place of dropout; it must act where the text "
         "says, on each number by itself, with the given probability.",
@@ -104,6 +103,7 @@ _KINDS = {
         "probability?",
     ),
     "gradient": _Kind(
+        "learning",
         "the gradient of every input and parameter",
         "What takes part in the computation needs its gradient.",
         "The values are right; the gradient is not: {label}.",
@@ -111,6 +111,7 @@ _KINDS = {
         "made of its numbers), and what should still learn?",
     ),
     "loaded": _Kind(
+        "learning",
         "a second module with the state of the first, and a copy",
         "All that a module needs is in its state dict, or follows from its arguments.",
         "The module is right, but not the result {label}.",
@@ -118,6 +119,7 @@ _KINDS = {
         "submodule of its own?",
     ),
     "start": _Kind(
+        "learning",
         "what the weights hold before anything is learnt",
         "Weights that start alike learn alike: each matrix starts at random.",
         "With given weights all is right, but at first {label}.",
@@ -125,6 +127,7 @@ _KINDS = {
         "like this?",
     ),
     "closed": _Kind(
+        "calls",
         "scores in the millions, of open and of closed keys",
         "A closed key gets nothing, however large its score and however small the open "
         "ones are.",
@@ -133,12 +136,14 @@ _KINDS = {
         "Which number is below every score that there can be?",
     ),
     "sizes": _Kind(
+        "calls",
         "sizes of one, and equal sizes",
         "No size is special: one sentence, one position, sizes that happen to agree.",
         "Right otherwise, wrong {label}.",
         "Which of your steps finds its dimension by its size, or drops one of size 1?",
     ),
     "sequence": _Kind(
+        "calls",
         "several inputs in turn, then the first again",
         "Nothing of one call may be left in the next one.",
         "The first call is right, a later one is not: {label}.",
@@ -290,7 +295,7 @@ def _made(way: str, inputs: Maker, sources: Sequence[CaseKind]) -> CaseKind:
         inputs=inputs,
         hint=kind.hint,
         atol=max((source.atol for source in sources), default=1e-5),
-        aspect=_ASPECTS.get(way, "calls"),
+        aspect=kind.aspect,
         says=kind.says,
         asks=kind.asks,
         open=way in _OPEN,

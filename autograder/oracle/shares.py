@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.student import references
-from autograder.student.points import WEIGHTS, aspects, parts_of, possible
+from autograder.student.points import WEIGHTS, aspects, possible
 
 
 def shares(name: str, points: float) -> dict[str, float]:
     """An exercise's points by aspect, in the usual order; of its visible cases."""
     exercise = replace(references.load(name.split("/")[0])[name], points=points)
-    parts = parts_of(exercise.aspects)
-    found = dict.fromkeys(a for case in exercise.cases for a in aspects(case, parts))
+    found = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
     usual = [aspect for aspect in WEIGHTS if aspect in found]
     return possible(exercise, dict.fromkeys([*usual, *found]))

@@ -131,8 +131,8 @@ class Specification:
             a picture takes longer than to know what stands in it).
         promise: what is true of every call, from which more cases follow.
         aspects: weights of the cases' aspects where they are not the usual ones. One of
-            no usual name is a part of the results, which counts for itself: of all that
-            the probe reports, what begins with that name, or ends in a dot and it.
+            no usual name is a part of the results, which counts for itself; the probe
+            declares what belongs to it.
         other: what the judge plays, where it knows more than ships with the probe.
     """
 

@@ -122,11 +122,10 @@ def uneven(
         for way in mutant.ways:
             made = build_object(specification, way)
             shown = _results(specification, made, visible.cases)
-            weights = specification.aspects
-            lost = _lost(credits(shown, weights))
+            lost = _lost(credits(shown))
             rest = [[c for c in fresh if c.name not in lost] for fresh in drawn]
             found = [
-                credits([*shown, *_results(specification, made, cases)], weights)
+                credits([*shown, *_results(specification, made, cases)])
                 for cases in rest
             ]
             for name in _differing(found):

@@ -76,8 +76,9 @@ class Case:
     ``hidden`` cases are never described beyond their title. A case with a ``measure``
     earns a share of its points by ``scale`` (see measures/) instead of all or none.
     ``says`` and ``asks`` tell what was seen if all cases without them are right. What
-    everybody could answer is ``open``: it counts beside a right answer that is not. Of
-    a ``whole`` case no part counts for itself: some of them everybody could answer.
+    everybody could answer is ``open``: it counts beside a right answer that is not.
+    ``aspects`` holds the aspects of answers that count for another one than the case's
+    own ``aspect``, as their probe declares them.
     """
 
     name: str
@@ -96,7 +97,11 @@ class Case:
     says: str = ""
     asks: str = ""
     open: bool = False
-    whole: bool = False
+    aspects: Mapping[str, str] = field(default_factory=dict)
+
+    def aspect_of(self, name: str) -> str:
+        """The aspect that an answer counts for."""
+        return self.aspects.get(name, self.aspect)
 
 
 @dataclass(frozen=True)

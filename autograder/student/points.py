@@ -1,20 +1,19 @@
 """What answers earn, by aspect: values, masks, what stays between calls, gradients ...
 
 Each case belongs to an aspect, and so do some of its answers: what an input holds
-afterwards, a gradient, what kind of thing came back. An answer counts for its own
-aspect if the values beside it are right, and what everybody could answer if something
-else is: nothing trivial scores. Of several results, one may be a part of its own, which
-counts for itself: an exercise that weighs an aspect of no usual name has one. Answers
-to cases of values belong to it whose names begin with that name, or end in a dot and
-it.
+afterwards, a gradient, what kind of thing came back. Which ones, the probe declares
+that reports them. An answer counts for its own aspect if the values beside it are
+right, and what everybody could answer if something else is: nothing trivial scores. Of
+several results, one may be a part of its own, which counts for itself: an exercise that
+weighs an aspect of no usual name has one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from autograder.student.exercise import AFTERWARDS, RAISED, Case, CaseResult, Exercise
+from autograder.student.exercise import RAISED, Case, CaseResult, Exercise
 
 # How much an aspect weighs where an exercise does not say otherwise.
 WEIGHTS = {
@@ -28,10 +27,6 @@ WEIGHTS = {
 }
 Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
-_LEARNING = (
-    *("gradient of ", "gradients recorded", "vectors that start "),
-    *("parameters", "other parameters", "matrices that do not start "),
-)
 
 
 def earned(
@@ -46,7 +41,7 @@ def earned(
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
-    found = credits(results, exercise.aspects)
+    found = credits(results)
     closed = {result.case.name for result in results if not result.case.open}
     solved = any(own.get(name) for own in found.values() for name in closed)
     most = possible(exercise, found)
@@ -56,15 +51,11 @@ def earned(
     }
 
 
-def credits(results: Iterable[CaseResult], weights: Mapping[str, float]) -> Credits:
-    """The share that each case earns in each of its aspects.
-
-    Args:
-        weights: those of the exercise's aspects that are not the usual ones; its parts.
-    """
+def credits(results: Iterable[CaseResult]) -> Credits:
+    """The share that each case earns in each of its aspects."""
     found: Credits = {}
     for result in results:
-        for aspect, share in _shares(result, parts_of(weights)).items():
+        for aspect, share in _shares(result).items():
             own = found.setdefault(aspect, {})
             name = result.case.name
             own[name] = min(share, own.get(name, math.inf))
@@ -77,52 +68,31 @@ def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:
     return {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
 
 
-def parts_of(weights: Mapping[str, float]) -> tuple[str, ...]:
-    """The parts of an exercise, by the weights of its aspects."""
-    return tuple(aspect for aspect in weights if aspect not in WEIGHTS)
+def parts_of(case: Case) -> set[str]:
+    """The aspects of no usual name that some of a case's answers count for."""
+    return set(case.aspects.values()) - WEIGHTS.keys()
 
 
-def aspects(case: Case, parts: Sequence[str] = ()) -> list[str]:
+def aspects(case: Case) -> list[str]:
     """The aspects that a case's answers belong to, its own one first."""
     if case.measure:
         return [case.aspect]
-    found = dict.fromkeys(aspect_of(case, name, parts) for name in case.expected)
-    if case.aspect in found or not found.keys() & set(parts):
+    found = dict.fromkeys(case.aspect_of(name) for name in case.expected)
+    if case.aspect in found or not parts_of(case):
         return list(dict.fromkeys([case.aspect, *found]))
     return list(found)
 
 
-def _shares(result: CaseResult, parts: Sequence[str]) -> dict[str, float]:
+def _shares(result: CaseResult) -> dict[str, float]:
     """By aspect, the share of a case that its answers earn."""
-    case = result.case
-    own = aspects(case, parts)
+    case, parts = result.case, parts_of(result.case)
+    own = aspects(case)
     if case.measure or result.passed:
         return dict.fromkeys(own, result.credit)
-    wrong = {aspect_of(case, f.name, parts) for f in result.findings if f.problem}
+    wrong = {case.aspect_of(f.name) for f in result.findings if f.problem}
     if any(f.problem == RAISED for f in result.findings):
         wrong |= set(own)
-    results = {case.aspect} & set(own) or set(parts) & set(own)
+    results = {case.aspect} & set(own) or parts
     if results <= wrong:
-        wrong |= set(own) - set(parts)
+        wrong |= set(own) - parts
     return {aspect: float(aspect not in wrong) for aspect in own}
-
-
-def aspect_of(case: Case, name: str, parts: Sequence[str]) -> str:
-    """The aspect that one of a case's answers belongs to."""
-    if case.says or case.aspect not in RESULTS:
-        return case.aspect
-    if name.startswith(_LEARNING):
-        return "learning"
-    if name.endswith(AFTERWARDS) or "second call" in name:
-        return "calls"
-    if name.startswith("form of "):  # of a text that says the right thing
-        return "form"
-    if name.startswith("error at "):
-        return "errors"
-    if name.startswith("kind of "):  # a tensor for a float, say: the number is right
-        return "calls"
-    if name.endswith(("in training mode", "in eval mode")):
-        return "mode"
-    apart = parts if case.aspect == "values" and not case.whole else ()
-    own = (p for p in apart if name.startswith(p) or name.endswith(f".{p}"))
-    return next(own, case.aspect)

@@ -148,7 +148,7 @@ def _read_exercise(entry: dict[str, Any], file: safe_open) -> Exercise:
 
 
 def _read_case(packed: dict[str, Any], prefix: str, file: safe_open) -> Case:
-    plain = {name: packed[name] for name in _PLAIN if name in packed}
+    plain = {name: packed[name] for name in _PLAIN}
     plain["scale"] = tuple(map(tuple, plain["scale"]))
     roles: dict[str, Answers] = {}
     for role, kept in packed["roles"].items():

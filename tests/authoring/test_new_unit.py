@@ -59,7 +59,7 @@ from typing import Any
 from autograder.student.probes import Inputs, Seen, probe, tensor
 
 
-@probe("doubling/double")
+@probe("doubling/double", results="twice")
 def double(function: Any, inputs: Inputs) -> Seen:
     """What becomes of x."""
     return {"twice": tensor(function(inputs["x"]), "the result")}

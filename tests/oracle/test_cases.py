@@ -6,6 +6,7 @@ import pytest
 
 from autograder.course.errors import CourseError
 from autograder.oracle import cases
+from autograder.student.probes import probe
 
 
 def test_a_drawing_holds_the_answers_of_solution_and_mutants(tiny_exercise):
@@ -58,3 +59,55 @@ def test_a_mistake_that_no_drawing_tells_or_nobody_makes_is_a_plain_error(
 
 def test_an_exercise_builds_on_those_whose_objects_its_solution_uses(tiny_exercise):
     assert cases.builds_on(tiny_exercise, [tiny_exercise]) == ()
+
+
+def _reporting(**declared):
+    """Have the tiny exercise's probe report two more names, declared so."""
+
+    @probe("tiny/double", **declared)
+    def double(function, inputs):
+        x = inputs["x"]
+        return {"twice": function(x), "half": x / 2, "gradients are recorded": "False"}
+
+
+DECLARED = {"results": "twice", "learning": "gradients are recorded"}
+
+
+def test_answers_count_for_what_their_probe_declares(tiny_exercise):
+    _reporting(**DECLARED, parts={"halves": "half"})
+    task = replace(tiny_exercise, aspects={"halves": 2.0})
+    (case,) = cases.fresh_cases(task, "a")
+    assert case.aspects == {"half": "halves", "gradients are recorded": "learning"}
+    assert [case.aspect_of(n) for n in ("twice", "half")] == ["values", "halves"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "aspects"),
+    [
+        ({"aspect": "mode"}, {}),
+        ({"says": "Wrong {label}."}, {}),
+        ({"whole": True}, {"gradients are recorded": "learning"}),
+        ({"aspect": "masks"}, {"gradients are recorded": "learning"}),
+    ],
+)
+def test_some_cases_have_no_parts_or_count_as_a_whole(tiny_exercise, changed, aspects):
+    _reporting(**DECLARED, parts={"halves": "half"})
+    (kind,) = tiny_exercise.cases
+    task = replace(
+        tiny_exercise, aspects={"halves": 2.0}, cases=[replace(kind, **changed)]
+    )
+    (case,) = cases.fresh_cases(task, "a")
+    assert case.aspects == aspects
+
+
+def test_an_answer_that_no_probe_declares_is_refused_by_its_name(tiny_exercise):
+    _reporting(results="twice; half")
+    message = "^tiny/double: 'gradients are recorded' is declared for no aspect"
+    with pytest.raises(CourseError, match=message):
+        cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+
+
+def test_a_part_without_a_weight_is_refused(tiny_exercise):
+    _reporting(**DECLARED, parts={"halves": "half"})
+    with pytest.raises(CourseError, match="declares 'half' as part 'halves'; give"):
+        cases.fresh_cases(tiny_exercise, "a")

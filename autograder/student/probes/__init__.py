@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -35,11 +36,13 @@ class Probe:
             as ``near(object, inputs, ask)``.
         other: what answers, and what is made of the report; see `otherside`.
         here: what is reported where both sides are one, if that is another way.
+        reports: by aspect, the names of all that it reports; see `probe`.
     """
 
     near: Callable[..., Mapping[str, object]]
     other: type[OtherSide] = OtherSide
     here: Report | None = None
+    reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
         """Play both sides, as a notebook does."""
@@ -57,6 +60,25 @@ class Probe:
             return self.near(answer, inputs, ask)
         return self.near(answer, inputs)
 
+    def aspect(self, name: str) -> str:
+        """The aspect that an answer is declared for; `OWN` for that of its case.
+
+        A full name goes before a pattern.
+
+        Raises:
+            LookupError: it is declared for none, or for several.
+        """
+        exact = [aspect for aspect, names in self.reports.items() if name in names]
+        found = exact or [
+            aspect
+            for aspect, names in self.reports.items()
+            if any(fnmatchcase(name, pattern) for pattern in names)
+        ]
+        if len(found) != 1:
+            many = f"as {' and as '.join(found)}" if found else "for no aspect"
+            raise LookupError(f"{name!r} is declared {many}")
+        return found[0]
+
     @property
     def is_two_sided(self) -> bool:
         return self.other is not OtherSide
@@ -72,16 +94,45 @@ class Log(list[Any]):
         return self
 
 
+OWN = "results"  # what counts for the aspect of its case, whichever that is
 _PROBES: dict[str, Probe] = {}
 
 
 def probe(
-    name: str, other: type[OtherSide] = OtherSide, here: Report | None = None
+    name: str,
+    other: type[OtherSide] = OtherSide,
+    here: Report | None = None,
+    *,
+    results: str,
+    form: str = "",
+    calls: str = "",
+    learning: str = "",
+    mode: str = "",
+    errors: str = "",
+    parts: Mapping[str, str] | None = None,
 ) -> Callable[[Near], Near]:
-    """Register the probe of an exercise; see `Probe`."""
+    """Register the probe of an exercise, and what it reports for which points.
+
+    All names that it reports are declared, in full or as patterns
+    (``"scores; gradient of *"``), or the exercise cannot be built.
+
+    Args:
+        name: the exercise.
+        other, here: see `Probe`.
+        results: what counts for the aspect of its case.
+        form, calls, learning, mode, errors: what counts for these, beside results.
+        parts: by the exercise's own aspects, the results that count for them.
+    """
+    declared = {
+        OWN: results, "form": form, "calls": calls, "learning": learning,
+        "mode": mode, "errors": errors, **(parts or {}),
+    }  # fmt: skip
+    reports = {
+        aspect: tuple(names.split("; ")) for aspect, names in declared.items() if names
+    }
 
     def register(function: Near) -> Near:
-        _PROBES[name] = Probe(function, other, here)
+        _PROBES[name] = Probe(function, other, here, reports)
         return function
 
     return register

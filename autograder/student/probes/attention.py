@@ -22,11 +22,16 @@ from autograder.student.probes import (
     returned,
     tensor,
 )
-from autograder.student.probes.weights import beginning, load_weights, parameter_shapes
+from autograder.student.probes.weights import (
+    BEGINNING,
+    beginning,
+    load_weights,
+    parameter_shapes,
+)
 
 
-@probe("attention/scores")
-@probe("attention/scaled_scores")
+@probe("attention/scores", results="scores", calls="* afterwards")
+@probe("attention/scaled_scores", results="scores", calls="* afterwards")
 def scores(function: Any, inputs: Inputs) -> Seen:
     """The scores of queries and keys, and both inputs afterwards."""
     q, k = inputs["q"], inputs["k"]
@@ -34,7 +39,14 @@ def scores(function: Any, inputs: Inputs) -> Seen:
     return {"scores": found, "q afterwards": q, "k afterwards": k}
 
 
-@probe("attention/softmax")
+@probe(
+    "attention/softmax",
+    results="weights; weights of -inf that are not 0*; "
+    "logarithms of the weights, in float64; "
+    "what rows lack to 1, in millionths, in float64",
+    calls="* afterwards",
+    learning="gradient of x",
+)
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
     x = inputs["x"]
@@ -94,7 +106,7 @@ def _without_softmax() -> Iterator[None]:
             setattr(holder, name, own)
 
 
-@probe("attention/padding_mask")
+@probe("attention/padding_mask", results="mask", calls="* afterwards")
 def padding_mask(function: Any, inputs: Inputs) -> Seen:
     """The mask, and the ids afterwards; with the default pad_id if none is given."""
     ids, pad_id = inputs["ids"], inputs.get("pad_id")
@@ -102,7 +114,10 @@ def padding_mask(function: Any, inputs: Inputs) -> Seen:
     return {"mask": tensor(mask, "the mask"), "ids afterwards": ids}
 
 
-@probe("attention/causal_mask")
+@probe(
+    "attention/causal_mask",
+    results="mask of *; size of the mask of *; open pairs in the mask of *",
+)
 def causal_mask(function: Any, inputs: Inputs) -> Seen:
     """The masks of several lengths; of a long one, its size and how much is open."""
     seen: Seen = {}
@@ -119,7 +134,12 @@ def causal_mask(function: Any, inputs: Inputs) -> Seen:
 _LONG = 500  # positions, from which on a mask is no longer reported in full
 
 
-@probe("attention/combine_masks")
+@probe(
+    "attention/combine_masks",
+    results="both; the other order; None and the second; the first and None; "
+    "None and None",
+    calls="* afterwards",
+)
 def combine_masks(function: Any, inputs: Inputs) -> Seen:
     """Both masks combined, each one with None, None with None; both afterwards."""
     first, second = inputs["first"], inputs["second"]
@@ -143,7 +163,13 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
     raise WrongAnswer(f"expected a mask or None, got {describe(result)}")
 
 
-@probe("attention/scaled_dot_product")
+@probe(
+    "attention/scaled_dot_product",
+    results="output; who sees whom",
+    calls="*, second call; * afterwards",
+    learning="gradient of *",
+    parts={"weights": "weights"},
+)
 def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     """Who sees whom, both results, the same once more, inputs afterwards, gradients.
 
@@ -163,7 +189,13 @@ def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
     )
 
 
-@probe("attention/self_attention")
+@probe(
+    "attention/self_attention",
+    results="output; who sees whom",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *",
+    parts={"weights": "weights"},
+)
 def self_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the input afterwards, a gradient."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
@@ -174,7 +206,13 @@ def self_attention(module_class: Any, inputs: Inputs) -> Seen:
     return seen | _observe_module(module, [inputs["x"]], ["x"], inputs)
 
 
-@probe("attention/cross_attention")
+@probe(
+    "attention/cross_attention",
+    results="output; who sees whom",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *",
+    parts={"weights": "weights"},
+)
 def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
     d_k, d_model = inputs["weights.w_q.weight"].shape
@@ -213,7 +251,12 @@ def _output_and_weights(result: object) -> Seen:
     }
 
 
-@probe("attention/who_sees_whom")
+@probe(
+    "attention/who_sees_whom",
+    results="who sees whom",
+    calls="x afterwards; number of writes to x afterwards; "
+    "runs of the layer beside another x, counted afterwards",
+)
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """What the student's probe finds of a layer that we know, and x afterwards.
 
@@ -236,7 +279,7 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("attention/equivariance_gap")
+@probe("attention/equivariance_gap", results="gap of *", calls="* afterwards")
 def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
     """The gaps of attention without positions and of another layer; x afterwards.
 

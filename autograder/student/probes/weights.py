@@ -16,6 +16,11 @@ from autograder.student.probes import Inputs, Seen, describe, listed, under
 
 WEIGHTS = "weights."  # before a parameter's name
 AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
+# What `beginning` reports.
+BEGINNING = (
+    "parameters that are missing; parameters that do not learn; "
+    "matrices that do not start at random"
+)
 _ADDING = (nn.Linear, nn.LayerNorm)  # whose bias does nothing but to be added
 
 

@@ -264,7 +264,11 @@ class _Call(torch.autograd.Function):
         return None, None, *(found[str(place)] for place in range(len(found)))
 
 
-@probe("encoder_decoder/bug_clinic", other=_Patients)
+@probe(
+    "encoder_decoder/bug_clinic",
+    other=_Patients,
+    results="a right decoder layer; the other one; a third one",
+)
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each decoder layer.
 

@@ -12,7 +12,12 @@ from autograder.student.probes import Inputs, Seen, describe, listed, probe, ten
 from autograder.student.probes.weights import load_weights
 
 
-@probe("encoder_decoder/attention_weights")
+@probe(
+    "encoder_decoder/attention_weights",
+    results="entry ?; times that *; modes while called; hooks stay; "
+    "hooks of others stay; left behind; * as before",
+    calls="entry ?, second call, other inputs; * afterwards",
+)
 def attention_weights(function: Any, inputs: Inputs) -> Seen:
     """The weights of each attention; or what became of the model, or of the graph."""
     model = _Looking(inputs)

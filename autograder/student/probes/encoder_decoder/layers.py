@@ -10,11 +10,21 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.student.probes import Inputs, Seen, gradients, probe, tensor
-from autograder.student.probes.encoder_decoder.observing import chances, observe
-from autograder.student.probes.weights import beginning, load_weights
+from autograder.student.probes.encoder_decoder.observing import (
+    DROPPED,
+    chances,
+    observe,
+)
+from autograder.student.probes.weights import BEGINNING, beginning, load_weights
 
 
-@probe("encoder_decoder/feed_forward")
+@probe(
+    "encoder_decoder/feed_forward",
+    results="output; output moves with x; output in training*; "
+    "outputs of one row in training",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; gradient of *",
+)
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout.
 
@@ -46,7 +56,13 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
 _FEW = 1000  # of some hidden numbers, each is dropped or kept: 2 ** d_ff outputs
 
 
-@probe("encoder_decoder/add_and_norm")
+@probe(
+    "encoder_decoder/add_and_norm",
+    results="output; calls",
+    calls="* afterwards",
+    learning="gradient of x",
+    mode="output in eval mode; calls, also in eval mode",
+)
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
     """The output and how often each part was called, also where nothing is recorded.
 
@@ -108,7 +124,12 @@ class _Shrink(nn.Module):
         return 0.25 * x + 0.5
 
 
-@probe("encoder_decoder/encoder_layer")
+@probe(
+    "encoder_decoder/encoder_layer",
+    results=f"output; output moves with *; output in training; {DROPPED}",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; gradient of *",
+)
 def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, output, who moves whom, x afterwards, a gradient; or dropout."""
     made = module_class(*_sizes(inputs, "attention"))
@@ -118,7 +139,12 @@ def encoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     return seen | observe(load_weights(made, inputs), ["x"], ["mask"], inputs)
 
 
-@probe("encoder_decoder/decoder_layer")
+@probe(
+    "encoder_decoder/decoder_layer",
+    results=f"output; output moves with *; output in training; {DROPPED}",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; gradient of *",
+)
 def decoder_layer(module_class: Any, inputs: Inputs) -> Seen:
     """As for the encoder layer; who moves whom in the target and in the memory."""
     made = module_class(*_sizes(inputs, "self_attention"))
@@ -139,13 +165,25 @@ def _sizes(inputs: Inputs, attention: str) -> tuple[Any, ...]:
     return (*sizes, rate, bool(inputs["norm_first"]), inputs["activation"])
 
 
-@probe("encoder_decoder/encoder")
+@probe(
+    "encoder_decoder/encoder",
+    results="layers made; `norm` is the very norm that was given; output; "
+    "output moves with *",
+    calls="* afterwards",
+    learning="other parameters; gradient of *",
+)
 def encoder(module_class: Any, inputs: Inputs) -> Seen:
     """What a stack of layers of our own does; layers as many as there are weights."""
     return _stack(module_class, ["x"], ["mask"], inputs)
 
 
-@probe("encoder_decoder/decoder")
+@probe(
+    "encoder_decoder/decoder",
+    results="layers made; `norm` is the very norm that was given; output; "
+    "output moves with *",
+    calls="* afterwards",
+    learning="other parameters; gradient of *",
+)
 def decoder(module_class: Any, inputs: Inputs) -> Seen:
     """What a stack of layers of our own does with a target and a memory."""
     return _stack(module_class, ["x", "memory"], ["tgt_mask", "memory_mask"], inputs)

@@ -22,6 +22,7 @@ from autograder.student.probes import (
 )
 from autograder.student.probes.encoder_decoder.observing import extras, who_moves
 from autograder.student.probes.weights import (
+    BEGINNING,
     beginning,
     is_awaited,
     load_weights,
@@ -29,7 +30,16 @@ from autograder.student.probes.weights import (
 )
 
 
-@probe("encoder_decoder/transformer")
+@probe(
+    "encoder_decoder/transformer",
+    results="logits; logits of *; logits once the weights have changed; "
+    "output moves with *; the same parameter as source.embedding.weight; "
+    "target is the module source; two vocabularies in one table; "
+    "modules that add positions; source and target share positions",
+    learning=f"{BEGINNING}; other parameters; vectors that start as zero; "
+    "gradient of *",
+    parts={"memory": "memory"},
+)
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
     """What the methods return, a second batch, gradients, sharing; who moves whom.
 
@@ -173,7 +183,11 @@ def _sharing(model: nn.Module) -> Seen:
     }
 
 
-@probe("encoder_decoder/language_model")
+@probe(
+    "encoder_decoder/language_model",
+    results="logits; logits of a second batch; output moves with ids",
+    learning=f"{BEGINNING}; other parameters; vectors that start as zero",
+)
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
     """Other parameters, who moves whom, logits, and those of a second batch."""
     given = options(inputs)
@@ -193,7 +207,11 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     return seen
 
 
-@probe("encoder_decoder/to_pytorch")
+@probe(
+    "encoder_decoder/to_pytorch",
+    results="*weight; *bias; names; given tensors that no longer learn",
+    calls="* afterwards",
+)
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """Names and tensors of the result; what became of the given dict's entries."""
     state = under(inputs, "state.")

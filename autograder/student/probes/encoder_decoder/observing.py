@@ -41,6 +41,13 @@ def observe(
     return seen | gradients(call, sequences, names, inputs)
 
 
+# What `chances` reports.
+DROPPED = (
+    "what the branches add in eval mode; * factors on it in training; "
+    "other factors than these; dropped together for all *"
+)
+
+
 def chances(
     module: nn.Module, names: Sequence[str], branches: int, inputs: Inputs
 ) -> Seen:

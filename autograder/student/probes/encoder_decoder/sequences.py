@@ -10,7 +10,12 @@ from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, probe, returned, tensor
 
 
-@probe("encoder_decoder/make_masks")
+@probe(
+    "encoder_decoder/make_masks",
+    results="source attends to source; target attends to source",
+    calls="* afterwards",
+    parts={"target attends to target": "target attends to target"},
+)
 def make_masks(function: Any, inputs: Inputs) -> Seen:
     """Who may attend to whom in the three attentions; the ids afterwards."""
     src, tgt = inputs["src"], inputs["tgt"]
@@ -45,7 +50,12 @@ def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tens
         ) from None
 
 
-@probe("encoder_decoder/masked_tokens")
+@probe(
+    "encoder_decoder/masked_tokens",
+    results="inputs",
+    calls="* afterwards",
+    parts={"targets": "targets"},
+)
 def masked_tokens(function: Any, inputs: Inputs) -> Seen:
     """Both tensors, and what was given afterwards."""
     ids, chosen = inputs["ids"], inputs["chosen"]
@@ -54,7 +64,12 @@ def masked_tokens(function: Any, inputs: Inputs) -> Seen:
     return _pair(pair) | {"ids afterwards": ids, "chosen afterwards": chosen}
 
 
-@probe("encoder_decoder/shifted")
+@probe(
+    "encoder_decoder/shifted",
+    results="inputs",
+    calls="* afterwards",
+    parts={"targets": "targets"},
+)
 def shifted(function: Any, inputs: Inputs) -> Seen:
     """Both tensors, and the ids afterwards."""
     ids = inputs["ids"]

@@ -27,14 +27,24 @@ from autograder.student.probes.multi_head_attention.observing import (
 )
 
 
-@probe("multi_head_attention/split_heads")
+@probe(
+    "multi_head_attention/split_heads",
+    results="the heads; type; last digits of the heads",
+    calls="* afterwards",
+    learning="gradient of x",
+)
 def split_heads(function: Any, inputs: Inputs) -> Seen:
     """The heads, the input afterwards, and a gradient if one is asked for."""
     x, num_heads = inputs["x"], int(inputs["num_heads"])
     return _observe_function(lambda x: function(x, num_heads), x, "the heads", inputs)
 
 
-@probe("multi_head_attention/merge_heads")
+@probe(
+    "multi_head_attention/merge_heads",
+    results="the features; type; last digits of the features",
+    calls="* afterwards",
+    learning="gradient of x",
+)
 def merge_heads(function: Any, inputs: Inputs) -> Seen:
     """The features, the input afterwards, and a gradient if one is asked for."""
     return _observe_function(function, inputs["x"], "the features", inputs)
@@ -54,7 +64,12 @@ def _observe_function(
     return seen | gradients(call, [x], ["x"], inputs)
 
 
-@probe("multi_head_attention/pack_heads")
+@probe(
+    "multi_head_attention/pack_heads",
+    results="w_?.weight; other names; types of the tensors",
+    calls="second call, of heads that have changed since; * afterwards",
+    parts={"bias": "w_?.bias"},
+)
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
     """The six packed tensors, and what the heads look like afterwards."""
     count = int(inputs["num_heads"])
@@ -83,7 +98,13 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("multi_head_attention/mask_for_heads")
+@probe(
+    "multi_head_attention/mask_for_heads",
+    results="dimensions of the ?-D mask's answer; 2-D mask, broadcast to the scores; "
+    "4-D mask, broadcast to the scores",
+    calls="kind of the answer without a mask; * afterwards",
+    parts={"3-D": "3-D mask, broadcast to the scores"},
+)
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     """For masks of every rank: the dimensions of the answer, and who may attend."""
     shape = tuple(inputs["shape"].tolist())
@@ -112,7 +133,11 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
         ) from None
 
 
-@probe("multi_head_attention/parameter_count")
+@probe(
+    "multi_head_attention/parameter_count",
+    results="d_model = *, * heads",
+    calls="kind of the counts",
+)
 def parameter_count(function: Any, inputs: Inputs) -> Seen:
     """The counts for several sizes; with the default if ``bias`` is not given."""
     bias = [bool(inputs["bias"])] if "bias" in inputs else []

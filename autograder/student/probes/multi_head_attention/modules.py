@@ -18,10 +18,21 @@ from autograder.student.probes import (
     returned,
     tensor,
 )
-from autograder.student.probes.weights import beginning, load_weights, parameter_shapes
+from autograder.student.probes.weights import (
+    BEGINNING,
+    beginning,
+    load_weights,
+    parameter_shapes,
+)
 
 
-@probe("multi_head_attention/list_of_heads")
+@probe(
+    "multi_head_attention/list_of_heads",
+    results="output; who sees whom",
+    calls="output, second call; * afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *",
+    parts={"weights": "weights"},
+)
 def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, both results, who sees whom, the input afterwards, a gradient."""
     d_k, d_model = inputs["weights.heads.0.w_q.weight"].shape
@@ -32,7 +43,17 @@ def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
     return seen | _observe(load_weights(made, inputs), ["x"], inputs)
 
 
-@probe("multi_head_attention/multi_head_attention")
+@probe(
+    "multi_head_attention/multi_head_attention",
+    results="output; who sees whom; * heads of * features; output in eval mode; "
+    "eval mode gives the same twice; * factor on a weight in training; "
+    "weights with another factor than these; most weights are kept; "
+    "a weight is dropped for all features; dropped alike *; "
+    "training gives the same twice",
+    calls="output, second call; * afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *",
+    parts={"weights": "weights"},
+)
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
     """Parameters, results, who sees whom, inputs afterwards, gradients; or dropout."""
     if "refuse" in inputs:

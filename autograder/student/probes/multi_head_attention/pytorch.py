@@ -17,7 +17,17 @@ from autograder.student.probes.multi_head_attention.observing import (
 )
 
 
-@probe("multi_head_attention/to_pytorch")
+@probe(
+    "multi_head_attention/to_pytorch",
+    results="num_heads; output",
+    calls="second call, of a layer that has changed since; "
+    "yours is in training mode afterwards; "
+    "* of yours when theirs has changed afterwards",
+    learning="parameters of theirs that train; "
+    "parameters of yours that train afterwards",
+    mode="in training mode",
+    parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
+)
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """What the new layer is and computes, and whether it is a copy."""
     mine = projections(inputs, "weights.", "qkvo")
@@ -56,7 +66,13 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("multi_head_attention/from_pytorch")
+@probe(
+    "multi_head_attention/from_pytorch",
+    results="w_?.weight; other names",
+    calls="second call, of a layer that has changed since; * afterwards",
+    learning="parameters of theirs that train afterwards",
+    parts={"bias": "w_?.bias"},
+)
 def from_pytorch(function: Any, inputs: Inputs) -> Seen:
     """The eight tensors, and the layer that they come from afterwards."""
     d_model = len(inputs["out_proj.bias"])
@@ -76,7 +92,12 @@ def from_pytorch(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("multi_head_attention/pytorch_mask")
+@probe(
+    "multi_head_attention/pytorch_mask",
+    results="mask",
+    calls="* afterwards",
+    parts={"weights": "weights of nn.MultiheadAttention"},
+)
 def pytorch_mask(function: Any, inputs: Inputs) -> Seen:
     """The mask, what PyTorch's layer does with it, and the given mask afterwards."""
     size = tuple(inputs["size"].tolist())

@@ -36,7 +36,12 @@ class _Tables(Mixture):
         return {"table": self.inputs[self.names[number].removeprefix("the ")]}
 
 
-@probe("positional_encoding/bug_clinic", other=_Tables)
+@probe(
+    "positional_encoding/bug_clinic",
+    other=_Tables,
+    results="the * table; the table *; the right table of *",
+    calls="* afterwards",
+)
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each table, and which ones it changes."""
 

@@ -11,7 +11,11 @@ from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe
 
 
-@probe("positional_encoding/draw_dimensions")
+@probe(
+    "positional_encoding/draw_dimensions",
+    results="dimensions in the legend; names of the axes; positions in view; "
+    "pictures; positions of the curves; curves",
+)
 def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     """What stands on the axes: curves in the order of their names, and all names."""
     dimensions, length = inputs["dimensions"].tolist(), int(inputs["length"])

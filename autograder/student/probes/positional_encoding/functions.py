@@ -16,7 +16,12 @@ from autograder.student.probes.positional_encoding.observing import (
 )
 
 
-@probe("positional_encoding/embed")
+@probe(
+    "positional_encoding/embed",
+    results="vectors",
+    calls="table afterwards; ids afterwards",
+    learning="gradient of *",
+)
 def embed(function: Any, inputs: Inputs) -> Seen:
     """The vectors, which rows of the table they pull on, and the table afterwards."""
     table = inputs["table"].requires_grad_()
@@ -37,7 +42,7 @@ def _gradient_of_all(table: torch.Tensor) -> dict[str, torch.Tensor]:
     return gradient("the table's sum afterwards", total, table, torch.ones(()))
 
 
-@probe("positional_encoding/shuffle_gap")
+@probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
     """The gaps of the mixers that are named in ``inputs``, and x afterwards."""
     x, order = inputs["x"], inputs["order"]
@@ -64,14 +69,18 @@ MIXERS: dict[str, Mixer] = {
 }
 
 
-@probe("positional_encoding/table_by_loops")
+@probe("positional_encoding/table_by_loops", results="table")
 def table_by_loops(function: Any, inputs: Inputs) -> Seen:
     """The table for one size."""
     table = function(int(inputs["max_len"]), int(inputs["d_model"]))
     return {"table": tensor(table, "the table")}
 
 
-@probe("positional_encoding/sinusoid")
+@probe(
+    "positional_encoding/sinusoid",
+    results="encoding; steps for 50 positions; with an odd d_model; with d_model = 1",
+    calls="* afterwards",
+)
 def sinusoid(function: Any, inputs: Inputs) -> Seen:
     """The encoding, the positions afterwards, and what becomes of an odd d_model."""
     positions, d_model = inputs["positions"], int(inputs["d_model"])
@@ -106,7 +115,9 @@ def _steps(function: Any, count: int) -> int:
     return steps
 
 
-@probe("positional_encoding/shift_matrix")
+@probe(
+    "positional_encoding/shift_matrix", results="matrix of *; new in each call, of *"
+)
 def shift_matrix(function: Any, inputs: Inputs) -> Seen:
     """The matrices of two shifts."""
     d_model, seen = int(inputs["d_model"]), Seen()

@@ -19,7 +19,13 @@ from autograder.student.probes.weights import load_weights, starting_as_zero
 DROPOUT = 0.25  # the share that the input layer is asked to drop
 
 
-@probe("positional_encoding/module")
+@probe(
+    "positional_encoding/module",
+    results="output; output for a longer x; numbers to train; pe is a buffer; "
+    'dtype after .to(torch.bfloat16); device after .to("meta")',
+    calls="* afterwards",
+    learning="gradient of x",
+)
 def module(make: Any, inputs: Inputs) -> Seen:
     """Outputs for one or two inputs, what trains, and what moves with the module."""
     built = the_module(make(inputs["table"]))
@@ -49,7 +55,13 @@ def module(make: Any, inputs: Inputs) -> Seen:
     return seen
 
 
-@probe("positional_encoding/input_layer")
+@probe(
+    "positional_encoding/input_layer",
+    results="output; positions",
+    calls="output of a second call",
+    learning="parameters; vectors that start as zero; gradient of *",
+    mode="in training mode",
+)
 def input_layer(make: Any, inputs: Inputs) -> Seen:
     """Values and gradient in eval mode, and what training mode does to the values."""
     ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
@@ -123,7 +135,12 @@ def _dropped(calm: torch.Tensor, trained: torch.Tensor) -> str:
     return f"{zeros}, the others are {factor:.3f} times as large"
 
 
-@probe("positional_encoding/learned")
+@probe(
+    "positional_encoding/learned",
+    results="output; first table; with max_len + 1 vectors",
+    calls="* afterwards",
+    learning="parameters; gradient of table",
+)
 def learned(make: Any, inputs: Inputs) -> Seen:
     """Output, gradient, what trains, and what becomes of too long a sentence."""
     if "start" in inputs:

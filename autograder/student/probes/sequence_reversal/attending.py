@@ -13,7 +13,11 @@ from autograder.student.probes.sequence_reversal.observing import the_share
 from autograder.student.probes.weights import load_weights
 
 
-@probe("sequence_reversal/antidiagonal_share")
+@probe(
+    "sequence_reversal/antidiagonal_share",
+    results="share",
+    calls="kind of the share; * afterwards",
+)
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
@@ -57,7 +61,13 @@ class _Layer(nn.Module):
         return self.w_o((weights @ v).transpose(1, 2).flatten(2)), weights
 
 
-@probe("sequence_reversal/attend_with_cache")
+@probe(
+    "sequence_reversal/attend_with_cache",
+    results="outputs; outputs of a second sequence; output from *; "
+    "output after the weights of w_k and w_v have changed; "
+    "old keys or values computed again; a place projected more than once",
+    calls="* afterwards",
+)
 def attend_with_cache(function: Any, inputs: Inputs) -> Seen:
     """Outputs step by step, of another sequence, and from older caches again."""
     layer = _Layer(inputs)

@@ -98,7 +98,15 @@ class _Teller(nn.Module):
         self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
 
 
-@probe("sequence_reversal/greedy_decode", other=_Lines)
+@probe(
+    "sequence_reversal/greedy_decode",
+    other=_Lines,
+    results="tokens before EOS",
+    form="form of the tokens",
+    calls="* afterwards",
+    learning="gradients recorded while decoding",
+    mode="while decoding, in training mode",
+)
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The tokens, the mode during and after, gradients, and the source afterwards."""
     source, max_len = inputs["source"], int(inputs["max_len"])
@@ -125,7 +133,11 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     }
 
 
-@probe("sequence_reversal/exact_match")
+@probe(
+    "sequence_reversal/exact_match",
+    results="share",
+    calls="kind of the share; * afterwards",
+)
 def exact_match(function: Any, inputs: Inputs) -> Seen:
     """The share, and both tensors afterwards."""
     decoded, labels = inputs["decoded"], inputs["labels"]

@@ -130,7 +130,18 @@ def _same(one: tuple[torch.Tensor, ...], other: tuple[torch.Tensor, ...]) -> boo
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-@probe("sequence_reversal/random_sequences", other=_Statistics)
+@probe(
+    "sequence_reversal/random_sequences",
+    other=_Statistics,
+    results="number of sequences; lengths that occur*; ids that occur; "
+    "all * equally often*; * neighbours; neighbours of equal length; "
+    "the same read backwards; the same from the same seed; "
+    "others with the next call; "
+    "several ids begin it where one sequence is asked for; the shortest length; "
+    "the longest length; lengths of the first half; sequences of one symbol; "
+    "randomness comes from rng alone",
+    calls="kind of what holds the ids",
+)
 def random_sequences(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """A drawing; of fewer sequences two of one generator, and the first once more."""
     names = ("count", "longest", "symbols", "seed")
@@ -199,7 +210,12 @@ def _likely(hits: int, trials: int, chance: float) -> str:
     return "too often" if hits > expected else "too rarely"
 
 
-@probe("sequence_reversal/make_batch")
+@probe(
+    "sequence_reversal/make_batch",
+    results="source",
+    calls="* afterwards",
+    parts={"target": "target"},
+)
 def make_batch(function: Any, inputs: Inputs) -> Seen:
     """Source and target of the sequences "7 5 9; 6", and what was given afterwards."""
     names = [name for name in ("sequences", "targets") if name in inputs]
@@ -219,7 +235,12 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("sequence_reversal/shift")
+@probe(
+    "sequence_reversal/shift",
+    results="labels",
+    calls="* afterwards",
+    parts={"decoder input": "decoder input"},
+)
 def shift(function: Any, inputs: Inputs) -> Seen:
     """The labels, the decoder's input where there are labels, the target afterwards."""
     target = inputs["target"]
@@ -240,7 +261,7 @@ def _place(number: object) -> tuple[float, str]:
     return math.inf, str(number)
 
 
-@probe("sequence_reversal/word_ids")
+@probe("sequence_reversal/word_ids", results="number of words; ids")
 def word_ids(function: Any, inputs: Inputs) -> Seen:
     """The words in the order of their ids, and how many there are."""
     found = function(inputs["sentences"].split("\n"))

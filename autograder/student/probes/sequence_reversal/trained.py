@@ -94,7 +94,13 @@ def _trained_here(function: Any, inputs: Inputs) -> Seen:
     return side.conclude({**answers, **_weights_of(model)})
 
 
-@probe("sequence_reversal/trained_model", other=Reverser, here=_trained_here)
+@probe(
+    "sequence_reversal/trained_model",
+    other=Reverser,
+    here=_trained_here,
+    results="share; exact match; the same from the same seed; "
+    "others from another seed; some is learnt",
+)
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model by their names, or what the seed does."""
     seen = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}

@@ -19,7 +19,12 @@ from autograder.student.probes.sequence_reversal.observing import (
 )
 
 
-@probe("sequence_reversal/masked_loss")
+@probe(
+    "sequence_reversal/masked_loss",
+    results="loss",
+    calls="* afterwards",
+    learning="gradient of the logits",
+)
 def masked_loss(function: Any, inputs: Inputs) -> Seen:
     """The loss, its gradient with respect to the logits, and both inputs afterwards."""
     logits, labels = inputs["logits"], inputs["labels"]
@@ -40,7 +45,7 @@ def masked_loss(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-@probe("sequence_reversal/learning_rate")
+@probe("sequence_reversal/learning_rate", results="factors", calls="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
     """The factors at the steps asked for, with the default floor if none is given."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
@@ -120,7 +125,17 @@ class _LoggingSGD(torch.optim.Optimizer):
         return loss
 
 
-@probe("sequence_reversal/training_step")
+@probe(
+    "sequence_reversal/training_step",
+    results="source that the model sees; * at the end; what the batch does not use",
+    calls="kind of the loss",
+    mode="in training mode; its parts in training mode",
+    parts={
+        "decoder input": "decoder input",
+        "first loss": "first loss",
+        "losses": "losses",
+    },
+)
 def training_step(function: Any, inputs: Inputs) -> Seen:
     """Losses, what the model was shown, its mode, and its tables after some steps."""
     model = _Scripted(inputs)
@@ -190,7 +205,13 @@ def _floats(losses: Sequence[object]) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.get_default_dtype())
 
 
-@probe("sequence_reversal/fit")
+@probe(
+    "sequence_reversal/fit",
+    results="learning rates; batches drawn; steps taken when a batch is drawn; "
+    "* at the end",
+    calls="kind of a loss",
+    parts={"losses": "losses"},
+)
 def fit(function: Any, inputs: Inputs) -> Seen:
     """The rates of all steps, the batches drawn, the losses, the tables afterwards."""
     model = _Scripted(inputs)

@@ -12,7 +12,13 @@ from autograder.student.exercise import WrongAnswer
 from autograder.student.probes import Inputs, Seen, describe, probe, returned, tensor
 
 
-@probe("sequence_reversal/sampling_distribution")
+@probe(
+    "sequence_reversal/sampling_distribution",
+    results="probabilities; tokens that are forbidden and may come; "
+    "something was drawn",
+    calls="* afterwards",
+    errors="error at the temperature *",
+)
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The probabilities, the logits afterwards, and what two temperatures come to."""
     logits = inputs["logits"]
@@ -54,7 +60,12 @@ def _outcome(call: Callable[[], object]) -> str:
     return "no error"
 
 
-@probe("sequence_reversal/perplexity")
+@probe(
+    "sequence_reversal/perplexity",
+    results="nats",
+    calls="* afterwards",
+    parts={"perplexity": "perplexity"},
+)
 def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Both numbers, for batches that come from a generator."""
     count = sum(name.startswith("logits") for name in inputs)

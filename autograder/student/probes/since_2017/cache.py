@@ -35,7 +35,14 @@ class _Layer(nn.Module):
             self.keys = result.detach()
 
 
-@probe("since_2017/attend_with_cache")
+@probe(
+    "since_2017/attend_with_cache",
+    results="outputs; outputs of a second text; outputs of one row alone; "
+    "output from *; positions projected; "
+    "more is kept than the heads of keys and values; "
+    "keys are kept as they were before they are turned",
+    calls="* afterwards",
+)
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Outputs chunk by chunk, of a second text, of one row, and from an older cache."""
     layer = _Layer(inputs)

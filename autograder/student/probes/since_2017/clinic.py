@@ -99,7 +99,11 @@ class _Patient:
         return logits
 
 
-@probe("since_2017/bug_clinic", other=_Patients)
+@probe(
+    "since_2017/bug_clinic",
+    other=_Patients,
+    results="a right decoder; the other one; a third one",
+)
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """What the student's test says of each decoder."""
     vocab_size, count = _sizes(inputs)

@@ -16,10 +16,18 @@ from autograder.student.probes.since_2017.observing import (
     who_moves,
     whole,
 )
-from autograder.student.probes.weights import beginning, load_weights
+from autograder.student.probes.weights import BEGINNING, beginning, load_weights
 
 
-@probe("since_2017/attention_layer")
+@probe(
+    "since_2017/attention_layer",
+    results="output; output moves with x; output of one row alone; "
+    "num_heads, num_kv_heads",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
 def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, what the module does, and the numbers of heads that it keeps."""
     sizes = whole(inputs, "num_heads", "num_kv_heads")
@@ -30,7 +38,14 @@ def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     return module_answers(module, inputs) | start
 
 
-@probe("since_2017/block")
+@probe(
+    "since_2017/block",
+    results="output; output moves with x; output of one row alone",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
 def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Who sees whom, and what the module does."""
     sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
@@ -39,7 +54,15 @@ def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     return module_answers(module, inputs) | start
 
 
-@probe("since_2017/language_model")
+@probe(
+    "since_2017/language_model",
+    results="logits; logits move with ids; logits of a shorter batch; "
+    "output of one row alone",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
 def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Logits of two batches, in both modes, of one row; gradients; who moves whom."""
     names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")

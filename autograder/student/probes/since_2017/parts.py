@@ -26,10 +26,18 @@ from autograder.student.probes.since_2017.observing import (
     number,
     whole,
 )
-from autograder.student.probes.weights import beginning, load_weights
+from autograder.student.probes.weights import BEGINNING, beginning, load_weights
 
 
-@probe("since_2017/rms_norm")
+@probe(
+    "since_2017/rms_norm",
+    results="weight at first; calls of PyTorch's own; output; "
+    "output of one row alone; dtype for *; output for *; "
+    "rows of bfloat16, in thousandths of their size too large",
+    calls="* afterwards",
+    learning="other parameters; parameters without a gradient; gradient of x",
+    mode="output in training mode",
+)
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """The weight at first; then what the module does, or what with half precision."""
     made = module_class(inputs["x"].size(-1), **options(inputs))
@@ -94,7 +102,10 @@ def _is_module(made: object) -> bool:
     return isinstance(made, torch.nn.Module)
 
 
-@probe("since_2017/rotary_angles")
+@probe(
+    "since_2017/rotary_angles",
+    results="angles; angles once more; angles of another base",
+)
 def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The angles, and whether a second call gives them again."""
     length, d_k = whole(inputs, "length", "d_k")
@@ -113,7 +124,12 @@ def rotary_angles(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("since_2017/rotate")
+@probe(
+    "since_2017/rotate",
+    results="result; result of one row alone; dtype for *; output for *",
+    calls="* afterwards",
+    learning="gradient of x",
+)
 def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The result, that of one row alone, inputs afterwards, a gradient."""
     x, angles = inputs["x"], inputs["angles"]
@@ -132,7 +148,7 @@ def rotate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return seen | gradients(call, [x], ["x"], inputs)
 
 
-@probe("since_2017/relative_gap")
+@probe("since_2017/relative_gap", results="gap", calls="kind of the gap; * afterwards")
 def relative_gap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The gap of a scripted way to place vectors, its kind, and inputs afterwards."""
     q, k, table = inputs["q"], inputs["k"], inputs["table"]
@@ -159,7 +175,7 @@ def relative_gap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }  # fmt: skip
 
 
-@probe("since_2017/pairs_to_halves")
+@probe("since_2017/pairs_to_halves", results="weight", calls="* afterwards")
 def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The reordered weight, and the given one afterwards."""
     weight = inputs["weight"]
@@ -167,14 +183,27 @@ def pairs_to_halves(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {"weight": found, "given weight afterwards": weight}
 
 
-@probe("since_2017/swiglu")
+@probe(
+    "since_2017/swiglu",
+    results="output; output of one row alone",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
 def swiglu(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters, output in both modes and of one row, gradients."""
     made = module_class(inputs["x"].size(-1), *whole(inputs, "d_ff"))
     return beginning(made, inputs) | module_answers(load_weights(made, inputs), inputs)
 
 
-@probe("since_2017/grouped_attention")
+@probe(
+    "since_2017/grouped_attention",
+    results="output; output of one row alone; * heads in * groups",
+    calls="* afterwards",
+    learning="gradient of *",
+    parts={"weights": "weights"},
+)
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Weights and output, one row alone, inputs afterwards, gradients; or an error."""
     q, k, v = (inputs[name] for name in "qkv")

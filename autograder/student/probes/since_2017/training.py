@@ -31,7 +31,13 @@ _LATE = (1, 4)  # steps in which a parameter has a gradient, and in no other one
 _OTHER = "the weights of this model are not those of a `new_model()`"
 
 
-@probe("since_2017/adamw")
+@probe(
+    "since_2017/adamw",
+    results="* after one step; * after all steps; direction in step *; "
+    "gradients forgotten; an optimizer of PyTorch at work",
+    calls="* afterwards",
+    learning="parameters changed in place",
+)
 def adamw(optimizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Parameters after the first step and after all, with the gradients afterwards."""
     names = [name for name in ("matrix", "vector", "idle") if name in inputs]
@@ -119,7 +125,12 @@ def _counted() -> Iterator[list[str]]:
         kind.__init__ = own
 
 
-@probe("since_2017/clip_gradients")
+@probe(
+    "since_2017/clip_gradients",
+    results="length; gradient *; changed in place",
+    calls="kind of the length",
+    learning="parameters as they were",
+)
 def clip_gradients(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The length that is returned, its kind, and all gradients afterwards."""
     given = [inputs[name] for name in ("first", "second", "third") if name in inputs]
@@ -169,7 +180,12 @@ def _trained_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return examined(_model_of(function), inputs["windows"].long())
 
 
-@probe("since_2017/trained_model", other=_Reader, here=_trained_here)
+@probe(
+    "since_2017/trained_model",
+    other=_Reader,
+    here=_trained_here,
+    results="nats; likelihood",
+)
 def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """The weights of the model, by their names."""
     return weights_of(_model_of(function))

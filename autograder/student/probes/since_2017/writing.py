@@ -20,7 +20,11 @@ from autograder.student.probes import (
 from autograder.student.probes.since_2017.observing import number, whole
 
 
-@probe("since_2017/next_distribution")
+@probe(
+    "since_2017/next_distribution",
+    results="probabilities; probabilities of one row alone; probabilities for views",
+    calls="* afterwards",
+)
 def next_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The probabilities, those of one row alone, and both inputs afterwards."""
     logits, written, given = inputs["logits"], inputs["written"], options(inputs)
@@ -93,7 +97,15 @@ class _Writer:
         return tensor(found, "the ids")
 
 
-@probe("since_2017/generate")
+@probe(
+    "since_2017/generate",
+    results="how often *; the prompt; lengths that the model is shown; "
+    "the model is shown its own tokens; all rows alike; the same from *; "
+    "the given generator has moved on; other generators untouched; "
+    "shape for one prompt; text if no token is asked for",
+    calls="kind of the ids; prompt afterwards; recorded afterwards, if *",
+    learning="gradients recorded",
+)
 def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """How often each token is drawn, what the model is shown, whose dice are used."""
     prompt, (count, seed) = inputs["prompt"], whole(inputs, "count", "seed")
@@ -191,7 +203,12 @@ class _Window:
         return (self.table[ids[0]] + 2 * past)[None]
 
 
-@probe("since_2017/sliding_perplexity")
+@probe(
+    "since_2017/sliding_perplexity",
+    results="perplexity",
+    calls="kind of both numbers; * afterwards",
+    parts={"windows": "windows", "bits per byte": "bits per byte"},
+)
 def sliding_perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Both numbers, their kinds, and the windows that the model was shown."""
     model, ids = _Window(inputs["table"]), inputs["ids"]

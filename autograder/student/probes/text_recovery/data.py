@@ -19,7 +19,7 @@ from autograder.student.probes.text_recovery.observing import (
 from autograder.student.recovery.text import UNK
 
 
-@probe("text_recovery/normalise")
+@probe("text_recovery/normalise", results="words")
 def normalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The normalised sentences."""
     sentences = json.loads(inputs["sentences"])
@@ -28,7 +28,7 @@ def normalise(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("text_recovery/eliminate")
+@probe("text_recovery/eliminate", results="level *")
 def eliminate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """What is left of some texts at the levels that are asked for."""
     lemmas, dropped = json.loads(inputs["lemmas"]), json.loads(inputs["dropped"])
@@ -47,7 +47,11 @@ def eliminate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {f"level {level}": as_json(left(level), "it") for level in levels}
 
 
-@probe("text_recovery/split_pairs")
+@probe(
+    "text_recovery/split_pairs",
+    results="train; dev; test",
+    calls="kind of a pair; * afterwards",
+)
 def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The three lists of pairs, and the given list afterwards."""
     pairs = [tuple(pair) for pair in json.loads(inputs["pairs"])]
@@ -65,7 +69,11 @@ def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("text_recovery/word_tokenizer")
+@probe(
+    "text_recovery/word_tokenizer",
+    results="vocab; length; tokens of the ids; texts of *",
+    calls="kind of vocab; * afterwards",
+)
 def word_tokenizer(tokenizer_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """The vocabulary; or the tokens of new texts; or the texts of some tokens.
 
@@ -104,7 +112,11 @@ def _decoded(made: Any, vocab: list[Any], rows: list[list[str | int]]) -> Seen:
     }
 
 
-@probe("text_recovery/merge_pair")
+@probe(
+    "text_recovery/merge_pair",
+    results="merged",
+    calls="kind of the symbols; * afterwards",
+)
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merged lists, and what became of the given ones."""
     seen, new, rows = [], True, json.loads(inputs["rows"])
@@ -124,7 +136,11 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("text_recovery/learn_merges")
+@probe(
+    "text_recovery/learn_merges",
+    results="merges",
+    calls="kind of a merge; merges of a second call, for num_merges = 0; * afterwards",
+)
 def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The merges, and none where none is asked for; the counts afterwards."""
     counts = json.loads(inputs["counts"])
@@ -142,7 +158,12 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("text_recovery/segment")
+@probe(
+    "text_recovery/segment",
+    results="symbols",
+    calls="kind of the symbols; "
+    "symbols of a second call, the first ones written over; * afterwards",
+)
 def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The symbols of some words, and the merges afterwards."""
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]

@@ -62,7 +62,14 @@ class Script(nn.Module):
         return self.decode(target, self.encode(source), source)
 
 
-@probe("text_recovery/beam_search")
+@probe(
+    "text_recovery/beam_search",
+    results="tokens before EOS, k = *; longest prefix, k = *; "
+    "dimensions for one sentence",
+    form="form of the ids, k = *",
+    calls="* afterwards",
+    learning="gradients recorded, k = *",
+)
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """What is said with each beam size, and in which form; how long prefixes grew.
 
@@ -88,7 +95,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return seen | {"source afterwards": source}
 
 
-@probe("text_recovery/consensus")
+@probe("text_recovery/consensus", results="chosen", calls="* afterwards")
 def consensus(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The text that was chosen from each list, and the lists afterwards."""
     # Twins are one object: places tell them apart, `is` does not.

@@ -26,7 +26,7 @@ def _recovered(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return {"bleu": as_json(texts, "the texts")}
 
 
-@probe("text_recovery/model", here=_recovered)
+@probe("text_recovery/model", here=_recovered, results="bleu; copied")
 def model(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """A sample of recovered texts, and the file whose weights they should come from.
 

@@ -14,7 +14,9 @@ from autograder.student.probes.text_recovery.observing import as_json, number
 from autograder.student.recovery.text import tokenize_13a
 
 
-@probe("text_recovery/clipped_matches")
+@probe(
+    "text_recovery/clipped_matches", results="matches and totals", calls="* afterwards"
+)
 def clipped_matches(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Matches and totals for n from 1 to 4 of every hypothesis; inputs afterwards."""
     rows = json.loads(inputs["rows"])
@@ -36,7 +38,11 @@ _PAIR = ("matches", "total")
 _TOKENIZE = {"13a": tokenize_13a, "none": str.split}
 
 
-@probe("text_recovery/corpus_bleu")
+@probe(
+    "text_recovery/corpus_bleu",
+    results="BLEU; BLEU (*)",
+    calls="kind of BLEU; * afterwards",
+)
 def corpus_bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """BLEU with the defaults and with each combination of switches."""
     hypotheses = json.loads(inputs["hypotheses"])
@@ -56,7 +62,11 @@ def corpus_bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-@probe("text_recovery/align")
+@probe(
+    "text_recovery/align",
+    results="tokens of the output; tokens of the original; pairs that differ",
+    calls="* afterwards",
+)
 def align(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Both sides of each alignment, how many pairs differ; the tokens afterwards."""
     rows = json.loads(inputs["rows"])
@@ -92,7 +102,7 @@ def _pairs(found: object) -> list[tuple[str | None, str | None]]:
 _KINDS = ("case", "sign", "function word", "form", "word")
 
 
-@probe("text_recovery/error_kinds")
+@probe("text_recovery/error_kinds", results="mistakes of the kind *")
 def error_kinds(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The number of mistakes of each kind, for each list of pairs."""
     lemmas, words = json.loads(inputs["lemmas"]), json.loads(inputs["words"])

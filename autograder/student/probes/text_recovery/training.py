@@ -14,7 +14,7 @@ from autograder.student.probes.text_recovery.observing import number
 from autograder.student.recovery.text import PAD
 
 
-@probe("text_recovery/smoothed_loss")
+@probe("text_recovery/smoothed_loss", results="loss; gradient", calls="* afterwards")
 def smoothed_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The loss, its gradient, and the inputs afterwards."""
     logits, target = inputs["logits"], inputs["target"]
@@ -80,7 +80,12 @@ def _batches(inputs: Inputs) -> list[tuple[torch.Tensor, ...]]:
     return [tuple(inputs[f"{part} {i}"] for part in parts) for i in range(count)]
 
 
-@probe("text_recovery/evaluate")
+@probe(
+    "text_recovery/evaluate",
+    results="mean loss; modes",
+    calls="kind of the mean loss; * afterwards",
+    learning="gradients are recorded",
+)
 def evaluate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """The mean loss, what the model noted, its mode and its weights afterwards."""
     events = Log()
