@@ -76,8 +76,7 @@ def _checked(
         refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
     kept, why = references.save(unit, built)
     files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
-    files |= {references.path(unit, kind): data for kind, data in kept.items()}
-    return Products(files, why)
+    return Products({**files, **kept}, why)
 
 
 def build(unit: Unit) -> tuple[list[Path], str]:

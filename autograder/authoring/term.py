@@ -41,10 +41,12 @@ def renew(units: Sequence[Unit]) -> list[Path]:
     Raises:
         CourseError: a unit's drawings do not convince.
     """
-    seeds, drawn = references.seeds(), {}
+    seeds, drawn = references.seeds(), dict[Path, bytes]()
     for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
         seeds[unit.name], exercises = _convincing(unit)
-        drawn[references.path(unit, "hidden")] = pack(exercises)
+        file = references.path(unit, "hidden")
+        packed = pack(exercises).items()
+        drawn |= {file.with_suffix(suffix): data for suffix, data in packed}
     changed = [path for path, data in drawn.items() if write(path, data)]
     write(references.SEEDS, json.dumps(seeds, indent=1, sort_keys=True) + "\n")
     return changed

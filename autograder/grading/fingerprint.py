@@ -47,12 +47,14 @@ def _own(unit: Unit) -> tuple[Path, ...]:
     """The files and folders of a unit."""
     package = unit.root / "autograder"
     probes = package / "student" / "probes" / unit.name
+    public = package / "references" / "public"
     return (
         unit.bank,
         probes,
         probes.with_suffix(".py"),
         package / "solutions" / f"{unit.name}.py",
-        package / "references" / "public" / f"{unit.name}.safetensors",
+        public / f"{unit.name}.safetensors",
+        public / f"{unit.name}.json",
     )
 
 

@@ -1,11 +1,15 @@
-"""Reference files: exercises with their cases, as safetensors (data, never code)."""
+"""Reference files: a drawing of a unit's exercises, as data and never as code.
+
+``UNIT.safetensors`` holds what is compared: inputs, right answers and those of
+mistakes. ``UNIT.json`` beside it holds what is said: titles, points, hints, sentences.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,43 +24,67 @@ class ReferenceFileError(OSError):
     """A reference file cannot be read; the text says which, and what to do."""
 
 
-_KEY, _FORMAT = "exercises", 2  # of the index in a file
+_FORMAT = 2
 _ANSWERS = ("inputs", "expected", "mistakes")
-_PLAIN = [field.name for field in fields(Case) if field.name not in _ANSWERS]
+_SAID = [field for field in fields(Case) if field.name not in _ANSWERS]
 FOLDER = Path(__file__).resolve().parent.parent / "references"
+TENSORS, TEXT = ".safetensors", ".json"
 
 
-def pack(exercises: Iterable[Exercise]) -> bytes:
-    """The exercises as the bytes of one safetensors file, equal for equal exercises.
+def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
+    """The exercises as two files, by suffix; equal for equal exercises.
 
-    Tensors are stored under ``unit/exercise/case/role/name``; everything else is JSON
+    Tensors are stored under ``unit/exercise/case/role/name``, other answers as JSON
     under one metadata key (with several, their order in the file would be arbitrary).
     Of a mistake's answers, those that agree with the reference are not stored again.
     """
-    tensors: dict[str, torch.Tensor] = {}
-    index = [_pack_exercise(exercise, tensors) for exercise in exercises]
-    told = {"format": _FORMAT, "exercises": index}
-    metadata = {_KEY: json.dumps(told, sort_keys=True)}
-    return save(dict(sorted(tensors.items())), metadata)
+    exercises, tensors = list(exercises), dict[str, torch.Tensor]()
+    answers = {e.name: _pack_cases(e, tensors) for e in exercises}
+    metadata = {"answers": json.dumps(answers)}
+    said = {"format": _FORMAT, "exercises": [_said(e) for e in exercises]}
+    text = json.dumps(said, indent=1, ensure_ascii=False)
+    return {
+        TENSORS: save(dict(sorted(tensors.items())), metadata),
+        TEXT: f"{text}\n".encode(),
+    }
 
 
-def _pack_exercise(
-    exercise: Exercise, tensors: dict[str, torch.Tensor]
-) -> dict[str, Any]:
-    cases = []
-    for case in exercise.cases:
-        packed = {name: getattr(case, name) for name in _PLAIN}
-        prefix = f"{exercise.name}/{case.name}/"
-        packed["roles"] = {
-            role: _pack_answers(answers, case, f"{prefix}{role}/", tensors)
+def _said(exercise: Exercise) -> dict[str, Any]:
+    """What is said of an exercise; of its cases, what differs from the usual."""
+    return {
+        "name": exercise.name,
+        "title": exercise.title,
+        "points": exercise.points,
+        "builds_on": exercise.builds_on,
+        "aspects": dict(exercise.aspects),
+        "mistakes": [asdict(mistake) for mistake in exercise.mistakes.values()],
+        "cases": [
+            {
+                field.name: value
+                for field in _SAID
+                if (value := getattr(case, field.name)) != _usual(field)
+            }
+            for case in exercise.cases
+        ],
+    }
+
+
+def _usual(field: Field[Any]) -> object:
+    factory = field.default_factory
+    return field.default if factory is MISSING else factory()
+
+
+def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """Per case and role, how each answer is kept."""
+    return {
+        case.name: {
+            role: _pack_answers(
+                answers, case, f"{exercise.name}/{case.name}/{role}/", tensors
+            )
             for role, answers in _roles(case).items()
         }
-        cases.append(packed)
-    return {
-        "name": exercise.name, "title": exercise.title, "points": exercise.points,
-        "cases": cases, "mistakes": [asdict(m) for m in exercise.mistakes.values()],
-        "builds_on": exercise.builds_on, "aspects": dict(exercise.aspects),
-    }  # fmt: skip
+        for case in exercise.cases
+    }
 
 
 def _roles(case: Case) -> dict[str, Answers]:
@@ -102,63 +130,64 @@ def read(path: Path, only: str = "") -> dict[str, Exercise]:
     """
     if not path.is_file():
         raise FileNotFoundError(f"no reference file {path.name} in {path.parent}")
-    stamp = path.stat()
     try:
-        return dict(_read(path, stamp.st_mtime_ns, stamp.st_size, only))
-    except (SafetensorError, KeyError, TypeError, ValueError):
+        return dict(_read(path, only, *map(_stamp, (path, path.with_suffix(TEXT)))))
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError):
         raise ReferenceFileError(
-            f"{path} is damaged, or another version of the course wrote it; rebuild it "
-            f"with `make build UNIT={path.stem}`, or install the students' wheel again"
+            f"{path}, or {TEXT[1:]} beside it, is damaged or of another version of the "
+            f"course; rebuild both with `make build UNIT={path.stem}`, or install the "
+            "students' wheel again"
         ) from None
 
 
+def _stamp(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_mtime_ns, stat.st_size
+
+
 @functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
-def _read(path: Path, changed: int, size: int, only: str) -> dict[str, Exercise]:
+def _read(path: Path, only: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
+    said = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
+    if said["format"] != _FORMAT:
+        raise ValueError(f"format {said['format']}")
     with safe_open(path, framework="pt") as file:
+        answers = json.loads(file.metadata()["answers"])
         return {
-            entry["name"]: _read_exercise(entry, file)
-            for entry in _index(file)
+            entry["name"]: _read_exercise(entry, answers[entry["name"]], file)
+            for entry in said["exercises"]
             if only in ("", entry["name"])
         }
 
 
-def _index(file: safe_open) -> list[dict[str, Any]]:
-    """What a file says of its exercises besides tensors.
-
-    Raises:
-        ValueError: it is of another version.
-    """
-    told = json.loads(file.metadata()[_KEY])
-    if told["format"] != _FORMAT:
-        raise ValueError(f"format {told['format']}")
-    exercises: list[dict[str, Any]] = told["exercises"]
-    return exercises
-
-
-def _read_exercise(entry: dict[str, Any], file: safe_open) -> Exercise:
+def _read_exercise(
+    entry: dict[str, Any], answers: dict[str, Any], file: safe_open
+) -> Exercise:
+    name = entry["name"]
     cases = tuple(
-        _read_case(packed, f"{entry['name']}/{packed['name']}/", file)
-        for packed in entry["cases"]
+        _read_case(said, answers[said["name"]], f"{name}/{said['name']}/", file)
+        for said in entry["cases"]
     )
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
-        entry["name"], entry["title"], entry["points"], cases, mistakes,
-        tuple(entry["builds_on"]), entry.get("aspects", {}),
+        name, entry["title"], entry["points"], cases, mistakes,
+        tuple(entry["builds_on"]), entry["aspects"],
     )  # fmt: skip
 
 
-def _read_case(packed: dict[str, Any], prefix: str, file: safe_open) -> Case:
-    plain = {name: packed[name] for name in _PLAIN}
-    plain["scale"] = tuple(map(tuple, plain["scale"]))
+def _read_case(
+    said: dict[str, Any], kept: dict[str, Any], prefix: str, file: safe_open
+) -> Case:
+    scale = tuple(map(tuple, said.get("scale", ())))
     roles: dict[str, Answers] = {}
-    for role, kept in packed["roles"].items():
+    for role, entries in kept.items():
         roles[role] = {
             name: _read_answer(name, how, text, f"{prefix}{role}/", roles, file)
-            for name, how, text in kept
+            for name, how, text in entries
         }
     inputs, expected = roles.pop("inputs"), roles.pop("expected")
     mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
-    return Case(inputs=inputs, expected=expected, mistakes=mistakes, **plain)
+    answers: dict[str, Any] = {"inputs": inputs, "expected": expected}
+    return Case(**{**said, **answers, "scale": scale, "mistakes": mistakes})
 
 
 def _read_answer(
@@ -179,24 +208,22 @@ def _read_answer(
 
 def titles(unit: str) -> dict[str, str]:
     """The titles of a unit's exercises by name, none for a unit that is not here."""
-    path = FOLDER / "public" / f"{unit}.safetensors"
-    if not path.is_file():
-        return {}
-    return dict(_titles(path, path.stat().st_mtime_ns))
+    path = FOLDER / "public" / f"{unit}{TEXT}"
+    return dict(_titles(path, _stamp(path))) if path.is_file() else {}
 
 
 @functools.lru_cache
-def _titles(path: Path, _changed: int) -> dict[str, str]:
+def _titles(path: Path, _changed: tuple[int, int]) -> dict[str, str]:
     """Read once: a page asks for them at every cell."""
-    with safe_open(path, framework="pt") as file:
-        return {entry["name"]: entry["title"] for entry in _index(file)}
+    said = json.loads(path.read_text(encoding="utf-8"))
+    return {entry["name"]: entry["title"] for entry in said["exercises"]}
 
 
 def units(visibility: str = "public") -> list[str]:
     """The units that have a reference file here, in alphabetical order."""
-    return sorted(p.stem for p in (FOLDER / visibility).glob("*.safetensors"))
+    return sorted(p.stem for p in (FOLDER / visibility).glob(f"*{TENSORS}"))
 
 
 def load(unit: str, visibility: str = "public", only: str = "") -> dict[str, Exercise]:
     """The exercises of a unit ("attention") from the public or hidden references."""
-    return read(FOLDER / visibility / f"{unit}.safetensors", only)
+    return read(FOLDER / visibility / f"{unit}{TENSORS}", only)

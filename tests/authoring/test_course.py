@@ -15,7 +15,7 @@ from autograder.course.errors import CourseError
 from autograder.oracle import cases
 from autograder.oracle.specification import Specification
 from autograder.student.exercise import Exercise, Mistake
-from autograder.student.references import load
+from autograder.student.references import TEXT, load, pack
 from tests.conftest import by_cost
 
 WHOLE = 3  # so many units at the start are built as a whole each time
@@ -50,6 +50,8 @@ def test_texts_and_right_answers_are_what_the_build_gives(unit):
         stored = load(unit.name, kind)
         new = [right(e, stored[e.name], seed, kind == "hidden") for e in exercises]
         assert not difference(stored, new), f"{kind}; run `make build`"
+        text = references.path(unit, kind).with_suffix(TEXT).read_bytes()
+        assert pack(new)[TEXT] == text, f"{kind}; run `make build`"
 
 
 def right(one: Specification, stored: Exercise, seed: str, hidden: bool) -> Exercise:

@@ -212,7 +212,7 @@ def course_version() -> str:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
     folder = Path(autograder.__file__).parent
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".safetensors", ".toml"):
+        if path.suffix in (".py", ".safetensors", ".json", ".toml"):
             digest.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 

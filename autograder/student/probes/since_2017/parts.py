@@ -33,7 +33,7 @@ from autograder.student.probes.weights import BEGINNING, beginning, load_weights
     "since_2017/rms_norm",
     results="weight at first; calls of PyTorch's own; output; "
     "output of one row alone; dtype for *; output for *; "
-    "rows of bfloat16, in thousandths of their size too large",
+    "a row of bfloat16 has another size",
     calls="* afterwards",
     learning="other parameters; parameters without a gradient; gradient of x",
     mode="output in training mode",
