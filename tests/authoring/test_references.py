@@ -52,10 +52,10 @@ def test_a_value_that_changed_is_named_with_its_case_and_by_how_much(
 
 def test_cases_or_exercises_that_changed_are_named(tiny_exercise):
     exercise = drawn(tiny_exercise)
-    assert (
-        difference(exercise, replace(exercise, cases=())) == "tiny/double: other cases"
-    )
-    assert references.difference({}, [exercise]) == "other exercises"
+    less = replace(exercise, cases=())
+    assert difference(exercise, less) == "tiny/double: other cases"
+    assert references.difference({"tiny/other": less}, [exercise]) == "other exercises"
+    assert "no file" in references.difference({}, [exercise])
 
 
 def test_integers_types_and_shapes_are_compared_exactly(tiny_exercise):
