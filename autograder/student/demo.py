@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from autograder.student.console import showable
 from autograder.student.ink import as_svg
 from autograder.student.observe import UNSOLVED, describe_error, from_stub, quiet
 from autograder.student.words import LEFT_OUT
@@ -31,7 +32,8 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
             function()
     except Exception as error:
         _close_figures()
-        print(f"({_title(function)} waits: {_reason(error, function)})")
+        reason = _reason(error, function)
+        print(showable(f"({_title(function)} waits: {reason})"))
     return function
 
 
@@ -75,7 +77,7 @@ def show(figure: Any, alt: str) -> None:
 
     if left_out():
         plt.close(figure)
-        print(f"(figure left out while grading: {alt})")
+        print(showable(f"(figure left out while grading: {alt})"))
         return
     drawn = as_svg(figure, alt)
     plt.close(figure)

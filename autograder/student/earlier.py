@@ -8,6 +8,7 @@ import linecache
 from pathlib import Path
 from types import ModuleType
 
+from autograder.student.console import showable
 from autograder.student.observe import describe_error
 
 PLACES = ("{label}.ipynb", "../{label}/{label}.ipynb", "../{label}.ipynb")
@@ -47,5 +48,6 @@ def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
         try:
             exec(compile(source, file, "exec"), vars(own))
         except (Exception, SystemExit) as error:
-            print(f"(your {name} does not run: {describe_error(error)})")
+            reason = describe_error(error)
+            print(showable(f"(your {name} does not run: {reason})"))
     return own

@@ -8,6 +8,7 @@ import inspect
 import io
 import linecache
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -20,12 +21,19 @@ import torch
 
 from autograder.student import properties
 from autograder.student.calls import code_of
+from autograder.student.console import showable
 from autograder.student.exercise import RAISED, Answers, WrongAnswer, plain
 from autograder.student.probes import Report, seed
 from autograder.student.switches import on_cpu
 
 UNSOLVED = "not solved yet"
-_OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
+# Code that is not the student's: ours, Python's own (partly frozen), what is installed.
+_LIBRARIES = (
+    f"{Path(__file__).parents[1]}{os.sep}",
+    f"{Path(traceback.__file__).parent}{os.sep}",
+    "<frozen ",
+)
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
@@ -69,7 +77,7 @@ def quiet() -> Iterator[None]:
         warnings.simplefilter("ignore")
         yield
     if stream.getvalue():
-        print(stream.getvalue(), end="", file=sys.stdout)
+        print(showable(stream.getvalue()), end="", file=sys.stdout)
 
 
 @contextlib.contextmanager
@@ -92,7 +100,7 @@ class _Brief(io.TextIOBase):
         told = text[: self._most]
         self._most -= len(told)
         self.left_out += len(text) - len(told)
-        self._stream.write(told)
+        self._stream.write(showable(told, self._stream))
         return len(text)
 
     def flush(self) -> None:
@@ -162,6 +170,6 @@ def _line(code: CodeType, number: int) -> str:
 
 
 def _is_library(filename: str) -> bool:
-    return filename.startswith(_OURS) or any(
-        part in filename for part in ("site-packages", "dist-packages", "lib/python")
+    return filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(
+        re.split(r"[/\\]", filename)
     )

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from autograder.student.aspects import by_aspect
+from autograder.student.console import showable
 from autograder.student.exercise import CaseResult, Finding, Verdict
 from autograder.student.pictures import picture as picture_of
 
@@ -27,7 +28,7 @@ class Shown(Verdict):
     """A verdict that shows itself: as a panel in a notebook, as text elsewhere."""
 
     def __str__(self) -> str:
-        return as_text(self)
+        return showable(as_text(self))
 
     def _repr_html_(self) -> str:
         return as_html(self)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.student.aspects import by_aspect
+from autograder.student.console import showable
 from autograder.student.exercise import Exercise, Verdict
 from autograder.student.panel import BLUE, boxed, inline, mark
 
@@ -85,7 +86,7 @@ class Summary:
                 f"  {_SIGNS[row.passed]} {points:>7} {row.title}{cases}{remark}"
             )
             lines += [f"            {row.aspects}"] if row.aspects else []
-        return "\n".join([*lines, self.next_step, _HIDDEN])
+        return showable("\n".join([*lines, self.next_step, _HIDDEN]))
 
     def _repr_html_(self) -> str:
         if not self.rows:

@@ -4,11 +4,19 @@ import linecache
 import sys
 import warnings
 
+import pytest
 import torch
 
 from autograder.solutions import attention
 from autograder.student.exercise import RAISED, Other, WrongAnswer
-from autograder.student.observe import UNSOLVED, brief, describe_error, observe, quiet
+from autograder.student.observe import (
+    UNSOLVED,
+    brief,
+    describe_error,
+    from_stub,
+    observe,
+    quiet,
+)
 
 
 def test_inputs_are_copies():
@@ -119,3 +127,33 @@ def test_what_is_printed_again_and_again_is_shortened(capsys):
     with brief():
         print("as it is")
     assert capsys.readouterr().out == "as it is\n"
+
+
+def raised_by(code, file):
+    """The error that ends a cell."""
+    linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+    with pytest.raises(Exception) as caught:
+        exec(compile(code, file, "exec"), {})
+    return caught.value
+
+
+@pytest.mark.parametrize("call", ["os.path.join(None)", "json.loads('{')"])
+def test_an_error_inside_of_pythons_own_modules_is_told_with_the_students_line(call):
+    """Some of them are frozen; on Windows, none lies in `lib/python`."""
+    error = raised_by(f"import json, os\n{call}", "<a cell>")
+    told = describe_error(error, beyond=__file__)
+    assert told.splitlines()[1:] == [f"in your line 2: {call}"]
+
+
+@pytest.mark.parametrize(
+    "file", ["/home/ada/lib/python/course.py", "D:\\my site-packages\\course.py"]
+)
+def test_a_students_folder_may_have_a_name_like_pythons_own(file):
+    assert from_stub(raised_by("raise NotImplementedError", file))
+
+
+@pytest.mark.parametrize(
+    "file", ["C:\\venv\\Lib\\site-packages\\part.py", "/usr/dist-packages/part.py"]
+)
+def test_an_installed_package_is_none_of_the_students(file):
+    assert not from_stub(raised_by("raise NotImplementedError", file))
