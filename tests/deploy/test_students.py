@@ -1,0 +1,132 @@
+"""The student kit runs on students' systems; here, on one that looks like Windows."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder.course import ROOT, find_unit, manifest, units
+from autograder.publishing import kit
+
+WINDOWS = ROOT / "tests" / "deploy" / "windows"
+TRY_KIT = ROOT / "deploy" / "students" / "try_kit.py"
+
+
+def lay_out(folder: Path, last: str) -> Path:
+    """Unpack the kit of a unit, with its solution too, in a student's folder."""
+    unit, package = find_unit(last), folder / "site" / "autograder"
+    for name in {*kit.contents(unit), f"solutions/{unit.name}.py"}:
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "autograder" / name, package / name)
+    for path in (p for u in kit.shown_units(unit) for p in manifest.read(u).ships):
+        name = path.relative_to(unit.root)
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, package / name)
+    (folder / "notebooks").mkdir()
+    for shown in kit.shown_units(unit):
+        shutil.copy(shown.release, folder / "notebooks")
+    return folder
+
+
+def as_on_windows(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the student's folder, with the kit of that folder only."""
+    there = os.pathsep.join([str(WINDOWS), str(folder / "site")])
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(folder), "MPLBACKEND": "Agg",
+        "PYTHONPATH": there, "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252",
+        "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder / "notebooks", env=environment,
+        capture_output=True, encoding="cp1252", check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def student(tmp_path_factory):
+    """A student's folder with the kit of unit 3, which holds solutions of 1 and 2."""
+    return lay_out(tmp_path_factory.mktemp("Übung 1"), "multi_head_attention")
+
+
+def test_every_module_that_ships_can_be_imported(student):
+    files = sorted((student / "site").rglob("*.py"))
+    names = [
+        ".".join(f.relative_to(student / "site").with_suffix("").parts) for f in files
+    ]
+    assert len(names) > 50
+    imports = "".join(f"import {name.removesuffix('.__init__')}\n" for name in names)
+    done = as_on_windows(student, "-c", f"{imports}print(autograder.__file__)")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(student / "site" / "autograder" / "__init__.py")
+
+
+def test_two_units_run_from_top_to_bottom_and_their_checks_tell_right_from_wrong(
+    student,
+):
+    labels = ("01_positional_encoding", "02_attention")
+    done = as_on_windows(student, str(TRY_KIT), *(f"{label}.ipynb" for label in labels))
+    assert done.returncode == 0, done.stderr[-2000:]
+    *_, first, second = done.stdout.splitlines()
+    for label, line in zip(labels, (first, second), strict=True):
+        found = re.fullmatch(rf"{label}: (\d+) exercises, (\d+) solved", line)
+        assert found and found[1] == found[2] and int(found[1]) > 5, line
+    assert "\n  + " in done.stdout and "\n  x " in done.stdout  # for ticks and crosses
+
+
+@pytest.mark.slow
+@pytest.mark.long(seconds=300)
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_every_unit_runs_from_top_to_bottom_with_its_kit(unit, tmp_path):
+    folder = tmp_path / "Übung 1"
+    folder.mkdir()
+    done = as_on_windows(
+        lay_out(folder, unit.name), str(TRY_KIT), f"{unit.label}.ipynb"
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-1].startswith(f"{unit.label}: ")
+
+
+HIDDEN = {
+    "a module": ("import fcntl", "ModuleNotFoundError"),
+    "a module inside of a function": (
+        "def f():\n    from pwd import getpwuid\nf()", "ModuleNotFoundError",
+    ),
+    "a function": ("import os\nos.fork()", "AttributeError"),
+    "a signal": ("from signal import SIGALRM", "ImportError"),
+    "a tick on the console": ("print('✓')", "UnicodeEncodeError"),
+    "a file without an encoding": (
+        "from pathlib import Path\nPath('a').write_text('✓')", "UnicodeEncodeError",
+    ),
+    "a file that is open is replaced": (
+        "import os\nopen('a', 'w').close()\nf = open('a')\nos.replace('a', 'b')",
+        "PermissionError",
+    ),
+    "a file that is mapped is written": (
+        "import torch\nfrom safetensors.torch import save_file, load_file\n"
+        "save_file({'a': torch.ones(5000)}, 'm')\nold = load_file('m')\n"
+        "save_file({'a': torch.ones(5000)}, 'm')",
+        "PermissionError",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "error"), HIDDEN.values(), ids=HIDDEN)
+def test_what_windows_lacks_is_lacking(code, error, student):
+    done = as_on_windows(student, "-c", code)
+    assert done.returncode == 1 and error in done.stderr.splitlines()[-1]
+
+
+def test_the_workflow_tries_the_systems_and_versions_that_the_readme_promises():
+    workflow = ROOT / ".github" / "workflows" / "students.yml"
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
+    tried = jobs["try"]["strategy"]["matrix"]
+    systems = {name.split("-")[0] for name in tried["os"]}
+    assert systems == {"ubuntu", "macos", "windows"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Python {tried['python'][0]} to {tried['python'][-1]}" in readme
+    assert tried["python"] == ["3.11", "3.12", "3.13", "3.14"]
