@@ -21,15 +21,19 @@ def cells(notebook: Path) -> list[str]:
     return ["".join(c["source"]) for c in book["cells"] if c["cell_type"] == "code"]
 
 
-def run_all(notebook: Path) -> None:
-    """Run the cells one after the other, as a kernel does, which can print any sign."""
+def run_all(notebook: Path) -> str:
+    """Run the cells one after the other, and return what they print.
+
+    As in a notebook, where they can print any sign, whatever the console has.
+    """
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
-    for number, source in enumerate(cells(notebook), 1):
-        name = f"<{notebook.stem}, cell {number}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        for number, source in enumerate(cells(notebook), 1):
+            name = f"<{notebook.stem}, cell {number}>"
+            linecache.cache[name] = (len(source), None, source.splitlines(True), name)
             exec(compile(source, name, "exec"), vars(module))
+    return printed.getvalue()
 
 
 def checked(notebook: Path) -> dict[str, str]:

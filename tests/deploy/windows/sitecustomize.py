@@ -3,7 +3,8 @@
 Python imports this at its start, where the folder is on PYTHONPATH. Modules and
 functions that Windows lacks are hidden from the package and from notebooks; packages
 for Linux keep theirs. Text files are read and written in cp1252, with "\\r\\n", unless
-an encoding is named. What is open, or mapped, can neither be replaced nor removed.
+an encoding is named. What is open, or mapped, can neither be replaced nor removed. The
+clock of CPU time ticks 64 times in a second.
 """
 
 import builtins
@@ -11,6 +12,7 @@ import io
 import os
 import signal
 import sys
+import time
 from types import ModuleType
 
 ABSENT = {
@@ -121,5 +123,7 @@ def opening(
 for name, positions in {"replace": (0, 1), "rename": (0, 1), "unlink": (0,)}.items():
     _guard(os, name, *positions)
 _guard(os, "remove", 0)
+_process_time = time.process_time
+time.process_time = lambda: _process_time() * 64 // 1 / 64
 builtins.open = io.open = opening
 builtins.__import__ = importing
