@@ -83,8 +83,10 @@ def try_out(notebook: Path) -> str:
 
 
 def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit("Name the notebooks of a kit: python try_kit.py NOTEBOOK...")
     lines = [try_out(Path(name)) for name in sys.argv[1:]]
-    sys.exit("Name the notebooks of a kit." if not lines else print(*lines, sep="\n"))
+    print(*lines, sep="\n")
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def test_a_unit_runs_from_top_to_bottom_and_its_checks_tell_right_from_wrong(stu
 
 
 @pytest.mark.slow
-@pytest.mark.long(seconds=300)
+@pytest.mark.long
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_unit_runs_from_top_to_bottom_with_its_kit(unit, tmp_path):
     folder = tmp_path / "Übung 1"
@@ -101,6 +101,7 @@ assert not waits, ascii(waits)
 
 
 @pytest.mark.slow
+@pytest.mark.long(seconds=60)
 @pytest.mark.parametrize("unit", UNTRAINED, ids=lambda unit: unit.label)
 def test_demonstrations_of_a_solved_notebook_reach_their_end(unit, tmp_path):
     folder = lay_out(tmp_path, unit.name)

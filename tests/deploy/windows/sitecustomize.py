@@ -16,36 +16,18 @@ import time
 from types import ModuleType
 
 ABSENT = {
-    *("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"),
-    *("_posixsubprocess", "_posixshmem", "curses", "readline"),
+    *("curses", "fcntl", "grp", "posix", "pty", "pwd", "readline", "resource"),
+    *("syslog", "termios", "tty", "_posixshmem", "_posixsubprocess"),
 }
 LACKING = {
-    "os": {
-        *(
-            "chown",
-            "chroot",
-            "fork",
-            "forkpty",
-            "getpgid",
-            "getsid",
-            "getuid",
-            "geteuid",
-        ),
-        *(
-            "killpg",
-            "mkfifo",
-            "nice",
-            "sched_getaffinity",
-            "setsid",
-            "sysconf",
-            "uname",
-        ),
-    },
-    "select": {"epoll", "poll", "POLLIN", "POLLOUT"},
-    "signal": {"SIGALRM", "SIGHUP", "SIGKILL", "alarm", "setitimer", "pthread_sigmask"},
-    "socket": {"AF_UNIX", "MSG_DONTWAIT", "SCM_RIGHTS"},
-    "time": {"tzset", "clock_gettime", "pthread_getcpuclockid"},
+    "os": "chown chroot fork forkpty getpgid getsid getuid geteuid killpg mkfifo nice "
+    "sched_getaffinity setsid sysconf uname",
+    "select": "epoll poll POLLIN POLLOUT",
+    "signal": "SIGALRM SIGHUP SIGKILL alarm setitimer pthread_sigmask",
+    "socket": "AF_UNIX MSG_DONTWAIT SCM_RIGHTS",
+    "time": "tzset clock_gettime pthread_getcpuclockid",
 }
+OURS = ("autograder", "__main__")
 for gone in ("SIGALRM", "alarm", "setitimer"):  # nor may anybody use them for us
     delattr(signal, gone)
 del os.fork
@@ -56,7 +38,7 @@ class Lacking(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         known = self.__name__
-        if name in LACKING[known]:
+        if name in LACKING[known].split():
             raise AttributeError(
                 f"module {known!r} has no attribute {name!r} on Windows"
             )
@@ -68,10 +50,7 @@ _lacking = {name: Lacking(name) for name in LACKING}
 
 
 def importing(name, globals=None, locals=None, fromlist=(), level=0):
-    ours = (globals or {}).get("__name__", "").split(".")[0] in (
-        "autograder",
-        "__main__",
-    )
+    ours = (globals or {}).get("__name__", "").split(".")[0] in OURS
     if ours and name.split(".")[0] in ABSENT:
         raise ModuleNotFoundError(f"No module named {name!r} on Windows", name=name)
     found = _import(name, globals, locals, fromlist, level)
