@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import torch
 
 from autograder.student.compare import compare, judge
@@ -63,6 +64,30 @@ def test_one_that_a_property_contradicts_is_not_named():
 def test_one_that_explains_only_some_answers_is_not_named():
     found = verdict({"y": 3 * X, "z": X * 7}, in_property(3, 3))
     assert found.mistake is None or found.mistake.name not in MISTAKES
+
+
+SHAPES = "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"
+NO_MEAN = "mean(): could not infer output dtype. Got: Long"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "raised", "same"),
+    [
+        (f"RuntimeError: {SHAPES}", f"RuntimeError: mm: {SHAPES}", True),
+        (f"RuntimeError: {NO_MEAN}", f"NotImplementedError: {NO_MEAN}", True),
+        (f"NotImplementedError: {NO_MEAN}", f"RuntimeError: {NO_MEAN}", True),
+        (f"RuntimeError: {SHAPES}", f"RuntimeError: {NO_MEAN}", False),
+        (f"RuntimeError: {SHAPES}", f"ValueError: {SHAPES}", False),
+    ],
+)
+def test_an_error_is_known_by_the_words_of_any_version_of_pytorch(
+    predicted, raised, same
+):
+    case = replace(PLAIN, mistakes={"tripled": {RAISED: predicted}})
+    exercise = replace(EXERCISE, cases=(case,))
+    answer = {RAISED: f"{raised}\nin your line 2: return q @ k"}
+    found = judge(exercise, [case], lambda _: answer).mistake
+    assert (found is not None and found.name == "tripled") == same
 
 
 def test_two_that_give_the_same_answers_are_both_only_likely():
