@@ -20,6 +20,7 @@ class Note:
         origin: what its first file was called there.
         late: whether the LMS calls it late.
         attempts: how many there were in the archive.
+        claimant: who handed it in, by the LMS.
     """
 
     kind: str = ""
@@ -28,6 +29,7 @@ class Note:
     origin: str = ""
     late: bool = False
     attempts: int = 1
+    claimant: str = ""
 
 
 def read(root: Path, unit: str) -> dict[str, Note]:

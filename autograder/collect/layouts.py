@@ -40,6 +40,12 @@ class Submitter:
     email: str = ""
     rival: str = field(default="", compare=False)
 
+    @property
+    def shown(self) -> str:
+        """All that the LMS says of them, for people."""
+        key = f"({self.key})" if self.key else ""
+        return " ".join(filter(None, (self.name, self.email, key)))
+
 
 @dataclass
 class Attempt:

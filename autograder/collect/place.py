@@ -17,6 +17,7 @@ from autograder.collect.contents import contents
 from autograder.collect.layouts import (
     Attempt,
     Layout,
+    Submitter,
     ToUtc,
     attempts,
     detect,
@@ -28,6 +29,8 @@ from autograder.collect.submitted import Arrival, Place
 from autograder.course.errors import CourseError
 
 _PEOPLE = ("not placed", "unclear")
+_LISTED = 3  # of the people who claim to be one student
+Claim = tuple[Submitter, Attempt]  # somebody taken for a student, and their work
 
 
 @dataclass(frozen=True)
@@ -97,12 +100,12 @@ class _Collection:
         found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
         for path, reason in strays:
             yield Placing(name, path, "not placed", reason)
-        claims: dict[str, list[Attempt]] = {}
+        claims: dict[str, list[Claim]] = {}
         for attempt in found:
             for person in attempt.people or ():
                 try:
                     student = self.roster.find(person, layout, attempt.blind)
-                    claims.setdefault(student, []).append(attempt)
+                    claims.setdefault(student, []).append((person, attempt))
                 except NotPlaced as reason:
                     yield Placing(name, _shown(attempt), "not placed", str(reason))
             if not attempt.people:
@@ -121,7 +124,7 @@ class _Collection:
             yield Placing(name, student, status, says)
 
     def _student(
-        self, archive: Source, layout: Layout, student: str, found: Sequence[Attempt]
+        self, archive: Source, layout: Layout, student: str, found: Sequence[Claim]
     ) -> tuple[str, str]:
         """Place the latest attempt of a student; a status, and what to say of it.
 
@@ -131,10 +134,10 @@ class _Collection:
             CourseError: what was noted of others cannot be read or written.
             OSError: it cannot be written.
         """
-        latest = _latest(found)
+        person, latest = _latest(found)
         files, notes = contents(archive, latest, self.unit)
         stamp, late = _stamp(latest, self.due)
-        note = _note(latest, layout.lms, len(found))
+        note = _note(person, latest, layout.lms, len(found))
         place = Place(self.root, student, self.unit)
         status, says = place.put(Arrival(files, note, stamp), self.replace)
         if len(found) > 1:
@@ -142,26 +145,32 @@ class _Collection:
         return status, "; ".join(filter(None, [says, *notes, *late]))
 
 
-def _latest(found: Sequence[Attempt]) -> Attempt:
-    """The latest of what is said to be one student's.
+def _latest(found: Sequence[Claim]) -> Claim:
+    """The latest of what is said to be one student's, alone or in a group.
 
     Raises:
         NotPlaced: it may be somebody else's, or another one may be the latest.
     """
-    if len({attempt.people for attempt in found}) > 1 and not _is_group(found):
-        listed = " and ".join(sorted({_shown(attempt) for attempt in found}))
-        raise NotPlaced(f"several claim to be it: {listed}")
-    latest = max(found, key=lambda a: a.when or datetime.datetime.min)
-    if sum(attempt.when == latest.when for attempt in found) > 1:
+    claimants = {_claimant(person): person.shown for person, _ in found}
+    if len(claimants) > 1:
+        listed = " and ".join(sorted(claimants.values())[:_LISTED])
+        more = f" and {len(claimants) - _LISTED} more" * (len(claimants) > _LISTED)
+        raise NotPlaced(
+            f"several claim to be it: {listed}{more}; none is placed: tell them apart "
+            "in the LMS or the roster (email, lms_user_id), and collect again"
+        )
+    latest = max(found, key=lambda claim: claim[1].when or datetime.datetime.min)
+    if sum(attempt.when == latest[1].when for _, attempt in found) > 1:
         raise NotPlaced(
             "it has several submissions; which is the latest cannot be told"
         )
     return latest
 
 
-def _is_group(found: Sequence[Attempt]) -> bool:
-    """Whether somebody handed in alone and with others, under their own address."""
-    return all(a.when and all(p.email for p in a.people) for a in found)
+def _claimant(person: Submitter) -> str:
+    """Equal for the same person only: the address, where the LMS checks those."""
+    local, at, host = person.email.strip().rpartition("@")
+    return f"{local}{at}{host.lower()}" or person.shown
 
 
 def _shown(attempt: Attempt) -> str:
@@ -171,14 +180,14 @@ def _shown(attempt: Attempt) -> str:
     return next(iter(attempt.files))
 
 
-def _note(attempt: Attempt, lms: str, count: int) -> Note:
+def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
     kind, time = "", ""
     if attempt.when:
         kind, time = "lms", attempt.when.isoformat()
     elif times := [member.time for member in attempt.files.values() if member.time]:
         kind, time = "zip", max(times).isoformat()
     origin = next(iter(attempt.files.values())).name
-    return Note(kind, time, lms, origin, attempt.late, count)
+    return Note(kind, time, lms, origin, attempt.late, count, _claimant(person))
 
 
 def _stamp(

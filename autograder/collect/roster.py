@@ -36,7 +36,7 @@ class Enrolment:
 
     student: Student
     username: str = ""
-    participant: str = ""
+    participants: tuple[str, ...] = ()  # more than one: nobody knows which it is
 
 
 class Roster:
@@ -63,19 +63,24 @@ class Roster:
         if not meant and not blind and not person.email:
             # Names are no proof: they are asked last, never where an address is known,
             # and somebody whose LMS id is known has another than this one.
-            free = [
-                e for e in self.entries if not (layout.lasting and e.student.lms_id)
-            ]
+            free = [e for e in self.entries if not _is_known(e, layout)]
             meant = [e for e in free if _is_called(e, person.name)]
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
             meant = [e for e in meant if _is_called(e, person.name)]
         found = {entry.student.id for entry in meant}
-        if len(found) == 1:
-            return valid(found.pop())
-        shown = " ".join(filter(None, (person.name, person.email, f"({person.key})")))
-        if found:
+        shown = person.shown
+        if len(found) > 1:
             listed = ", ".join(sorted(found))
             raise NotPlaced(f"{shown} may be each of {listed} of the roster")
+        if found:
+            numbers = meant[0].participants
+            if not layout.lasting and len(numbers) > 1:
+                raise NotPlaced(
+                    f"each of the worksheet's participants {', '.join(numbers)} may be "
+                    f"{meant[0].student.id}; give the roster an email, and collect "
+                    "again"
+                )
+            return valid(found.pop())
         if blind:
             raise NotPlaced(
                 f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}"
@@ -94,12 +99,15 @@ class Roster:
 
     def with_worksheet(self, path: Path) -> Roster:
         """The same with the participant numbers of Moodle's grading worksheet."""
-        entries = list(self.entries)
-        for row in _rows(path, _WORKSHEET):
-            number = re.sub(r"\D", "", row.get("participant", ""))
-            for n, entry in enumerate(entries):
-                if number and _is_row_of(entry.student, row):
-                    entries[n] = replace(entry, participant=number)
+        rows = [
+            (number, row)
+            for row in _rows(path, _WORKSHEET)
+            if (number := re.sub(r"\D", "", row["participant"]))
+        ]
+        entries = []
+        for entry in self.entries:
+            own = {number for number, row in rows if _is_row_of(entry.student, row)}
+            entries.append(replace(entry, participants=tuple(sorted(own))))
         return Roster(entries)
 
 
@@ -123,15 +131,20 @@ def valid(student: str) -> str:
     return student
 
 
+def _is_known(entry: Enrolment, layout: Layout) -> bool:
+    """Whether it is known what the LMS's keys call an entry."""
+    return bool(entry.student.lms_id if layout.lasting else entry.participants)
+
+
 def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
     """Whether the LMS's key or address for a person is that of an entry."""
     student = entry.student
-    if person.email and _plain(person.email) == _plain(student.email):
+    if _same_address(person.email, student.email):
         return True
     if not person.key:
         return False
     if not layout.lasting:
-        return person.key == entry.participant
+        return person.key in entry.participants
     if layout.lms == "Blackboard":
         return person.key in (student.id, entry.username, student.lms_id)
     # Where an LMS id is known it decides: another student's id may look the same.
@@ -141,7 +154,7 @@ def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
 def _is_row_of(student: Student, row: dict[str, str]) -> bool:
     """Whether a row of the worksheet is a student's: by address, number, or name."""
     if row["email"] and student.email:
-        return _plain(row["email"]) == _plain(student.email)
+        return _same_address(row["email"], student.email)
     if row["number"] and row["number"] in (student.id, student.lms_id):
         return True
     return _is_called(Enrolment(student), row["name"])
@@ -160,11 +173,28 @@ def _is_called(entry: Enrolment, name: str) -> bool:
         _plain(student.last_name + student.first_name),
     }
     parts = name.split("-")
-    return any(_plain("-".join(parts[n:])) in own for n in range(len(parts)))
+    called = {_plain("-".join(parts[n:])) for n in range(len(parts))}
+    return bool(called & own - {""})
+
+
+def _same_address(one: str, other: str) -> bool:
+    """Whether two e-mail addresses are the same, of which neither is "".
+
+    Case does not count: a host has none, and registrars and LMSs write the part before
+    the "@" as they like. All else does: ``a.b@u-ni.edu`` is not ``ab@uni.edu``. Where a
+    host does keep ``Ada@`` and ``ada@`` apart, two people claim one enrolment, and
+    neither is placed.
+    """
+    return bool(one.strip()) and _address(one) == _address(other)
+
+
+def _address(text: str) -> str:
+    # ASCII's case only: "ß" is not "ss", nor the Kelvin sign "k".
+    return unicodedata.normalize("NFC", text.strip()).encode().lower().decode()
 
 
 def _plain(text: str) -> str:
-    """Text without case, blanks and punctuation."""
+    """A name without case, blanks and punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return re.sub(r"[\W_]+", "", folded)
 

@@ -94,6 +94,11 @@ class Place:
                 return "same", ""
             old, new = self._order(), _order(arrival.note)
             if not replace and not is_same:
+                if another := self._other_claimant(arrival.note):
+                    return "unclear", (
+                        f"what is there is from {another}, this from "
+                        f"{arrival.note.claimant}; --replace takes this one"
+                    )
                 if not (old and new and old.kind == new.kind) or old.time == new.time:
                     return "unclear", (
                         "another submission is there, and which is newer cannot be "
@@ -108,6 +113,13 @@ class Place:
 
     def _known(self) -> Note | None:
         return ledger.read(self.root, self.unit).get(self.student)
+
+    def _other_claimant(self, note: Note) -> str:
+        """Who else, by the same LMS, handed in what is there; "" for nobody."""
+        known = self._known()
+        if known and known.lms == note.lms and known.claimant != note.claimant:
+            return known.claimant
+        return ""
 
     def _keep(self, note: Note) -> None:
         ledger.write(self.root, self.unit, self.student, note)
