@@ -16,6 +16,7 @@ from autograder.classroom import gradebook
 from autograder.classroom.classbook import Classbook, Submission
 from autograder.course import files
 from autograder.course.errors import CourseError
+from autograder.course.printable import printable
 from autograder.grading.titles import title
 
 
@@ -56,7 +57,7 @@ def look_again(
     path = _path(unit, root, student, name)
     head = f"# {title(unit, name)}, {before.student.full}"
     lines = [
-        f"## {today}", says or "(nothing said)", "Graded:", "\n".join(old),
+        f"## {today}", _quoted(says) or "(nothing said)", "Graded:", "\n".join(old),
         f"Graded once more, {came}:", "\n".join(new),
     ]  # fmt: skip
     _add(path, head, lines)
@@ -107,6 +108,11 @@ def _state(submission: Submission, name: str) -> Iterator[str]:
             yield f"- {record.says or record.note}"
         for case in record.cases:
             yield f"- {'✗ ' + case.problem if case.problem else '✓'}: {case.title}"
+
+
+def _quoted(says: str) -> str:
+    """What a student says, set off from the record, whatever lines it has."""
+    return "\n".join(f"> {printable(line)}".rstrip() for line in says.splitlines())
 
 
 def _path(unit: str, root: Path, student: str, name: str) -> Path:

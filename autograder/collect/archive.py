@@ -19,9 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from autograder.course.printable import printable
+
 # Of a whole class, in which some hand in thousands of files. What a member holds is
 # bounded where it is read.
 MOST_MEMBERS = 500_000
+_SHOWN = 200  # letters of a name that is left out
 _UTF8 = 0x800  # flag: the name is in UTF-8
 _ENCRYPTED = 0x1
 NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
@@ -119,7 +122,7 @@ class Archive:
         for info, name in named:
             if name is None:
                 reason = "its name is in an unknown encoding"
-                self.left_out.append((printable(info.filename), reason))
+                self.left_out.append((printable(info.filename)[:_SHOWN], reason))
                 continue
             if NOISE.search(name):
                 continue
@@ -127,7 +130,8 @@ class Archive:
             if not reason and copies[_folded(name)] > 1:
                 reason = "there are several of this name"
             if reason:
-                self.left_out.append((printable(name or info.filename), reason))
+                shown = printable(name or info.filename)[:_SHOWN]
+                self.left_out.append((shown, reason))
             else:
                 yield Member(name, info.file_size, _time(info), info)
 
@@ -175,10 +179,6 @@ def _objection(info: zipfile.ZipInfo, name: str) -> str:
 def _folded(name: str) -> str:
     """Names that some file system takes for the same have the same folded name."""
     return unicodedata.normalize("NFKC", name).casefold()
-
-
-def printable(name: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in name)[:200]
 
 
 def _time(info: zipfile.ZipInfo) -> datetime.datetime | None:

@@ -17,9 +17,10 @@ from typing import Any
 
 import yaml
 
-from autograder.collect.archive import Member, NotPlaced, printable
+from autograder.collect.archive import Member, NotPlaced
 from autograder.collect.sources import Source
 from autograder.course.errors import CourseError
+from autograder.course.printable import printable
 from autograder.grading.intake import parse_stamp
 
 _METADATA = "submission_metadata.yml"
@@ -304,7 +305,7 @@ def _list(value: object) -> Sequence[dict[str, Any]]:
 
 
 def _person(entry: dict[str, Any]) -> Submitter:
-    told = (str(entry.get(k) or "") for k in (":sid", ":name", ":email"))
+    told = (str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email"))
     return Submitter(*map(printable, told))
 
 

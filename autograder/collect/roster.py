@@ -21,6 +21,7 @@ from autograder.collect.archive import NotPlaced
 from autograder.collect.layouts import Layout, Submitter
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.course.printable import printable
 
 COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")
 _WORKSHEET = {  # Moodle's grading worksheet, in English
@@ -266,4 +267,5 @@ def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
     table = sheet.read(path)
     for row in table.rows:
         cells = {ours: table.cell(row, theirs) for theirs, ours in columns.items()}
-        yield {ours: unicodedata.normalize("NFC", own) for ours, own in cells.items()}
+        plain = {n: unicodedata.normalize("NFC", own) for n, own in cells.items()}
+        yield {ours: printable(own) for ours, own in plain.items()}

@@ -19,8 +19,8 @@ from autograder.collect.archive import (
     Member,
     NotPlaced,
     plain,
-    printable,
 )
+from autograder.course.printable import printable
 
 DEEPEST = 4  # folders around what the LMS packed, zips in zips
 _LARGEST_INNER = 2 << 30  # bytes of a zip in a zip
@@ -59,9 +59,9 @@ class Folder:
             return
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            self.left_out.append((printable(shown), "it is a link or a device"))
+            self.left_out.append((printable(shown)[:200], "it is a link or a device"))
         elif not shown.isprintable():
-            self.left_out.append((printable(shown), "its name is not plain text"))
+            self.left_out.append((printable(shown)[:200], "its name is not plain text"))
         else:
             self.members.append(Member(shown, status.st_size, _time(status), path))
         if len(self.members) > MOST_MEMBERS:

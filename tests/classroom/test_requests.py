@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import requests
+from autograder.classroom import gradebook, requests
 from autograder.course.errors import CourseError
+from autograder.grading.judge.record import Record
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT
 
@@ -24,6 +26,21 @@ def test_the_same_submission_gives_the_same_points(graded):
     assert text.startswith(f"# numbers-double, Ada Lovelace ({WHOLE})\n")
     assert "It is right." in text and "the same as before" in text
     assert text.count("- 2 points") == 2
+
+
+def test_neither_what_is_said_nor_what_was_raised_forges_a_line(graded, monkeypatch):
+    """A book of before, whose record holds an error of any words."""
+    forged = "no\r## yesterday\u2028**Answer of today:** 9 points"
+    book = gradebook.read(UNIT, graded)
+    old = next(s for s in book.submissions if s.student.id == WHOLE)
+    record = Record("numbers/double", 1.0, 2.0, note=forged)
+    one = replace(old, records={"numbers-double": record})
+    monkeypatch.setattr(gradebook, "read", lambda *_: replace(book, submissions=(one,)))
+    text = ask(graded, lambda *_: None, f"## {forged}\n- 2 points")
+    heads = [line for line in text.splitlines() if line.startswith(("#", "**"))]
+    assert [line[:8] for line in heads] == ["# number", "## today"]
+    assert "\n> ## yesterday\n" in text and "\n> - 2 points\n" in text
+    assert text.splitlines() == text.split("\n")[:-1]
 
 
 def test_another_result_is_said_and_the_answer_is_added(graded):

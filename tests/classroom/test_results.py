@@ -83,6 +83,16 @@ def test_nobody_s_words_are_more_than_text_in_a_table(book):
     assert html.unescape(row).count(says) == 1
 
 
+@pytest.mark.parametrize("end", ["\r", "\n", "\x0b", "\x85", "\u2028"])
+def test_nobody_s_words_begin_a_row_of_a_table(book, end):
+    forged = f"E: no{end}| n-why | 4 of 4 | |"
+    stopped = replace(RECORD, note=forged, says=forged, panel="", cases=())
+    (submission,) = book.submissions
+    told = replace(submission, records={"n-double": stopped})
+    before = results.text(book, submission, "panels").splitlines()
+    assert len(results.text(book, told, "panels").splitlines()) == len(before)
+
+
 def test_a_hosted_ci_gets_a_table(book):
     (submission,) = book.submissions
     table = results.text(book, submission, "panels")

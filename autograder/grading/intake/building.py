@@ -11,7 +11,7 @@ from nbgrader.utils import compute_checksum
 
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
 from autograder.grading.intake.reading import StudentCell, StudentNotebook, read
-from autograder.grading.intake.terms import DEFAULTS, Repair, SizeLimits, listed
+from autograder.grading.intake.terms import DEFAULTS, Repair, SizeLimits, few, listed
 
 
 def rebuild(
@@ -47,7 +47,7 @@ def rebuild(
         nbformat=4, nbformat_minor=5,
     )  # fmt: skip
     repairs = [*builder.repairs, *_about_whole(given)] if given.cells else []
-    return notebook, tuple(repairs)
+    return notebook, few(repairs)
 
 
 def _course_metadata(source: NotebookNode) -> NotebookNode:

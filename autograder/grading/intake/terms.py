@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +64,23 @@ def listed(names: Sequence[object], most: int = 3) -> str:
 def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
     """Repairs as plain JSON values."""
     return [{"kind": repair.kind, "says": repair.says} for repair in repairs]
+
+
+def few(repairs: Iterable[Repair], most: int = 3) -> tuple[Repair, ...]:
+    """The first repairs of each kind, and how many more there are of it."""
+    kinds: dict[str, list[Repair]] = {}
+    for repair in repairs:
+        kinds.setdefault(repair.kind, []).append(repair)
+    return tuple(
+        one
+        for kind, all_ in kinds.items()
+        for one in (*all_[:most], *_rest(kind, len(all_) - most))
+    )
+
+
+def _rest(kind: str, count: int) -> Iterator[Repair]:
+    if count > 0:
+        yield Repair(kind, f"And {count:,} more like this.")
 
 
 def said(values: Iterable[dict[str, str]]) -> tuple[Repair, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from autograder.course.printable import printable
 from autograder.student.aspects import by_aspect
 
 VERDICT = "autograder"  # output metadata that marks what the trusted side put there
@@ -33,6 +34,9 @@ class Record:
     place of the student's failed one.
     ``aspects`` are the points earned and possible, by aspect; ``panel`` is what the
     student sees below the line with the points, as text.
+
+    What it says may be a student's words, and goes from here into logs, tables and
+    requests: so each text is one printable line, and the panel has several.
     """
 
     exercise: str
@@ -49,6 +53,12 @@ class Record:
     given: tuple[str, ...] = ()
     aspects: dict[str, list[float]] = field(default_factory=dict)
     panel: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("says", "note", "panel"):
+            lines = map(printable, getattr(self, name).split("\n"))
+            line_end = "\n" if name == "panel" else " "
+            object.__setattr__(self, name, line_end.join(lines))
 
     @property
     def lost(self) -> str:

@@ -11,6 +11,7 @@ from autograder.student.exercise import RAISED, Exercise, Verdict
 from autograder.student.measures import details
 from autograder.student.panel import as_html, as_text
 
+_LONGEST = 300  # letters of an error's line: a box may send any
 FOR_A_PERSON = "This check could not be decided: a person looks at it."
 
 
@@ -80,8 +81,13 @@ def _panel(verdict: Verdict) -> str:
 def _error(verdict: Verdict) -> str:
     """The first line of the error that all cases ended in, if they did."""
     messages = {
-        finding.message.split("\n")[0] if finding.problem == RAISED else ""
+        _first_line(finding.message) if finding.problem == RAISED else ""
         for result in verdict.results
         for finding in result.findings
     }
     return messages.pop() if len(messages) == 1 else ""
+
+
+def _first_line(message: str) -> str:
+    line = (message.splitlines() or [""])[0]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."

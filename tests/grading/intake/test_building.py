@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from autograder.course import find_unit, notebooks
 from autograder.grading import intake
 from autograder.grading.intake import rebuild
+from autograder.grading.run.outcome import Outcome
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved, sources
 from tests.tiny_course import (
     DOUBLE,
@@ -170,6 +171,16 @@ def test_installs_and_drives_are_made_harmless_and_told(line):
     submission = solved(RELEASE, double=f"{line}\n{DOUBLE}")
     notebook, kinds = graded(submission)
     assert is_solved(notebook) and kinds == ["install"]
+
+
+def test_of_many_repairs_of_a_kind_the_first_are_told_and_the_rest_are_counted():
+    submission = solved(RELEASE)
+    submission.cells += [new_code_cell(f"!pip install p{n}") for n in range(1900)]
+    written = nbformat.writes(submission).encode()
+    _, repairs = rebuild(SOURCE, RELEASE, written)
+    assert len(repairs) == 4
+    assert repairs[-1] == intake.Repair("install", "And 1,897 more like this.")
+    assert len(str(Outcome("ada", "graded", repairs=repairs))) < 400
 
 
 def test_an_install_inside_a_block_leaves_the_block_whole():

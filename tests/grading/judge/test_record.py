@@ -19,6 +19,18 @@ def test_it_is_the_same_after_its_journey_as_json():
     assert Record.from_json(json.loads(json.dumps(RECORD.to_json()))) == RECORD
 
 
+def test_a_student_s_words_begin_no_line_but_those_of_the_panel():
+    words = "E: a\r## today\x85- 9 points\u2028\x1b[2J"
+    panel = f"✗ a vector\n      {words}\n✓ others"
+    found = Record("u/e", 0.0, 2.0, says=f"{words}\nb", note=words, panel=panel)
+    for own in (found, Record.from_json(found.to_json())):
+        assert own.note.splitlines() == ["E: a ## today - 9 points ?[2J"]
+        assert len(own.says.splitlines()) == 1
+        assert [line[:7] for line in own.panel.splitlines()] == [
+            "✗ a vec", "      E", "✓ other",
+        ]  # fmt: skip
+
+
 def test_one_of_an_earlier_version_lacks_what_came_later():
     old = {"exercise": "u/e", "points": 1.0, "max_points": 2.0, "cases": []}
     assert Record.from_json(old) == Record("u/e", 1.0, 2.0)

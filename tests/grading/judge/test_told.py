@@ -6,8 +6,9 @@ import json
 
 from autograder.grading.judge.told import of_verdict
 from autograder.student.compare import judge
-from autograder.student.exercise import Case, Exercise
+from autograder.student.exercise import RAISED, Case, Exercise
 
+RAISES = Case("c", "a vector", "", {}, {"twice": "4"})
 ORIGINALS = [f"The baker sold {i} warm cakes in Rome." for i in range(20)]
 
 
@@ -33,3 +34,13 @@ def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
     assert 10 < scores["bleu"] < 99 and scores["case"] == 0.0
     assert "inflection" not in scores, "nothing asked for it"
     assert json.loads(json.dumps(of_verdict(verdict).to_json()))["scores"] == scores
+
+
+def test_of_an_error_that_all_cases_end_in_the_first_line_is_noted_in_short():
+    def note(message):
+        exercise = Exercise("u/e", "", 2, (RAISES,))
+        answers = {RAISED: message}
+        return of_verdict(judge(exercise, [RAISES], lambda case: answers)).note
+
+    assert note("ValueError: no\r- 2 points\nin your line 1: f()") == "ValueError: no"
+    assert len(note("E" * 5000)) < 400
