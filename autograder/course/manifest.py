@@ -15,6 +15,9 @@ Nothing else of the course knows a unit by name. A manifest may say
 
     [ships]                    # to students, beside the package
     files = ["assets/model.safetensors"]
+
+    [keys]                     # by exercise: earlier ones whose solution answers it
+    sinusoid = ["table_by_loops"]
 """
 
 from __future__ import annotations
@@ -45,12 +48,17 @@ class Manifest:
         handed_in: files that are handed in beside the notebook, by their names there:
             the instructor's own.
         ships: files beside the package that students get, too.
+        keys: by exercise, those before it whose solution gives its answer away. Such a
+            one is put in place for it only if the student has solved most of it.
     """
 
     demo: bool = False
     limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     handed_in: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     ships: tuple[Path, ...] = ()
+    keys: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -73,19 +81,20 @@ def read(unit: Unit) -> Manifest:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: {error}") from None
     where = str(path.relative_to(unit.root))
-    _known(
-        table, {"demo": bool, "limits": dict, "handed_in": dict, "ships": dict}, where
-    )
+    tables = dict.fromkeys(("limits", "handed_in", "ships", "keys"), dict)
+    _known(table, {"demo": bool, **tables}, where)
     limits, ships = table.get("limits", {}), table.get("ships", {})
-    handed_in = table.get("handed_in", {})
+    handed_in, keys = table.get("handed_in", {}), table.get("keys", {})
     _known(limits, dict.fromkeys(LIMITS, int | float), f"{where}, [limits]")
     _known(ships, {"files": list}, f"{where}, [ships]")
     _known(handed_in, dict.fromkeys(handed_in, str), f"{where}, [handed_in]")
+    _known(keys, dict.fromkeys(keys, list), f"{where}, [keys]")
     return Manifest(
         table.get("demo", False),
         limits,
         {name: _file(unit, file, where) for name, file in handed_in.items()},
         tuple(_file(unit, file, where) for file in ships.get("files", ())),
+        {name: tuple(earlier) for name, earlier in keys.items()},
     )
 
 

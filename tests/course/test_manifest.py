@@ -35,6 +35,11 @@ def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
     assert manifest.limits(unit.root) == {"08_tiny": own}
 
 
+def test_it_says_which_solutions_give_a_later_answer_away(unit):
+    (unit.bank / "unit.toml").write_text('[keys]\nlast = ["first", "second"]\n')
+    assert manifest.read(unit).keys == {"last": ("first", "second")}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -45,6 +50,7 @@ def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
         ("[limits]\ntimout = 180", "nothing is called timout"),
         ('[ships]\nfiles = ["gone.bin"]', "there is no file gone.bin"),
         ('[handed_in]\n"my.bin" = 3', "my.bin cannot be 3"),
+        ('[keys]\nsecond = "first"', "second cannot be 'first'"),
         ("[limits", "unit.toml"),
     ],
 )

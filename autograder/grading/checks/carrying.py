@@ -7,6 +7,11 @@ such check. An exercise builds on what its solution uses, and on what the studen
 answer names. All of that stands before it: so whatever has been in place has a final
 verdict, and its solution may be known there. Nothing but the new verdicts leaves that
 box. The judge knows the course's version (in_place.py): nothing is imported for it.
+
+Some solutions are another exercise's answer: who looks rows up in the course's table
+needs no formula for them. Such keys stand in the unit's manifest, and one is put in
+place only if the student has solved most of it: what was left out, or filled with
+anything, opens nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +22,13 @@ from collections.abc import Collection, Iterable, Mapping
 from nbformat import NotebookNode
 from nbgrader.utils import is_solution
 
+from autograder.course import find_unit, manifest
 from autograder.grading.checks import index
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.judge.record import Record
 
 Uses = Mapping[str, Collection[str]]  # by exercise, others before it
+SOLVED = 0.5  # the share of its points from which a key is put in place
 
 
 def named(cells: Iterable[NotebookNode]) -> Uses:
@@ -55,6 +62,19 @@ def missing(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
                 found.add(name)
                 asked.append(name)
     return [name for name in failed if name in found]
+
+
+def kept_back(exercise: str, failed: Mapping[str, Record]) -> list[str]:
+    """The keys to an exercise of which the student has not solved enough."""
+    unit, _, name = exercise.partition("/")
+    keys = manifest.read(find_unit(unit)).keys.get(name, ())
+    found = (failed.get(f"{unit}/{key}") for key in keys)
+    return [r.exercise for r in found if r and r.points < SOLVED * r.max_points]
+
+
+def titles(exercises: Collection[str]) -> str:
+    """The titles of some exercises, as words of a sentence."""
+    return " and ".join(index.titles(n.split("/")[0])[n] for n in exercises)
 
 
 def is_better(again: Record, before: Record) -> bool:

@@ -45,6 +45,7 @@ class Checks:
         self._records: dict[str, Record] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
         self._reached: int | None = None  # up to where the box of `carry` has run
+        self._been_in_place: set[str] = set()  # exercises, in that box
 
     def place(self, notebook: NotebookNode) -> None:
         """Put the verdicts into the notebook.
@@ -75,28 +76,51 @@ class Checks:
     def carry(self, notebook: NotebookNode) -> None:
         """Try what follows from other failures again, in another box (see carrying)."""
         failed, self._reached = self._failed(), None
-        if all(note.startswith(NOT_SOLVED) for note in failed.values()):
+        if all(record.note.startswith(NOT_SOLVED) for record in failed.values()):
             return
         uses = carrying.named(notebook.cells)
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
-            note = failed.get(check.exercise) if check else None
-            if check is None or note is None or note.startswith(NOT_SOLVED):
+            record = failed.get(check.exercise) if check else None
+            if check is None or record is None or record.note.startswith(NOT_SOLVED):
                 continue
-            if names := carrying.missing(check.exercise, failed, uses):
+            found = carrying.missing(check.exercise, failed, uses)
+            keys = carrying.kept_back(check.exercise, self._failed())
+            if not self._been_in_place.isdisjoint(keys):
+                self._reached = None  # this box may remember one of them
+            if names := [name for name in found if name not in keys]:
                 self._try_again(index, copy.deepcopy(cell), check, names)
+            if named := [name for name in found if name in keys]:
+                self._say_kept_back(index, cell.metadata.nbgrader.grade_id, named)
 
-    def _failed(self) -> Mapping[str, str]:
-        """The exercises that have failed, and the notes on them."""
+    def _failed(self) -> Mapping[str, Record]:
+        """The exercises that have failed, by name."""
         return {
-            record.exercise: record.note
+            record.exercise: record
             for record in self._records.values()
             if record.points < record.max_points
         }
 
+    def _say_kept_back(self, index: int, grade_id: str, keys: list[str]) -> None:
+        """Say under a failed check why some exercises were not put in place."""
+        from autograder.student.panel import ORANGE, boxed, inline
+
+        record = self._records[grade_id]
+        if record.points >= record.max_points:
+            return
+        titles = carrying.titles(keys)
+        says = (
+            f"Not tried with the course's version of {titles}, which would give the "
+            "answer away: solve most of it first."
+        )
+        note = f"{record.note} {says}".strip()
+        self._records[grade_id] = replace(record, note=note)
+        self._panels[index].data["text/html"] += boxed(ORANGE, inline(says))
+
     def _has_second_box(self, index: int) -> bool:
         """Have a box with the cells before a check: the last check's goes on."""
         if self._reached is None:
+            self._been_in_place.clear()
             self._boxes.leave_box()
         else:
             self._boxes.run_again(self._reached, index)
@@ -113,6 +137,7 @@ class Checks:
         """
         if not self._has_second_box(index):
             return
+        self._been_in_place.update(names)
         with self._boxes.unheard():  # an update of a display would reach the notebook
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)

@@ -329,6 +329,21 @@ def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
     assert again(7.2).points == (7.2 if counts else 0.0)
 
 
+def test_a_key_is_kept_back_unless_most_of_it_is_solved():
+    unit = "positional_encoding"
+
+    def failed(points):
+        record = Record(f"{unit}/table_by_loops", points, 10.0)
+        return {record.exercise: record}
+
+    key = f"{unit}/table_by_loops"
+    for exercise in ("sinusoid", "shift_matrix", "bug_clinic"):
+        assert carrying.kept_back(f"{unit}/{exercise}", failed(4.9)) == [key]
+        assert carrying.kept_back(f"{unit}/{exercise}", failed(5.0)) == []
+    assert carrying.kept_back(f"{unit}/module", failed(0.0)) == []
+    assert carrying.titles([key]) == "The sinusoid table, by loops"
+
+
 def test_the_courses_version_brings_its_imports():
     code = in_place.course_version(["attention/scaled_dot_product"])
     names: dict = {}
