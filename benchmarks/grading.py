@@ -39,6 +39,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+if importlib.util.find_spec("nbgrader") is None:
+    sys.exit(
+        f"{sys.executable} has no nbgrader: run `make setup`, then "
+        "`.venv/bin/python benchmarks/grading.py`"
+    )
 
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
@@ -86,6 +91,8 @@ def _options() -> argparse.Namespace:
         "--leave-out", nargs="+", default=[], choices=("plain", "otter", "floor")
     )
     options = parser.parse_args()
+    if options.students is not None and options.students < 2:
+        parser.error("--students: at least 2, for a class that is larger than another")
     if options.copies < 2:
         parser.error("--copies: at least 2, for a class that is larger than another")
     try:
@@ -233,8 +240,12 @@ def write_course(
 
 
 def _environment() -> dict[str, str]:
-    """A user's, who knows nothing of threads."""
-    return {k: v for k, v in os.environ.items() if k not in THREADS}
+    """A user's, who knows nothing of threads.
+
+    Plain nbgrader starts `alembic` by name, which lies beside our interpreter.
+    """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {k: v for k, v in os.environ.items() if k not in THREADS} | {"PATH": path}
 
 
 def _run(folder: Path, *program: str | Path) -> None:

@@ -150,3 +150,20 @@ def test_an_environment_that_was_moved_is_made_again(tmp_path, place):
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert ("rm -rf .venv" in done.stdout) == (place == "elsewhere")
+
+
+def test_the_benchmark_says_in_a_line_which_interpreter_it_needs():
+    """``-S``: one that has none of the packages."""
+    command = [sys.executable, "-S", ROOT / "benchmarks" / "grading.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "has no nbgrader: run `make setup`, then `.venv/bin/python" in line
+
+
+def test_the_benchmark_finds_the_programs_beside_its_interpreter(monkeypatch):
+    from benchmarks.grading import _environment
+
+    monkeypatch.setenv("PATH", "/usr/bin")
+    beside = str(Path(sys.executable).parent)
+    assert _environment()["PATH"].split(os.pathsep) == [beside, "/usr/bin"]
