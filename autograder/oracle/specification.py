@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from autograder.oracle.draw import Draw
 from autograder.oracle.promise import Inputs as Inputs  # named tensors, or named text
@@ -14,7 +14,7 @@ from autograder.student.otherside import OtherSide
 from autograder.student.probes import find
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CaseKind:
     """A kind of inputs; each drawing of it gives one Case.
 
@@ -45,6 +45,7 @@ class CaseKind:
     title: str
     inputs: Maker
     hint: str
+    _: KW_ONLY
     hidden_only: bool = False
     atol: float = 1e-5
     rtol: float = 1e-4
