@@ -14,14 +14,8 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 
 from autograder.course import units
 from autograder.grading.gradebook import book
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, edit, right, wrong
+from autograder.oracle.specification import Specification
 from autograder.oracle.variants import run_source
 from autograder.student.exercise import Case, Exercise, Mistake
 from autograder.student.probes import probe, tensor
@@ -133,28 +127,11 @@ def tiny_exercise(monkeypatch) -> Specification:
         name="tiny/double",
         title="Doubling",
         target="double",
-        cases=[
-            CaseKind(
-                name="plain",
-                title="a vector",
-                inputs=lambda draw: {"x": draw.tensor(3)},
-                hint="Twice?",
-            )
-        ],
-        mutants=[
-            Mutant(
-                name="tripled",
-                says="You tripled.",
-                asks="How many?",
-                ways=[Way(edits=[Edit("2 *", "3 *")])],
-            )
-        ],
-        accepted=[Accepted(name="added", edits=[Edit("2 * x", "x + x")])],
+        cases=[case("plain", "a vector", lambda draw: {"x": draw.tensor(3)}, "Twice?")],
+        mutants=[wrong("tripled", "You tripled.", "How many?", edit("2 *", "3 *"))],
+        accepted=[right("added", edit("2 * x", "x + x"))],
     )
-    bank = ModuleType("autograder.bank.tiny")
-    bank.EXERCISES = ("double",)
     exercise = ModuleType("autograder.bank.tiny.double")
     exercise.EXERCISE = made
-    for module in (bank, exercise):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(sys.modules, exercise.__name__, exercise)
     return made

@@ -9,14 +9,22 @@ wrong("least",
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from autograder.oracle.specification import Accepted, CaseKind, Edit, Mutant, Way
 
 case = CaseKind  # case(name, title, inputs, hint, ...)
 
 
-def wrong(name: str, says: str, asks: str, *ways: Way) -> Mutant:
-    """A named mistake, what to say and to ask about it, and ways to make it."""
-    return Mutant(name=name, says=says, asks=asks, ways=ways)
+def wrong(
+    name: str, says: str, asks: str, *ways: Way, unsteady: Sequence[str] = ()
+) -> Mutant:
+    """A named mistake, what to say and to ask about it, and ways to make it.
+
+    Args:
+        unsteady: cases in which rounding decides its answers; see `Mutant`.
+    """
+    return Mutant(name=name, says=says, asks=asks, ways=ways, unsteady=unsteady)
 
 
 def right(name: str, way: Way) -> Accepted:

@@ -64,24 +64,13 @@ def double(function: Any, inputs: Inputs) -> Seen:
     """What becomes of x."""
     return {"twice": tensor(function(inputs["x"]), "the result")}
 ''',
-    "autograder/bank/doubling/__init__.py": '''\
-"""Cases, mutants and accepted solutions of a unit about doubling."""
-
-EXERCISES = ("double",)
-''',
     "autograder/bank/doubling/double.py": '''\
 """Twice a tensor."""
 
 from __future__ import annotations
 
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, edit, right, wrong
+from autograder.oracle.specification import Specification
 
 ADDED = "torch.add(x, x)"
 
@@ -90,34 +79,15 @@ EXERCISE = Specification(
     title="Doubling",
     target="double",
     cases=[
-        CaseKind(
-            name="matrix",
-            title="3 rows and 5 columns",
-            inputs=lambda draw: {"x": draw.tensor(3, 5)},
-            hint="Is every number twice as large?",
-        ),
+        case("matrix", "3 rows and 5 columns", lambda draw: {"x": draw.tensor(3, 5)},
+             "Is every number twice as large?"),
     ],
     mutants=[
-        Mutant(
-            name="squared",
-            says="You squared.",
-            asks="What is twice three?",
-            ways=[Way(edits=[Edit(ADDED, "x * x")])],
-        ),
-        Mutant(
-            name="tripled",
-            says="You tripled.",
-            asks="How often does x go in?",
-            ways=[Way(edits=[Edit(ADDED, "3 * x")])],
-        ),
-        Mutant(
-            name="same",
-            says="You returned x as it was.",
-            asks="Which number is it twice of?",
-            ways=[Way(edits=[Edit(ADDED, "x.clone()")])],
-        ),
+        wrong("squared", "You squared.", "What is twice three?", edit(ADDED, "x * x")),
+        wrong("tripled", "You tripled.", "How often is x?", edit(ADDED, "3 * x")),
+        wrong("same", "You returned x.", "Twice what is it?", edit(ADDED, "x.clone()")),
     ],
-    accepted=[Accepted(name="times_two", edits=[Edit(ADDED, "2 * x")])],
+    accepted=[right("times_two", edit(ADDED, "2 * x"))],
 )
 ''',
     "autograder/bank/doubling/unit.toml": """\
@@ -127,7 +97,7 @@ long = true
 timeout = 45
 
 [handed_in]
-"notes.txt" = "autograder/bank/doubling/__init__.py"
+"notes.txt" = "autograder/bank/doubling/double.py"
 """,
 }
 

@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from autograder.bank import specification
-from autograder.bank.text_recovery import _handed_in, _shipped
-from autograder.bank.text_recovery._shipped import shipped_outputs
+from autograder.bank.text_recovery import _handed_in
+from autograder.bank.text_recovery._handed_in import shipped_outputs
 from autograder.oracle.cases import fresh_cases
 from autograder.solutions import encoder_decoder, text_recovery
 from autograder.student.compare import compare
@@ -126,7 +126,7 @@ def test_a_drawing_decodes_nothing_until_somebody_asks(monkeypatch):
 def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     before = torch.get_default_dtype()
     sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))[:300]
-    certain = _shipped._decoded(sources, torch.float64)
+    certain = _handed_in._restored(sources, torch.float64)
     assert shipped_outputs(sources) == certain
     asked = []
 
@@ -136,7 +136,7 @@ def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
             leads[:] = torch.tensor([1.0, 0.001, 0.5, 2.0])
         return [f"{dtype} {source}" for source in sources]
 
-    monkeypatch.setattr(_shipped, "_decoded", decoded)
+    monkeypatch.setattr(_handed_in, "_restored", decoded)
     found = shipped_outputs(SOURCES)
     assert [text.split()[0] for text in found] == [
         "torch.float32", "torch.float64", "torch.float32", "torch.float32"

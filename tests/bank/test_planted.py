@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from autograder.bank import specification
-from autograder.bank.text_recovery._beam_search.planted import COUNT
 from autograder.bank.text_recovery.align import _tempting
+from autograder.bank.text_recovery.beam_search import COUNT
 from autograder.bank.text_recovery.learn_merges import _real_counts
 from autograder.oracle.answers import (
     expected_answers,

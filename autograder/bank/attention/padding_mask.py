@@ -5,17 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.oracle.draw import Draw
+from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_TABLES, Promise, special
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.specification import Inputs, Maker, Specification
 
 Pads = tuple[tuple[int, int], ...]  # in front and at the end, a row each
 
@@ -102,275 +94,146 @@ def _padding_only(draw: Draw) -> Inputs:
 
 _REAL = "(ids != pad_id)"
 
+CASES = [
+    case("other", "a pad_id that is not 0, and real tokens with the id 0", _other_pad,
+         "The padding id is an argument."),
+    case("right", "padding at the end, another length in each sentence", _right_padded,
+         "True stands where the id is not the padding id."),
+    case("left", "padding at the beginning", _left_padded,
+         "Padding may stand anywhere: look at the ids, not at lengths."),
+    case("large", "ids of a large vocabulary", _large_ids,
+         "Ids may be any whole numbers that int64 can hold.", hidden_only=True),
+    case("default", "called without pad_id", _no_pad_given,
+         "Without the argument, the padding id is 0."),
+]
+
+MISTAKES = [
+    wrong("other_name",
+          "Whoever says `pad_id=3` by name gets an error: your second argument is called otherwise.",
+          "How is the argument called in the first line that you were given?",
+          source("""
+              def padding_mask(ids, pad=0):
+                  return (ids != pad).unsqueeze(1)
+              """)),
+    wrong("empty_sentence_opened",
+          "A sentence of padding only comes back open. Its tokens are padding all the same.",
+          "Does the docstring name an exception from the rule?",
+          edit("return (ids != pad_id).unsqueeze(1)", """
+              real = (ids != pad_id).unsqueeze(1)
+              return real | ~real.any(dim=-1, keepdim=True)
+              """)),
+    wrong("inverted",
+          "Your mask says the opposite: `True` stands where the padding is.",
+          "What does `True` mean in this course? (In `nn.MultiheadAttention` it is the other way round.)",
+          edit("ids != pad_id", "ids == pad_id")),
+    wrong("zero_always",
+          "You take 0 for padding, whatever `pad_id` says.",
+          "What happens with a tokenizer whose padding id is 2?",
+          edit("ids != pad_id", "ids != 0"),
+          edit(_REAL, "ids.bool()", name="truth_of_ids"),
+          edit("ids != pad_id", "ids > 0", name="positive_ids")),
+    wrong("zero_too",
+          "Beside `pad_id`, you take 0 for padding, too. It may be a real token.",
+          "Which id is padding if `pad_id` is 5?",
+          edit("ids != pad_id", "(ids != pad_id) & (ids != 0)"),
+          edit("ids != pad_id", "ids * (ids - pad_id) != 0", name="zero_too_by_product")),
+    wrong("cut_to_bytes",
+          "The ids are put into a smaller type, in which large ones become others.",
+          "Which numbers can your type hold?",
+          edit("ids != pad_id", "ids.to(torch.uint8) != pad_id")),
+    wrong("without_signs",
+          "You compare without signs: beside padding of -1, token 1 is closed.",
+          "Which ids are equal to `pad_id`?",
+          edit("ids != pad_id", "ids.abs() != abs(pad_id)")),
+    wrong("greater",
+          "You treat all ids up to `pad_id` as padding. Real tokens may have smaller ids.",
+          "With `pad_id` = 3: is token 0 padding?",
+          edit("ids != pad_id", "ids > pad_id")),
+    wrong("query_axis",
+          "Your mask has shape `(B, L, 1)`: it closes the rows of padding *queries*, and all others still see the "
+          "padding.",
+          "Scores are `(B, Lq, Lk)`. Which of the last two dimensions belongs to the keys?",
+          edit("unsqueeze(1)", "unsqueeze(2)"),
+          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[..., None]", name="query_axis_none")),
+    wrong("no_extra_dimension",
+          "Your mask has shape `(B, L)`. Beside scores of shape `(B, Lq, Lk)`, its `B` would be taken for queries.",
+          "Broadcasting lines shapes up from the right. Where must a 1 stand?",
+          edit(".unsqueeze(1)", "")),
+    wrong("batch_moved",
+          "Your mask has shape `(1, B, L)`: the batch stands where the queries belong.",
+          "Which dimension of the mask must line up with `B` of the scores?",
+          edit("unsqueeze(1)", "unsqueeze(0)")),
+    wrong("with_heads",
+          "Your mask has shape `(B, 1, 1, L)`. That is the one for scores with heads, which come in the next unit.",
+          "How many dimensions do the scores `(B, Lq, Lk)` have?",
+          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[:, None, None, :]")),
+    wrong("expanded",
+          "You wrote the mask out for all queries, `(B, L, L)`. It is right, but there may be another number of "
+          "queries than of keys; a 1 leaves that open.",
+          "Could this mask be used in cross-attention, with 3 queries and these keys?",
+          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).unsqueeze(1).expand(-1, ids.size(1), -1)")),
+    wrong("both_axes",
+          "You closed rows *and* columns: `(B, L, L)` with padding queries cut off, too. Such a row sees nobody at "
+          "all, and its softmax is `nan`.",
+          "Which of the two, queries or keys, must be kept from being looked at?",
+          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).unsqueeze(1) & (ids != pad_id).unsqueeze(2)")),
+    wrong("floats",
+          "The places are right, but the mask holds floats. `~` and `masked_fill` want booleans.",
+          "What is the type of a comparison, before you convert it?",
+          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).unsqueeze(1).float()")),
+    wrong("integers",
+          "The places are right, but the mask holds whole numbers. Then `~1` is -2, which counts as true.",
+          "What is the type of a comparison, before you convert it?",
+          edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).unsqueeze(1).long()")),
+    wrong("additive",
+          "You made an additive mask, with 0 and `-inf`. Here a boolean one is asked for.",
+          "Which two values does a boolean have?",
+          edit("(ids != pad_id).unsqueeze(1)",
+               "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)")),
+    wrong("by_length",
+          "You counted the real tokens and opened that many places from the left. That fails when padding stands at "
+          "the beginning.",
+          "Where is the padding in the sentence that failed?",
+          edit("(ids != pad_id).unsqueeze(1)",
+               "(torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True)).unsqueeze(1)")),
+    wrong("first_sentence",
+          "All sentences got the mask of the first one.",
+          "Does an index `[0]` or `[:1]` stand somewhere in your code?",
+          edit(_REAL, "(ids[:1] != pad_id).expand(len(ids), -1)")),
+    wrong("anywhere",
+          "You closed a key as soon as *some* sentence has padding there. Each sentence has its own padding.",
+          "Is there an `any` or `all` over the batch in your code?",
+          edit(_REAL, "(ids != pad_id).all(0).expand(len(ids), -1)")),
+    wrong("other_default",
+          "Called without `pad_id`, your function takes another id than 0 for padding.",
+          "What default value does the stub give?",
+          edit("pad_id: int = 0", "pad_id: int = 1")),
+    wrong("ids_kept",
+          "You returned ids, not truth values.",
+          "What does a mask answer for each key: which word it is, or whether it may be seen?",
+          edit(_REAL, "(ids * (ids != pad_id))")),
+]
+
+ACCEPTED = [
+    right("none_index", edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[:, None, :]")),
+    right("not_equal", edit(_REAL, "ids.ne(pad_id)")),
+    right("inverted_twice", edit(_REAL, "(~(ids == pad_id))")),
+    right("view", edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).view(ids.size(0), 1, ids.size(1))")),
+    right("where", edit(_REAL, "torch.where(ids == pad_id, False, True)")),
+    right("loop", source("""
+        def padding_mask(ids, pad_id=0):
+            rows = [[[int(token) != pad_id for token in row]] for row in ids]
+            return torch.tensor(rows)
+        """)),
+]
+
 EXERCISE = Specification(
-    name="attention/padding_mask",
-    title="The padding mask",
-    target="padding_mask",
-    precise=False,
+    name="attention/padding_mask", title="The padding mask", target="padding_mask", precise=False,
     promise=Promise(
-        arguments="ids: B L; pad_id: _",
-        results="mask: B 1 L",
-        on=("right",),
-        ways=OF_TABLES,
+        arguments="ids: B L; pad_id: _", results="mask: B 1 L", on=("right",), ways=OF_TABLES,
         sizes=special(
-            one_sentence=_padded(1, 5),
-            a_sentence_of_padding_only=_padding_only,
-            a_pad_id_below_zero=_negative_pad,
+            one_sentence=_padded(1, 5), a_sentence_of_padding_only=_padding_only, a_pad_id_below_zero=_negative_pad
         ),
     ),
-    cases=[
-        CaseKind(
-            name="other",
-            title="a pad_id that is not 0, and real tokens with the id 0",
-            inputs=_other_pad,
-            hint="The padding id is an argument.",
-        ),
-        CaseKind(
-            name="right",
-            title="padding at the end, another length in each sentence",
-            inputs=_right_padded,
-            hint="True stands where the id is not the padding id.",
-        ),
-        CaseKind(
-            name="left",
-            title="padding at the beginning",
-            inputs=_left_padded,
-            hint="Padding may stand anywhere: look at the ids, not at lengths.",
-        ),
-        CaseKind(
-            name="large",
-            title="ids of a large vocabulary",
-            inputs=_large_ids,
-            hint="Ids may be any whole numbers that int64 can hold.",
-            hidden_only=True,
-        ),
-        CaseKind(
-            name="default",
-            title="called without pad_id",
-            inputs=_no_pad_given,
-            hint="Without the argument, the padding id is 0.",
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="other_name",
-            says="Whoever says `pad_id=3` by name gets an error: your second argument is "
-            "called otherwise.",
-            asks="How is the argument called in the first line that you were given?",
-            ways=[Way(source="""
-                def padding_mask(ids, pad=0):
-                    return (ids != pad).unsqueeze(1)
-                """)],
-        ),
-        Mutant(
-            name="empty_sentence_opened",
-            says="A sentence of padding only comes back open. Its tokens are padding all "
-            "the same.",
-            asks="Does the docstring name an exception from the rule?",
-            ways=[Way(edits=[
-                Edit("return (ids != pad_id).unsqueeze(1)",
-                     """
-                     real = (ids != pad_id).unsqueeze(1)
-                     return real | ~real.any(dim=-1, keepdim=True)
-                     """),
-            ])],
-        ),
-        Mutant(
-            name="inverted",
-            says="Your mask says the opposite: `True` stands where the padding is.",
-            asks="What does `True` mean in this course? (In `nn.MultiheadAttention` it "
-            "is the other way round.)",
-            ways=[Way(edits=[Edit("ids != pad_id", "ids == pad_id")])],
-        ),
-        Mutant(
-            name="zero_always",
-            says="You take 0 for padding, whatever `pad_id` says.",
-            asks="What happens with a tokenizer whose padding id is 2?",
-            ways=[
-                Way(edits=[Edit("ids != pad_id", "ids != 0")]),
-                Way(name="truth_of_ids", edits=[Edit(_REAL, "ids.bool()")]),
-                Way(name="positive_ids", edits=[Edit("ids != pad_id", "ids > 0")]),
-            ],
-        ),
-        Mutant(
-            name="zero_too",
-            says="Beside `pad_id`, you take 0 for padding, too. It may be a real token.",
-            asks="Which id is padding if `pad_id` is 5?",
-            ways=[
-                Way(edits=[Edit("ids != pad_id", "(ids != pad_id) & (ids != 0)")]),
-                Way(name="zero_too_by_product", edits=[
-                    Edit("ids != pad_id", "ids * (ids - pad_id) != 0"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="cut_to_bytes",
-            says="The ids are put into a smaller type, in which large ones become others.",
-            asks="Which numbers can your type hold?",
-            ways=[
-                Way(edits=[Edit("ids != pad_id", "ids.to(torch.uint8) != pad_id")]),
-            ],
-        ),
-        Mutant(
-            name="without_signs",
-            says="You compare without signs: beside padding of -1, token 1 is closed.",
-            asks="Which ids are equal to `pad_id`?",
-            ways=[Way(edits=[Edit("ids != pad_id", "ids.abs() != abs(pad_id)")])],
-        ),
-        Mutant(
-            name="greater",
-            says="You treat all ids up to `pad_id` as padding. Real tokens may have "
-            "smaller ids.",
-            asks="With `pad_id` = 3: is token 0 padding?",
-            ways=[Way(edits=[Edit("ids != pad_id", "ids > pad_id")])],
-        ),
-        Mutant(
-            name="query_axis",
-            says="Your mask has shape `(B, L, 1)`: it closes the rows of padding "
-            "*queries*, and all others still see the padding.",
-            asks="Scores are `(B, Lq, Lk)`. Which of the last two dimensions belongs "
-            "to the keys?",
-            ways=[
-                Way(edits=[Edit("unsqueeze(1)", "unsqueeze(2)")]),
-                Way(name="query_axis_none", edits=[
-                    Edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[..., None]"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="no_extra_dimension",
-            says="Your mask has shape `(B, L)`. Beside scores of shape `(B, Lq, Lk)`, "
-            "its `B` would be taken for queries.",
-            asks="Broadcasting lines shapes up from the right. Where must a 1 stand?",
-            ways=[Way(edits=[Edit(".unsqueeze(1)", "")])],
-        ),
-        Mutant(
-            name="batch_moved",
-            says="Your mask has shape `(1, B, L)`: the batch stands where the queries "
-            "belong.",
-            asks="Which dimension of the mask must line up with `B` of the scores?",
-            ways=[Way(edits=[Edit("unsqueeze(1)", "unsqueeze(0)")])],
-        ),
-        Mutant(
-            name="with_heads",
-            says="Your mask has shape `(B, 1, 1, L)`. That is the one for scores with "
-            "heads, which come in the next unit.",
-            asks="How many dimensions do the scores `(B, Lq, Lk)` have?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "(ids != pad_id)[:, None, None, :]"),
-            ])],
-        ),
-        Mutant(
-            name="expanded",
-            says="You wrote the mask out for all queries, `(B, L, L)`. It is right, "
-            "but there may be another number of queries than of keys; a 1 leaves that "
-            "open.",
-            asks="Could this mask be used in cross-attention, with 3 queries and these "
-            "keys?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "(ids != pad_id).unsqueeze(1).expand(-1, ids.size(1), -1)"),
-            ])],
-        ),
-        Mutant(
-            name="both_axes",
-            says="You closed rows *and* columns: `(B, L, L)` with padding queries cut "
-            "off, too. Such a row sees nobody at all, and its softmax is `nan`.",
-            asks="Which of the two, queries or keys, must be kept from being looked "
-            "at?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "(ids != pad_id).unsqueeze(1) & (ids != pad_id).unsqueeze(2)"),
-            ])],
-        ),
-        Mutant(
-            name="floats",
-            says="The places are right, but the mask holds floats. `~` and "
-            "`masked_fill` want booleans.",
-            asks="What is the type of a comparison, before you convert it?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "(ids != pad_id).unsqueeze(1).float()"),
-            ])],
-        ),
-        Mutant(
-            name="integers",
-            says="The places are right, but the mask holds whole numbers. Then `~1` is "
-            "-2, which counts as true.",
-            asks="What is the type of a comparison, before you convert it?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "(ids != pad_id).unsqueeze(1).long()"),
-            ])],
-        ),
-        Mutant(
-            name="additive",
-            says="You made an additive mask, with 0 and `-inf`. Here a boolean one is "
-            "asked for.",
-            asks="Which two values does a boolean have?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)"),
-            ])],
-        ),
-        Mutant(
-            name="by_length",
-            says="You counted the real tokens and opened that many places from the "
-            "left. That fails when padding stands at the beginning.",
-            asks="Where is the padding in the sentence that failed?",
-            ways=[Way(edits=[
-                Edit("(ids != pad_id).unsqueeze(1)",
-                     "(torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True)).unsqueeze(1)"),
-            ])],
-        ),
-        Mutant(
-            name="first_sentence",
-            says="All sentences got the mask of the first one.",
-            asks="Does an index `[0]` or `[:1]` stand somewhere in your code?",
-            ways=[Way(edits=[Edit(_REAL, "(ids[:1] != pad_id).expand(len(ids), -1)")])],
-        ),
-        Mutant(
-            name="anywhere",
-            says="You closed a key as soon as *some* sentence has padding there. Each "
-            "sentence has its own padding.",
-            asks="Is there an `any` or `all` over the batch in your code?",
-            ways=[Way(edits=[
-                Edit(_REAL, "(ids != pad_id).all(0).expand(len(ids), -1)"),
-            ])],
-        ),
-        Mutant(
-            name="other_default",
-            says="Called without `pad_id`, your function takes another id than 0 for "
-            "padding.",
-            asks="What default value does the stub give?",
-            ways=[Way(edits=[Edit("pad_id: int = 0", "pad_id: int = 1")])],
-        ),
-        Mutant(
-            name="ids_kept",
-            says="You returned ids, not truth values.",
-            asks="What does a mask answer for each key: which word it is, or whether "
-            "it may be seen?",
-            ways=[Way(edits=[Edit(_REAL, "(ids * (ids != pad_id))")])],
-        ),
-    ],
-    accepted=[
-        Accepted(name="none_index", edits=[
-            Edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id)[:, None, :]"),
-        ]),
-        Accepted(name="not_equal", edits=[Edit(_REAL, "ids.ne(pad_id)")]),
-        Accepted(name="inverted_twice", edits=[Edit(_REAL, "(~(ids == pad_id))")]),
-        Accepted(name="view", edits=[
-            Edit("(ids != pad_id).unsqueeze(1)",
-                 "(ids != pad_id).view(ids.size(0), 1, ids.size(1))"),
-        ]),
-        Accepted(name="where", edits=[
-            Edit(_REAL, "torch.where(ids == pad_id, False, True)"),
-        ]),
-        Accepted(name="loop", source="""
-            def padding_mask(ids, pad_id=0):
-                rows = [[[int(token) != pad_id for token in row]] for row in ids]
-                return torch.tensor(rows)
-            """),
-    ],
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

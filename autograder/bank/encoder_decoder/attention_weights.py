@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.encoder_decoder._attention_weights.accepted import ACCEPTED
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, edit, right, source, wrong
+from autograder.oracle.specification import Inputs, Maker, Specification
 
 
 def _model(
@@ -40,374 +32,314 @@ def _model(
 _KEEP = "kept[attention] = result[1].detach()"
 _RETURN = "return [kept[attention] for attention in attentions]"
 
-EXERCISE = Specification(
-    name="encoder_decoder/attention_weights",
-    title="The weights of all layers",
-    target="attention_weights",
-    cases=[
-        CaseKind(
-            name="encoder",
-            title="the three attentions of an encoder",
-            inputs=_model(2, 3, 4, 5, 3, (0, 1, 2)),
-            hint="What does each attention return, and which part of it is wanted?",
-        ),
-        CaseKind(
-            name="cross",
-            title="three inputs, and every other attention",
-            inputs=_model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
-            hint="Does the model get all inputs? Do you listen to those only that "
-            "were given?",
-        ),
-        CaseKind(
-            name="another_order",
-            title="attentions in another order than they are called",
-            inputs=_model(2, 2, 3, 4, 4, (2, 0, 3)),
-            hint="How do you know whose weights came first?",
-        ),
-        CaseKind(
-            name="as_it_was",
-            title="the model afterwards",
-            inputs=_model(2, 3, 5, 4, 3, (0, 2), look="model"),
-            hint="The model is somebody else's: what have you left in it?",
-            aspect="calls",
-        ),
-        CaseKind(
-            name="detached",
-            title="weights to look at, not to learn from",
-            inputs=_model(2, 2, 4, 3, 2, (0, 1), look="graph"),
-            hint="What does `detach()` do?",
-            aspect="learning",
-            says="The weights still hold on to the graph, and with it to all that a "
-            "backward pass would need.",
-            asks="How does one cut a tensor off its history?",
-        ),
-        CaseKind(
-            name="one",
-            title="one attention with one head, and one sentence",
-            inputs=_model(1, 1, 3, 4, 1, (0,)),
-            hint="Which dimensions may be 1?",
-            hidden_only=True,
-        ),
-        CaseKind(
-            name="memory_reversed",
-            title="five of six attentions, in another order, with a memory",
-            inputs=_model(2, 3, 3, 4, 6, (5, 1, 4, 0, 2), memory=5),
-            hint="Does the number of layers matter?",
-            hidden_only=True,
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="outputs",
-            says="You kept the *outputs* of the attentions, not their weights.",
-            asks="An attention returns a pair. Which of the two comes first?",
-            ways=[Way(edits=[Edit("result[1]", "result[0]")])],
-        ),
-        Mutant(
-            name="given_kept",
-            says="You kept what the attentions were *given*.",
-            asks="Of the three things that a hook gets, which one is the result?",
-            ways=[Way(edits=[Edit("result[1]", "given[0]")])],
-        ),
-        Mutant(
-            name="model_by_forward",
-            says="You call the model's `forward`, and not the model: hooks that listen to "
-            "it hear nothing.",
-            asks="What does exercise 4.4 say of a layer's `forward`?",
-            ways=[Way(edits=[Edit("model(*inputs)", "model.forward(*inputs)")])],
-        ),
-        Mutant(
-            name="pairs",
-            says="The list holds the pairs (output, weights).",
-            asks="What is the second part of a pair?",
-            ways=[
-                Way(edits=[Edit("result[1].detach()", "result")]),
-                Way(name="pairs_detached", edits=[
-                    Edit("result[1].detach()", "tuple(r.detach() for r in result)"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="graph_kept",
-            says="The weights still hold on to the graph, and with it to all that a "
-            "backward pass would need.",
-            asks="How does one cut a tensor off its history?",
-            ways=[
-                Way(edits=[Edit("result[1].detach()", "result[1]")]),
-                Way(name="graph_cloned", edits=[
-                    Edit("result[1].detach()", "result[1].clone()"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="hooks_of_others",
-            says="You took away all hooks of the attentions, also those that were there "
-            "before you came.",
-            asks="Which hooks are yours, and what did `register_forward_hook` give you "
-            "for each of them?",
-            ways=[Way(edits=[
-                Edit("hook.remove()", "[each._forward_hooks.clear() for each in attentions]"),
-            ])],
-        ),
-        Mutant(
-            name="hooks_stay",
-            says="Your hooks are still there: they go on keeping weights whenever the "
-            "model is used.",
-            asks="What does `register_forward_hook` return?",
-            ways=[
-                Way(edits=[Edit("hook.remove()", "pass")]),
-                Way(name="one_hook_stays", edits=[Edit("in hooks:", "in hooks[:-1]:")]),
-                Way(name="forward_stays", source="""
-                    def attention_weights(model, attentions, *inputs):
-                        kept = {}
-                        def listening(module):
-                            forward = module.forward
-                            def listen(*given):
-                                result = forward(*given)
-                                kept[module] = result[1].detach()
-                                return result
-                            return listen
-                        for module in attentions:
-                            module.forward = listening(module)
-                        model(*inputs)
-                        return [kept[module] for module in attentions]
-                    """),
-            ],
-        ),
-        Mutant(
-            name="one_hook_for_all",
-            says="Every entry holds the weights of one and the same attention: that "
-            "which was called last.",
-            asks="All attentions call your function. Where does it keep what the "
-            "second one brings?",
-            ways=[
-                Way(source="""
-                    def attention_weights(model, attentions, *inputs):
-                        kept = {}
-                        def keep(module, given, result):
-                            kept["weights"] = result[1].detach()
-                        hooks = [a.register_forward_hook(keep) for a in attentions]
-                        model(*inputs)
-                        for hook in hooks:
-                            hook.remove()
-                        return [kept["weights"] for a in attentions]
-                    """),
-            ],
-        ),
-        Mutant(
-            name="late_number",
-            says="Only the last entry was filled: each hook wrote to the last place.",
-            asks="What is the value of the loop's number when the hook is *called*?",
-            ways=[
-                Way(source="""
-                    def attention_weights(model, attentions, *inputs):
-                        kept = [torch.zeros(1)] * len(attentions)
-                        hooks = []
-                        for number, attention in enumerate(attentions):
-                            def keep(module, given, result):
-                                kept[number] = result[1].detach()
-                            hooks.append(attention.register_forward_hook(keep))
-                        model(*inputs)
-                        for hook in hooks:
-                            hook.remove()
-                        return kept
-                    """),
-            ],
-        ),
-        Mutant(
-            name="in_order_of_calls",
-            says="The weights come in the order in which the model calls its "
-            "attentions.",
-            asks="Which order does the docstring promise?",
-            ways=[
-                Way(edits=[Edit(_RETURN, "return list(kept.values())")]),
-                Way(name="appended", source="""
-                    def attention_weights(model, attentions, *inputs):
-                        kept = []
-                        def keep(module, given, result):
-                            kept.append(result[1].detach())
-                        hooks = [a.register_forward_hook(keep) for a in attentions]
-                        model(*inputs)
-                        for hook in hooks:
-                            hook.remove()
-                        return kept
-                    """),
-            ],
-        ),
-        Mutant(
-            name="reversed",
-            says="The list runs from the last attention to the first.",
-            asks="Whose weights should be entry 0?",
-            ways=[Way(edits=[Edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")])],
-        ),
-        Mutant(
-            name="mean_of_heads",
-            says="You took the mean of the heads.",
-            asks="Which shape does the docstring promise?",
-            ways=[Way(edits=[Edit("result[1].detach()", "result[1].detach().mean(1)")])],
-        ),
-        Mutant(
-            name="first_head",
-            says="You kept the first head only.",
-            asks="How many heads has an attention?",
-            ways=[Way(edits=[Edit("result[1].detach()", "result[1][:, 0].detach()")])],
-        ),
-        Mutant(
-            name="first_sentence",
-            says="You kept the first sentence of the batch only.",
-            asks="Which dimension is the batch?",
-            ways=[Way(edits=[Edit("result[1].detach()", "result[1][0].detach()")])],
-        ),
-        Mutant(
-            name="keys_down",
-            says="Queries and keys have changed places in your weights.",
-            asks="Which of the last two dimensions sums to 1?",
-            ways=[Way(edits=[Edit("result[1].detach()", "result[1].detach().mT")])],
-        ),
-        Mutant(
-            name="squeezed",
-            says="Dimensions of size 1 are gone.",
-            asks="What does `squeeze` do with a single sentence?",
-            ways=[Way(edits=[
-                Edit("result[1].detach()", "result[1].detach().squeeze()"),
-            ])],
-        ),
-        Mutant(
-            name="a_dictionary",
-            says="You returned the dictionary; a list is asked for.",
-            asks="In which order should the entries stand?",
-            ways=[Way(edits=[Edit(_RETURN, "return kept")])],
-        ),
-        Mutant(
-            name="one_tensor",
-            says="You returned one tensor; a list with a tensor for each attention is "
-            "asked for.",
-            asks="Can tensors of different shapes be stacked?",
-            ways=[Way(edits=[Edit(_RETURN, "return torch.stack([kept[a] for a in attentions])")])],
-        ),
-        Mutant(
-            name="first_only",
-            says="Only the first of the attentions was listened to.",
-            asks="Is your `return` in a loop, or your hook outside of one?",
-            ways=[Way(edits=[Edit(_RETURN, "return [kept[attentions[0]]]")])],
-        ),
-        Mutant(
-            name="first_input_only",
-            says="The model gets its first input only.",
-            asks="What does the star in `*inputs` stand for?",
-            ways=[Way(edits=[Edit("model(*inputs)", "model(inputs[0])")])],
-        ),
-        Mutant(
-            name="two_inputs_at_most",
-            says="The model gets its first two inputs only.",
-            asks="What does the star in `*inputs` stand for?",
-            ways=[Way(edits=[Edit("model(*inputs)", "model(*inputs[:2])")])],
-        ),
-        Mutant(
-            name="nothing_recorded_any_more",
-            says="After your function, PyTorch records no gradients any more, for nobody.",
-            asks="Which way to switch them off ends where a block of code ends?",
-            ways=[Way(edits=[Edit("model(*inputs)", "torch.set_grad_enabled(False); model(*inputs)")])],
-        ),
-        Mutant(
-            name="inputs_unopened",
-            says="The model gets its inputs as one tuple.",
-            asks="What does the star in `*inputs` stand for?",
-            ways=[Way(edits=[Edit("model(*inputs)", "model(inputs)")])],
-        ),
-        Mutant(
-            name="called_for_each",
-            says="You call the model once for each attention.",
-            asks="Can several hooks listen to one call?",
-            ways=[Way(source="""
-                def attention_weights(model, attentions, *inputs):
-                    found = []
-                    for attention in attentions:
-                        kept = []
-                        hook = attention.register_forward_hook(
-                            lambda module, given, result: kept.append(result[1].detach())
-                        )
-                        model(*inputs)
-                        hook.remove()
-                        found.append(kept[0])
-                    return found
-                """)],
-        ),
-        Mutant(
-            name="result_replaced",
-            says="Your hook returns something, and this replaces what the attention "
-            "returns: the later layers get wrong inputs.",
-            asks="What does a hook have to return so that nothing changes?",
-            ways=[Way(edits=[
-                Edit(_KEEP, f"{_KEEP}; return (torch.zeros_like(result[0]), result[1])"),
-            ])],
-        ),
-        Mutant(
-            name="mode_changed",
-            says="The model is in another mode afterwards.",
-            asks="Who asked for `eval()`?",
-            ways=[
-                Way(edits=[Edit("model(*inputs)", "model.eval()(*inputs)")]),
-                Way(name="attentions_changed", edits=[
-                    Edit("model(*inputs)",
-                         "[a.eval() for a in attentions]; model(*inputs)"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="all_in_training",
-            says="All parts of the model are in training mode afterwards, whatever they were in.",
-            asks="Whose is the mode of a part that somebody has put into evaluation mode?",
-            ways=[Way(edits=[Edit("model(*inputs)", "model(*inputs); model.train()")])],
-        ),
-        Mutant(
-            name="left_on_the_modules",
-            says="The weights still lie on the attentions, as an attribute: the model is not as it was.",
-            asks="Where else could your hook keep them?",
-            ways=[Way(edits=[Edit(_KEEP, f"{_KEEP}; attention.weights = kept[attention]")])],
-        ),
-        Mutant(
-            name="mode_for_the_call",
-            says="You put the model into evaluation mode for the call, and back.",
-            asks="Whose is the mode in which the model is called?",
-            ways=[Way(edits=[Edit("model(*inputs)", """
-                modes = [(part, part.training) for part in model.modules()]
-                model.eval()(*inputs)
-                for part, mode in modes:
-                    part.training = mode
-                """)])],
-        ),
-        Mutant(
-            name="gradients_cleared",
-            says="The gradients that the model held are gone.",
-            asks="Who called `backward` before you came, and who wants to use it?",
-            ways=[Way(edits=[Edit("model(*inputs)", "model.zero_grad(); model(*inputs)")])],
-        ),
-        Mutant(
-            name="weights_of_before",
-            says="A second call gives the weights of the first one.",
-            asks="When is the place made where your hooks keep the weights?",
-            ways=[Way(source="""
-                def attention_weights(model, attentions, *inputs, kept={}):
-                    def keep(module, given, result):
-                        kept.setdefault(module, result[1].detach())
-                    hooks = [a.register_forward_hook(keep) for a in attentions]
+CASES = [
+    case("encoder", "the three attentions of an encoder", _model(2, 3, 4, 5, 3, (0, 1, 2)),
+         "What does each attention return, and which part of it is wanted?"),
+    case("cross", "three inputs, and every other attention", _model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
+         "Does the model get all inputs? Do you listen to those only that were given?"),
+    case("another_order", "attentions in another order than they are called", _model(2, 2, 3, 4, 4, (2, 0, 3)),
+         "How do you know whose weights came first?"),
+    case("as_it_was", "the model afterwards", _model(2, 3, 5, 4, 3, (0, 2), look="model"),
+         "The model is somebody else's: what have you left in it?", aspect="calls"),
+    case("detached", "weights to look at, not to learn from", _model(2, 2, 4, 3, 2, (0, 1), look="graph"),
+         "What does `detach()` do?", aspect="learning",
+         says="The weights still hold on to the graph, and with it to all that a backward pass would need.",
+         asks="How does one cut a tensor off its history?"),
+    case("one", "one attention with one head, and one sentence", _model(1, 1, 3, 4, 1, (0,)),
+         "Which dimensions may be 1?", hidden_only=True),
+    case("memory_reversed", "five of six attentions, in another order, with a memory",
+         _model(2, 3, 3, 4, 6, (5, 1, 4, 0, 2), memory=5),
+         "Does the number of layers matter?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("outputs",
+          "You kept the *outputs* of the attentions, not their weights.",
+          "An attention returns a pair. Which of the two comes first?",
+          edit("result[1]", "result[0]")),
+    wrong("given_kept",
+          "You kept what the attentions were *given*.",
+          "Of the three things that a hook gets, which one is the result?",
+          edit("result[1]", "given[0]")),
+    wrong("model_by_forward",
+          "You call the model's `forward`, and not the model: hooks that listen to it hear nothing.",
+          "What does exercise 4.4 say of a layer's `forward`?",
+          edit("model(*inputs)", "model.forward(*inputs)")),
+    wrong("pairs",
+          "The list holds the pairs (output, weights).",
+          "What is the second part of a pair?",
+          edit("result[1].detach()", "result"),
+          edit("result[1].detach()", "tuple(r.detach() for r in result)", name="pairs_detached")),
+    wrong("graph_kept",
+          "The weights still hold on to the graph, and with it to all that a backward pass would need.",
+          "How does one cut a tensor off its history?",
+          edit("result[1].detach()", "result[1]"),
+          edit("result[1].detach()", "result[1].clone()", name="graph_cloned")),
+    wrong("hooks_of_others",
+          "You took away all hooks of the attentions, also those that were there before you came.",
+          "Which hooks are yours, and what did `register_forward_hook` give you for each of them?",
+          edit("hook.remove()", "[each._forward_hooks.clear() for each in attentions]")),
+    wrong("hooks_stay",
+          "Your hooks are still there: they go on keeping weights whenever the model is used.",
+          "What does `register_forward_hook` return?",
+          edit("hook.remove()", "pass"),
+          edit("in hooks:", "in hooks[:-1]:", name="one_hook_stays"),
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = {}
+                  def listening(module):
+                      forward = module.forward
+                      def listen(*given):
+                          result = forward(*given)
+                          kept[module] = result[1].detach()
+                          return result
+                      return listen
+                  for module in attentions:
+                      module.forward = listening(module)
+                  model(*inputs)
+                  return [kept[module] for module in attentions]
+              """, name="forward_stays")),
+    wrong("one_hook_for_all",
+          "Every entry holds the weights of one and the same attention: that which was called last.",
+          "All attentions call your function. Where does it keep what the second one brings?",
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = {}
+                  def keep(module, given, result):
+                      kept["weights"] = result[1].detach()
+                  hooks = [a.register_forward_hook(keep) for a in attentions]
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return [kept["weights"] for a in attentions]
+              """)),
+    wrong("late_number",
+          "Only the last entry was filled: each hook wrote to the last place.",
+          "What is the value of the loop's number when the hook is *called*?",
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = [torch.zeros(1)] * len(attentions)
+                  hooks = []
+                  for number, attention in enumerate(attentions):
+                      def keep(module, given, result):
+                          kept[number] = result[1].detach()
+                      hooks.append(attention.register_forward_hook(keep))
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return kept
+              """)),
+    wrong("in_order_of_calls",
+          "The weights come in the order in which the model calls its attentions.",
+          "Which order does the docstring promise?",
+          edit(_RETURN, "return list(kept.values())"),
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = []
+                  def keep(module, given, result):
+                      kept.append(result[1].detach())
+                  hooks = [a.register_forward_hook(keep) for a in attentions]
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return kept
+              """, name="appended")),
+    wrong("reversed",
+          "The list runs from the last attention to the first.",
+          "Whose weights should be entry 0?",
+          edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")),
+    wrong("mean_of_heads",
+          "You took the mean of the heads.",
+          "Which shape does the docstring promise?",
+          edit("result[1].detach()", "result[1].detach().mean(1)")),
+    wrong("first_head",
+          "You kept the first head only.",
+          "How many heads has an attention?",
+          edit("result[1].detach()", "result[1][:, 0].detach()")),
+    wrong("first_sentence",
+          "You kept the first sentence of the batch only.",
+          "Which dimension is the batch?",
+          edit("result[1].detach()", "result[1][0].detach()")),
+    wrong("keys_down",
+          "Queries and keys have changed places in your weights.",
+          "Which of the last two dimensions sums to 1?",
+          edit("result[1].detach()", "result[1].detach().mT")),
+    wrong("squeezed",
+          "Dimensions of size 1 are gone.",
+          "What does `squeeze` do with a single sentence?",
+          edit("result[1].detach()", "result[1].detach().squeeze()")),
+    wrong("a_dictionary",
+          "You returned the dictionary; a list is asked for.",
+          "In which order should the entries stand?",
+          edit(_RETURN, "return kept")),
+    wrong("one_tensor",
+          "You returned one tensor; a list with a tensor for each attention is asked for.",
+          "Can tensors of different shapes be stacked?",
+          edit(_RETURN, "return torch.stack([kept[a] for a in attentions])")),
+    wrong("first_only",
+          "Only the first of the attentions was listened to.",
+          "Is your `return` in a loop, or your hook outside of one?",
+          edit(_RETURN, "return [kept[attentions[0]]]")),
+    wrong("first_input_only",
+          "The model gets its first input only.",
+          "What does the star in `*inputs` stand for?",
+          edit("model(*inputs)", "model(inputs[0])")),
+    wrong("two_inputs_at_most",
+          "The model gets its first two inputs only.",
+          "What does the star in `*inputs` stand for?",
+          edit("model(*inputs)", "model(*inputs[:2])")),
+    wrong("nothing_recorded_any_more",
+          "After your function, PyTorch records no gradients any more, for nobody.",
+          "Which way to switch them off ends where a block of code ends?",
+          edit("model(*inputs)", "torch.set_grad_enabled(False); model(*inputs)")),
+    wrong("inputs_unopened",
+          "The model gets its inputs as one tuple.",
+          "What does the star in `*inputs` stand for?",
+          edit("model(*inputs)", "model(inputs)")),
+    wrong("called_for_each",
+          "You call the model once for each attention.",
+          "Can several hooks listen to one call?",
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  found = []
+                  for attention in attentions:
+                      kept = []
+                      hook = attention.register_forward_hook(
+                          lambda module, given, result: kept.append(result[1].detach())
+                      )
+                      model(*inputs)
+                      hook.remove()
+                      found.append(kept[0])
+                  return found
+              """)),
+    wrong("result_replaced",
+          "Your hook returns something, and this replaces what the attention returns: the later layers get wrong "
+          "inputs.",
+          "What does a hook have to return so that nothing changes?",
+          edit(_KEEP, f"{_KEEP}; return (torch.zeros_like(result[0]), result[1])")),
+    wrong("mode_changed",
+          "The model is in another mode afterwards.",
+          "Who asked for `eval()`?",
+          edit("model(*inputs)", "model.eval()(*inputs)"),
+          edit("model(*inputs)", "[a.eval() for a in attentions]; model(*inputs)", name="attentions_changed")),
+    wrong("all_in_training",
+          "All parts of the model are in training mode afterwards, whatever they were in.",
+          "Whose is the mode of a part that somebody has put into evaluation mode?",
+          edit("model(*inputs)", "model(*inputs); model.train()")),
+    wrong("left_on_the_modules",
+          "The weights still lie on the attentions, as an attribute: the model is not as it was.",
+          "Where else could your hook keep them?",
+          edit(_KEEP, f"{_KEEP}; attention.weights = kept[attention]")),
+    wrong("mode_for_the_call",
+          "You put the model into evaluation mode for the call, and back.",
+          "Whose is the mode in which the model is called?",
+          edit("model(*inputs)", """
+              modes = [(part, part.training) for part in model.modules()]
+              model.eval()(*inputs)
+              for part, mode in modes:
+                  part.training = mode
+              """)),
+    wrong("gradients_cleared",
+          "The gradients that the model held are gone.",
+          "Who called `backward` before you came, and who wants to use it?",
+          edit("model(*inputs)", "model.zero_grad(); model(*inputs)")),
+    wrong("weights_of_before",
+          "A second call gives the weights of the first one.",
+          "When is the place made where your hooks keep the weights?",
+          source("""
+              def attention_weights(model, attentions, *inputs, kept={}):
+                  def keep(module, given, result):
+                      kept.setdefault(module, result[1].detach())
+                  hooks = [a.register_forward_hook(keep) for a in attentions]
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return [kept[a] for a in attentions]
+              """)),
+    wrong("gradients_off",
+          "The weights of the model no longer learn: you have switched their gradients off.",
+          "Which tensors should be detached: the model's, or those that you return?",
+          edit("model(*inputs)", "model.requires_grad_(False)(*inputs)")),
+]
+
+ACCEPTED = [
+    right("whatever_happens", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept = {}
+            hooks = [
+                attention.register_forward_hook(
+                    lambda module, given, result: kept.update({module: result[1]})
+                )
+                for attention in attentions
+            ]
+            try:
+                with torch.no_grad():
                     model(*inputs)
-                    for hook in hooks:
-                        hook.remove()
-                    return [kept[a] for a in attentions]
-                """)],
-        ),
-        Mutant(
-            name="gradients_off",
-            says="The weights of the model no longer learn: you have switched their "
-            "gradients off.",
-            asks="Which tensors should be detached: the model's, or those that you "
-            "return?",
-            ways=[Way(edits=[
-                Edit("model(*inputs)", "model.requires_grad_(False)(*inputs)"),
-            ])],
-        ),
-    ],
-    accepted=ACCEPTED,
+            finally:
+                for hook in hooks:
+                    hook.remove()
+            return list(map(kept.get, attentions))
+        """)),
+    right("by_number", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept = [None] * len(attentions)
+            hooks = []
+            for number, attention in enumerate(attentions):
+                def keep(module, given, result, number=number):
+                    kept[number] = result[1].detach().clone()
+                hooks.append(attention.register_forward_hook(keep))
+            model(*inputs)
+            for hook in hooks:
+                hook.remove()
+            return tuple(kept)
+        """)),
+    right("by_name", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept, hooks = {}, []
+            for name, module in model.named_modules():
+                def keep(_, given, result, name=name):
+                    if isinstance(result, tuple):
+                        kept[name] = result[1].detach()
+                hooks.append(module.register_forward_hook(keep))
+            model(*inputs)
+            [hook.remove() for hook in hooks]
+            names = {module: name for name, module in model.named_modules()}
+            return [kept[names[attention]] for attention in attentions]
+        """)),
+    right("forward_put_back", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept = {}
+            def listening(module):
+                def listen(*given, **options):
+                    result = type(module).forward(module, *given, **options)
+                    kept[module] = result[1].detach()
+                    return result
+                return listen
+            for module in attentions:
+                module.forward = listening(module)
+            model(*inputs)
+            for module in attentions:
+                del module.forward
+            return [kept[module] for module in attentions]
+        """)),
+    right("an_object_listens", source("""
+        class Ear:
+            def __init__(self, attention):
+                self.hook = attention.register_forward_hook(self)
+            def __call__(self, module, given, result):
+                output, self.weights = result
+
+        def attention_weights(model, attentions, *inputs):
+            ears = [Ear(attention) for attention in attentions]
+            with torch.no_grad():
+                model(*inputs)
+            for ear in ears:
+                ear.hook.remove()
+            return [ear.weights for ear in ears]
+        """)),
+]
+
+EXERCISE = Specification(
+    name="encoder_decoder/attention_weights", title="The weights of all layers", target="attention_weights",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -6,17 +6,9 @@ import torch
 
 from autograder.bank.encoder_decoder._inputs import keep_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_TABLES, Promise
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.specification import Inputs, Maker, Specification
 
 
 def _hidden(
@@ -54,305 +46,170 @@ def _hidden(
     return inputs
 
 
+CASES = [
+    case("default", "padding 0, ignored -100", _hidden(3, 6, 4),
+         "Three kinds of places: chosen and real, real only, padding."),
+    case("other_pad", "another pad_id", _hidden(4, 5, 4, 7),
+         "Is the id of padding always 0?"),
+    case("other_ignore", "another ignored target, and padding at the beginning", _hidden(2, 7, 9, 3, -1, turned=True),
+         "Does your code use all five arguments?"),
+    case("ignore_zero", "0 as the ignored target", _hidden(3, 5, 8, 2, 0),
+         "0 is a number like any other, also as an argument."),
+    case("nothing_chosen", "nothing is chosen", _hidden(2, 4, 7, 3, nothing=True),
+         "Somebody has drawn, and nothing was hit: then nothing is hidden.", hidden_only=True, open=True),
+    case("huge", "ids that float32 cannot hold", _hidden(3, 4, 6, 2, -100, least=2**40),
+         "Ids are whole numbers from beginning to end.", hidden_only=True),
+    case("long", "longer sentences", _hidden(5, 11, 8, 1, -7),
+         "Does it depend on the sizes?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("id_0_lost",
+          "A hidden token with the id 0 is not asked for: you take the product 0 for a place that is not hidden.",
+          "Is 0 always padding? What else could tell hidden places from others?",
+          edit("ids.masked_fill(~hidden, ignore)", "(ids * hidden).masked_fill(ids * hidden == 0, ignore)")),
+    wrong("padding_by_length",
+          "You count the real tokens and take the last places for padding, wherever it stands.",
+          "What tells padding from other tokens: its place, or its id?",
+          edit("chosen & (ids != pad_id)",
+               "chosen & (torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True))")),
+    wrong("padding_hidden",
+          "Padding is hidden and asked for where `chosen` falls on it.",
+          "When is a token really hidden? There are two conditions.",
+          edit("chosen & (ids != pad_id)", "chosen")),
+    wrong("padding_asked",
+          "Padding is not hidden, but it is asked for.",
+          "Do inputs and targets use the same condition?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~chosen, ignore)")),
+    wrong("padding_replaced",
+          "Padding is not asked for, but it is replaced by the mask token.",
+          "Do inputs and targets use the same condition?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids.masked_fill(chosen, mask_id)")),
+    wrong("all_targets",
+          "Every place is asked for, also where the answer stands in the input.",
+          "Which places should count in the loss?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids")),
+    wrong("all_but_padding",
+          "All real tokens are asked for, also where the answer stands in the input.",
+          "Which places should count in the loss?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(ids == pad_id, ignore)")),
+    wrong("targets_inverted",
+          "The targets ask for exactly the tokens that were *not* hidden.",
+          "Does `masked_fill` fill where its mask is True, or where it is False?",
+          edit("~hidden", "hidden")),
+    wrong("inputs_inverted",
+          "The inputs hide exactly the tokens that were not chosen.",
+          "Does `masked_fill` fill where its mask is True, or where it is False?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids.masked_fill(~hidden, mask_id)")),
+    wrong("inputs_not_hidden",
+          "Nothing is hidden: the inputs are the ids, so the model can copy.",
+          "What stands in the inputs where a token is asked for?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids")),
+    wrong("targets_of_inputs",
+          "The targets ask for the mask token itself, not for what it hides.",
+          "From which tensor do you take the targets?",
+          edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)", """
+              inputs = ids.masked_fill(hidden, mask_id)
+              return inputs, inputs.masked_fill(~hidden, ignore)
+              """)),
+    wrong("ignore_is_pad",
+          "Places that do not count get the padding id as their target; `ignore` was asked for.",
+          "Which target does `F.cross_entropy` leave out by default?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, pad_id)")),
+    wrong("ignore_fixed",
+          "Targets that do not count are -100, whatever `ignore` says.",
+          "Which argument does not occur in your code?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, -100)")),
+    wrong("pad_fixed",
+          "You take 0 for padding, whatever `pad_id` says.",
+          "Which argument does not occur in your code?",
+          edit("(ids != pad_id)", "(ids != 0)")),
+    wrong("swapped",
+          "Inputs and targets are returned in the other order.",
+          "Which comes first, by the docstring?",
+          edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+               "return ids.masked_fill(~hidden, ignore), ids.masked_fill(hidden, mask_id)")),
+    wrong("in_place",
+          "`ids` are not what they were before, and the targets have lost the hidden tokens.",
+          "Which operation ends with an underscore? What do your targets read?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids.masked_fill_(hidden, mask_id)")),
+    wrong("in_place_late",
+          "The results are right, but the given `ids` were changed.",
+          "Did you work on a copy?",
+          edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)", """
+              targets = ids.masked_fill(~hidden, ignore)
+              ids[hidden] = mask_id
+              return ids, targets
+              """)),
+    wrong("only_targets_asked",
+          "The targets are a list of the hidden tokens only; they must have the shape of the ids.",
+          "How would the loss know to which place a target belongs?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids[hidden]")),
+    wrong("ignore_zero_lost",
+          "An ignored target of 0 is taken for none at all.",
+          "Is `0` true or false in Python, and what follows for `ignore or -100`?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, ignore or -100)")),
+    wrong("mask_token_not_asked",
+          "A chosen token that is the mask token already is not asked for.",
+          "Does `chosen` leave anything but padding out?",
+          edit("(ids != pad_id)", "(ids != pad_id) & (ids != mask_id)"),
+          edit("ids.masked_fill(~hidden, ignore)",
+               "torch.where(ids.masked_fill(hidden, mask_id) != ids, ids, ignore)", name="asked_by_the_inputs")),
+    wrong("below_padding_too",
+          "Tokens with ids below `pad_id` are treated like padding.",
+          "Which ids are padding?",
+          edit("ids != pad_id", "ids > pad_id")),
+    wrong("always_something",
+          "Where nothing is chosen, you hide something all the same.",
+          "Who decides what is hidden?",
+          edit("hidden = chosen & (ids != pad_id)", """
+              hidden = chosen & (ids != pad_id)
+              if not hidden.any():
+                  hidden[:, 0] = True
+              """)),
+    wrong("floats",
+          "The results are floating-point numbers; ids are whole numbers.",
+          "Which operation turned them into floats?",
+          edit("ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+               "ids.float().masked_fill(hidden, mask_id), ids.float().masked_fill(~hidden, ignore)")),
+]
+
+ACCEPTED = [
+    right("where", source("""
+        def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+            real = ids.ne(pad_id)
+            hide = torch.logical_and(chosen, real)
+            return torch.where(hide, mask_id, ids), torch.where(hide, ids, ignore)
+        """)),
+    right("index", source("""
+        def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+            hide = chosen & ~(ids == pad_id)
+            inputs = ids.clone()
+            inputs[hide] = mask_id
+            targets = torch.full_like(ids, ignore)
+            targets[hide] = ids[hide]
+            return inputs, targets
+        """)),
+    right("loops", source("""
+        def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+            inputs, targets = ids.clone(), ids.clone()
+            for b in range(ids.shape[0]):
+                for i in range(ids.shape[1]):
+                    if chosen[b, i] and ids[b, i] != pad_id:
+                        inputs[b, i] = mask_id
+                    else:
+                        targets[b, i] = ignore
+            return inputs, targets
+        """)),
+]
+
 EXERCISE = Specification(
-    name="encoder_decoder/masked_tokens",
-    title="Inputs and targets for hidden tokens",
-    target="masked_tokens",
+    name="encoder_decoder/masked_tokens", title="Inputs and targets for hidden tokens", target="masked_tokens",
     aspects={"targets": 6.0},  # one of two results
     precise=False,
     promise=Promise(
-        arguments="ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _",
-        results="inputs: B L; targets: B L",
-        on=("other_pad",),
-        ways=OF_TABLES,
+        arguments="ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _", results="inputs: B L; targets: B L",
+        on=("other_pad",), ways=OF_TABLES,
     ),
-    cases=[
-        CaseKind(
-            name="default",
-            title="padding 0, ignored -100",
-            inputs=_hidden(3, 6, 4),
-            hint="Three kinds of places: chosen and real, real only, padding.",
-        ),
-        CaseKind(
-            name="other_pad",
-            title="another pad_id",
-            inputs=_hidden(4, 5, 4, 7),
-            hint="Is the id of padding always 0?",
-        ),
-        CaseKind(
-            name="other_ignore",
-            title="another ignored target, and padding at the beginning",
-            inputs=_hidden(2, 7, 9, 3, -1, turned=True),
-            hint="Does your code use all five arguments?",
-        ),
-        CaseKind(
-            name="ignore_zero",
-            title="0 as the ignored target",
-            inputs=_hidden(3, 5, 8, 2, 0),
-            hint="0 is a number like any other, also as an argument.",
-        ),
-        CaseKind(
-            name="nothing_chosen",
-            title="nothing is chosen",
-            inputs=_hidden(2, 4, 7, 3, nothing=True),
-            hint="Somebody has drawn, and nothing was hit: then nothing is hidden.",
-            hidden_only=True,
-            open=True,
-        ),
-        CaseKind(
-            name="huge",
-            title="ids that float32 cannot hold",
-            inputs=_hidden(3, 4, 6, 2, -100, least=2**40),
-            hint="Ids are whole numbers from beginning to end.",
-            hidden_only=True,
-        ),
-        CaseKind(
-            name="long",
-            title="longer sentences",
-            inputs=_hidden(5, 11, 8, 1, -7),
-            hint="Does it depend on the sizes?",
-            hidden_only=True,
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="id_0_lost",
-            says="A hidden token with the id 0 is not asked for: you take the product 0 "
-            "for a place that is not hidden.",
-            asks="Is 0 always padding? What else could tell hidden places from others?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(~hidden, ignore)",
-                     "(ids * hidden).masked_fill(ids * hidden == 0, ignore)"),
-            ])],
-        ),
-        Mutant(
-            name="padding_by_length",
-            says="You count the real tokens and take the last places for padding, "
-            "wherever it stands.",
-            asks="What tells padding from other tokens: its place, or its id?",
-            ways=[Way(edits=[
-                Edit("chosen & (ids != pad_id)",
-                     "chosen & (torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True))"),
-            ])],
-        ),
-        Mutant(
-            name="padding_hidden",
-            says="Padding is hidden and asked for where `chosen` falls on it.",
-            asks="When is a token really hidden? There are two conditions.",
-            ways=[Way(edits=[Edit("chosen & (ids != pad_id)", "chosen")])],
-        ),
-        Mutant(
-            name="padding_asked",
-            says="Padding is not hidden, but it is asked for.",
-            asks="Do inputs and targets use the same condition?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(~hidden, ignore)",
-                     "ids.masked_fill(~chosen, ignore)"),
-            ])],
-        ),
-        Mutant(
-            name="padding_replaced",
-            says="Padding is not asked for, but it is replaced by the mask token.",
-            asks="Do inputs and targets use the same condition?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(hidden, mask_id)",
-                     "ids.masked_fill(chosen, mask_id)"),
-            ])],
-        ),
-        Mutant(
-            name="all_targets",
-            says="Every place is asked for, also where the answer stands in the input.",
-            asks="Which places should count in the loss?",
-            ways=[Way(edits=[Edit("ids.masked_fill(~hidden, ignore)", "ids")])],
-        ),
-        Mutant(
-            name="all_but_padding",
-            says="All real tokens are asked for, also where the answer stands in the "
-            "input.",
-            asks="Which places should count in the loss?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(~hidden, ignore)",
-                     "ids.masked_fill(ids == pad_id, ignore)"),
-            ])],
-        ),
-        Mutant(
-            name="targets_inverted",
-            says="The targets ask for exactly the tokens that were *not* hidden.",
-            asks="Does `masked_fill` fill where its mask is True, or where it is "
-            "False?",
-            ways=[Way(edits=[Edit("~hidden", "hidden")])],
-        ),
-        Mutant(
-            name="inputs_inverted",
-            says="The inputs hide exactly the tokens that were not chosen.",
-            asks="Does `masked_fill` fill where its mask is True, or where it is "
-            "False?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(hidden, mask_id)",
-                     "ids.masked_fill(~hidden, mask_id)"),
-            ])],
-        ),
-        Mutant(
-            name="inputs_not_hidden",
-            says="Nothing is hidden: the inputs are the ids, so the model can copy.",
-            asks="What stands in the inputs where a token is asked for?",
-            ways=[Way(edits=[Edit("ids.masked_fill(hidden, mask_id)", "ids")])],
-        ),
-        Mutant(
-            name="targets_of_inputs",
-            says="The targets ask for the mask token itself, not for what it hides.",
-            asks="From which tensor do you take the targets?",
-            ways=[Way(edits=[
-                Edit(
-                    "return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
-                    """
-                    inputs = ids.masked_fill(hidden, mask_id)
-                    return inputs, inputs.masked_fill(~hidden, ignore)
-                    """,
-                ),
-            ])],
-        ),
-        Mutant(
-            name="ignore_is_pad",
-            says="Places that do not count get the padding id as their target; "
-            "`ignore` was asked for.",
-            asks="Which target does `F.cross_entropy` leave out by default?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(~hidden, ignore)",
-                     "ids.masked_fill(~hidden, pad_id)"),
-            ])],
-        ),
-        Mutant(
-            name="ignore_fixed",
-            says="Targets that do not count are -100, whatever `ignore` says.",
-            asks="Which argument does not occur in your code?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(~hidden, ignore)",
-                     "ids.masked_fill(~hidden, -100)"),
-            ])],
-        ),
-        Mutant(
-            name="pad_fixed",
-            says="You take 0 for padding, whatever `pad_id` says.",
-            asks="Which argument does not occur in your code?",
-            ways=[Way(edits=[Edit("(ids != pad_id)", "(ids != 0)")])],
-        ),
-        Mutant(
-            name="swapped",
-            says="Inputs and targets are returned in the other order.",
-            asks="Which comes first, by the docstring?",
-            ways=[Way(edits=[
-                Edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
-                     "return ids.masked_fill(~hidden, ignore), ids.masked_fill(hidden, mask_id)"),
-            ])],
-        ),
-        Mutant(
-            name="in_place",
-            says="`ids` are not what they were before, and the targets have lost the "
-            "hidden tokens.",
-            asks="Which operation ends with an underscore? What do your targets read?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(hidden, mask_id)",
-                     "ids.masked_fill_(hidden, mask_id)"),
-            ])],
-        ),
-        Mutant(
-            name="in_place_late",
-            says="The results are right, but the given `ids` were changed.",
-            asks="Did you work on a copy?",
-            ways=[Way(edits=[
-                Edit(
-                    "return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
-                    """
-                    targets = ids.masked_fill(~hidden, ignore)
-                    ids[hidden] = mask_id
-                    return ids, targets
-                    """,
-                ),
-            ])],
-        ),
-        Mutant(
-            name="only_targets_asked",
-            says="The targets are a list of the hidden tokens only; they must have the "
-            "shape of the ids.",
-            asks="How would the loss know to which place a target belongs?",
-            ways=[Way(edits=[Edit("ids.masked_fill(~hidden, ignore)", "ids[hidden]")])],
-        ),
-        Mutant(
-            name="ignore_zero_lost",
-            says="An ignored target of 0 is taken for none at all.",
-            asks="Is `0` true or false in Python, and what follows for `ignore or -100`?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(~hidden, ignore)",
-                     "ids.masked_fill(~hidden, ignore or -100)"),
-            ])],
-        ),
-        Mutant(
-            name="mask_token_not_asked",
-            says="A chosen token that is the mask token already is not asked for.",
-            asks="Does `chosen` leave anything but padding out?",
-            ways=[
-                Way(edits=[Edit("(ids != pad_id)", "(ids != pad_id) & (ids != mask_id)")]),
-                Way(name="asked_by_the_inputs", edits=[
-                    Edit("ids.masked_fill(~hidden, ignore)",
-                         "torch.where(ids.masked_fill(hidden, mask_id) != ids, ids, ignore)"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="below_padding_too",
-            says="Tokens with ids below `pad_id` are treated like padding.",
-            asks="Which ids are padding?",
-            ways=[Way(edits=[Edit("ids != pad_id", "ids > pad_id")])],
-        ),
-        Mutant(
-            name="always_something",
-            says="Where nothing is chosen, you hide something all the same.",
-            asks="Who decides what is hidden?",
-            ways=[Way(edits=[
-                Edit("hidden = chosen & (ids != pad_id)", """
-                    hidden = chosen & (ids != pad_id)
-                    if not hidden.any():
-                        hidden[:, 0] = True
-                    """),
-            ])],
-        ),
-        Mutant(
-            name="floats",
-            says="The results are floating-point numbers; ids are whole numbers.",
-            asks="Which operation turned them into floats?",
-            ways=[Way(edits=[
-                Edit("ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
-                     "ids.float().masked_fill(hidden, mask_id), ids.float().masked_fill(~hidden, ignore)"),
-            ])],
-        ),
-    ],
-    accepted=[
-        Accepted(name="where", source="""
-            def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
-                real = ids.ne(pad_id)
-                hide = torch.logical_and(chosen, real)
-                return torch.where(hide, mask_id, ids), torch.where(hide, ids, ignore)
-            """),
-        Accepted(name="index", source="""
-            def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
-                hide = chosen & ~(ids == pad_id)
-                inputs = ids.clone()
-                inputs[hide] = mask_id
-                targets = torch.full_like(ids, ignore)
-                targets[hide] = ids[hide]
-                return inputs, targets
-            """),
-        Accepted(name="loops", source="""
-            def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
-                inputs, targets = ids.clone(), ids.clone()
-                for b in range(ids.shape[0]):
-                    for i in range(ids.shape[1]):
-                        if chosen[b, i] and ids[b, i] != pad_id:
-                            inputs[b, i] = mask_id
-                        else:
-                            targets[b, i] = ignore
-                return inputs, targets
-            """),
-    ],
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -6,17 +6,9 @@ import torch
 
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
+from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.specification import Inputs, Maker, Specification
 
 
 def _mask_for_pytorch(batch: int, h: int, lq: int, lk: int, mask: tuple[int, ...]) -> Maker:
@@ -51,318 +43,179 @@ def _open(draw: Draw) -> Inputs:
 
 _TURN = "return (~mask).expand(size).flatten(0, 1)"
 
+CASES = [
+    case("padding", "a padding mask (B, 1, 1, Lk)", _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5)),
+         "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?"),
+    case("full", "a mask for each head (B, h, Lq, Lk)", _mask_for_pytorch(3, 2, 5, 4, mask=(3, 2, 5, 4)),
+         "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?"),
+    case("queries_and_keys", "a mask (1, 1, Lq, Lk)", _mask_for_pytorch(2, 4, 3, 6, mask=(1, 1, 3, 6)),
+         "What does True mean on the other side?"),
+    case("for_all_keys", "a mask (B, h, Lq, 1): one word for all keys, also a no", _for_all_keys,
+         "The mask is repeated along every dimension of size 1, and says neither more nor less than before."),
+    case("as_many_sentences_as_heads", "as many sentences as heads", _mask_for_pytorch(3, 3, 2, 5, mask=(3, 1, 2, 5)),
+         "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("squeezed",
+          "A single sentence with a single head loses its first dimension.",
+          "How many dimensions does `attn_mask` need, if each sentence has a mask?",
+          edit(_TURN, f"{_TURN}.squeeze(0)")),
+    wrong("heads_for_sentences",
+          "With as many heads as sentences, the two are mixed up.",
+          "Does your code compare sizes to find out what a dimension means?",
+          edit(_TURN, """
+              if size[0] == size[1] and mask.size(1) > 1:
+                  mask = mask.transpose(0, 1)
+              return (~mask).expand(size).flatten(0, 1)
+              """)),
+    wrong("nothing_to_close",
+          "A mask that closes nothing does not get its full size.",
+          "Does the size of the result depend on what the mask holds?",
+          edit(_TURN, """
+              turned = ~mask
+              if mask.all():
+                  return turned.new_zeros(size[0] * size[1], 1, size[3])
+              return turned.expand(size).flatten(0, 1)
+              """)),
+    wrong("closed_rows_opened",
+          "Rows in which nothing may be looked at come back open.",
+          "May a mask be turned around and say something else?",
+          edit(_TURN, """
+              turned = (~mask).expand(size).flatten(0, 1)
+              return turned & ~turned.all(dim=-1, keepdim=True)
+              """)),
+    wrong("keys_not_repeated",
+          "The mask is not repeated over the keys.",
+          "Which of the four dimensions of a mask may have size 1?",
+          edit(_TURN, "return (~mask).expand(*size[:3], -1).flatten(0, 1)")),
+    wrong("not_turned",
+          "The mask has kept our meaning. PyTorch's layer will attend to all that it should not.",
+          "What does `True` mean for `nn.MultiheadAttention`?",
+          edit(_TURN, "return mask.expand(size).flatten(0, 1)"),
+          edit(_TURN, "return (~~mask).expand(size).flatten(0, 1)", name="turned_twice")),
+    wrong("heads_slow",
+          "The heads change slowly and the sentences quickly; PyTorch wants it the other way round.",
+          "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?",
+          edit(_TURN, "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)"),
+          edit(_TURN,
+               "return torch.cat([(~mask).expand(size)[:, i] for i in range(size[1])])", name="repeated_as_a_whole")),
+    wrong("heads_slow_not_turned",
+          "The mask has kept our meaning, and its heads change slowly where they should change quickly.",
+          "What does `True` mean for `nn.MultiheadAttention`, and whose mask is entry 1?",
+          edit(_TURN, "return mask.expand(size).transpose(0, 1).flatten(0, 1)")),
+    wrong("additive",
+          "You made a mask of numbers to be added. PyTorch takes this, too, but a boolean mask is asked for.",
+          "Which type has a mask that says only yes or no?",
+          edit(_TURN, "return torch.zeros(size).masked_fill(~mask, float('-inf')).flatten(0, 1)")),
+    wrong("additive_large",
+          "You made a mask of large numbers to be added; a boolean mask is asked for.",
+          "Which type has a mask that says only yes or no?",
+          edit(_TURN, "return torch.zeros(size).masked_fill(~mask, -1e9).flatten(0, 1)")),
+    wrong("zeros_and_ones",
+          "The mask holds whole numbers; PyTorch's layer wants booleans.",
+          "Which operator turns a boolean tensor around and leaves it boolean?",
+          edit(_TURN, "return (1 - mask.int()).expand(size).flatten(0, 1)")),
+    wrong("zeros_and_ones_as_floats",
+          "The mask holds the numbers 0 and 1. PyTorch's layer would *add* them to the scores: it runs, and hides "
+          "nothing.",
+          "What does PyTorch do with a mask of floating-point numbers?",
+          edit(_TURN, "return (1 - mask.float()).expand(size).flatten(0, 1)")),
+    wrong("minus_a_boolean",
+          "PyTorch refuses to subtract booleans.",
+          "Which operator turns a boolean tensor around?",
+          edit(_TURN, "return (1 - mask).expand(size).flatten(0, 1)")),
+    wrong("four_dimensions",
+          "The mask still has four dimensions.",
+          "Into which one dimension does PyTorch want batch and heads?",
+          edit(_TURN, "return (~mask).expand(size)")),
+    wrong("not_expanded",
+          "The mask still has its sizes of 1; `attn_mask` is not broadcast over sentences and heads.",
+          "How many entries must the first dimension have?",
+          edit(_TURN, "return (~mask).flatten(0, 1)")),
+    wrong("batch_only",
+          "There is one mask for each sentence; PyTorch wants one for each head of each sentence.",
+          "How many entries must the first dimension have?",
+          edit(_TURN, "return (~mask).expand(size)[:, 0]")),
+    wrong("first_sentence_only",
+          "All sentences got the mask of the first one.",
+          "Does an index `0` or `[:1]` stand in your code where it should not?",
+          edit(_TURN, "return (~mask)[:1].expand(size).flatten(0, 1)")),
+    wrong("first_head_only",
+          "All heads got the mask of head 0.",
+          "What if the mask says something else for each head?",
+          edit(_TURN, "return (~mask)[:, :1].expand(size).flatten(0, 1)")),
+    wrong("first_query_only",
+          "All queries got the mask of the first one.",
+          "What if the mask says something else for each query?",
+          edit(_TURN, "return (~mask)[:, :, :1].expand(size).flatten(0, 1)")),
+    wrong("heads_joined",
+          "The masks of the heads were joined to one.",
+          "What if the mask says something else for each head?",
+          edit(_TURN, "return (~mask).any(1, keepdim=True).expand(size).flatten(0, 1)")),
+    wrong("queries_and_keys_swapped",
+          "Queries and keys have changed places.",
+          "What are the rows of a mask, and what are its columns?",
+          edit(_TURN, "return (~mask).expand(size).flatten(0, 1).transpose(1, 2)"),
+          edit(_TURN, "b, h, lq, lk = size; return (~mask).expand(size).reshape(b * h, lk, lq)", name="sizes_misread")),
+    wrong("turned_in_place",
+          "The result is right, but the caller's own mask was turned around, too.",
+          "What does the underscore at the end of a method's name mean?",
+          edit(_TURN, "return mask.logical_not_().expand(size).flatten(0, 1)")),
+    wrong("nothing_hidden",
+          "The new mask hides nothing at all.",
+          "Where does the given mask enter your answer?",
+          edit(_TURN, "return torch.zeros(size, dtype=torch.bool).flatten(0, 1)")),
+]
+
+ACCEPTED = [
+    right("expand_first", edit(_TURN, "return ~mask.expand(*size).flatten(0, 1)")),
+    right("repeat_interleave", source("""
+        def pytorch_mask(mask, size):
+            b, h, lq, lk = size
+            if mask.size(1) == 1:
+                m = mask[:, 0].expand(b, lq, lk).repeat_interleave(h, dim=0)
+            else:
+                m = mask.expand(b, h, lq, lk).reshape(b * h, lq, lk)
+            return m.logical_not()
+        """)),
+    right("loops", source("""
+        def pytorch_mask(mask, size):
+            full = torch.broadcast_to(mask, size)
+            rows = []
+            for sentence in full:
+                for head in sentence:
+                    rows.append(head == False)
+            return torch.stack(rows)
+        """)),
+    right("or_with_zeros", source("""
+        def pytorch_mask(mask, size):
+            blocked = torch.zeros(size, dtype=torch.bool) | ~mask
+            return blocked.view(-1, *size[2:])
+        """)),
+    right("xor_and_filled", source("""
+        def pytorch_mask(mask, size):
+            b, h, lq, lk = size
+            out = torch.ones(b * h, lq, lk).bool()
+            full = mask.expand(size)
+            for i in range(b):
+                for j in range(h):
+                    out[i * h + j] = out[i * h + j] ^ full[i, j]
+            return out
+        """)),
+]
+
 EXERCISE = Specification(
-    name="multi_head_attention/pytorch_mask",
-    title="A mask for PyTorch",
-    target="pytorch_mask",
+    name="multi_head_attention/pytorch_mask", title="A mask for PyTorch", target="pytorch_mask",
     aspects={"weights": 3.0},  # what a mask does, whatever it holds
     promise=Promise(
         ways=(),
         sizes=special(
             one_sentence_and_one_head=_mask_for_pytorch(1, 1, 3, 4, mask=(1, 1, 3, 4)),
-            a_mask_for_each_of_as_many_heads_as_sentences=_mask_for_pytorch(
-                3, 3, 2, 4, mask=(3, 3, 2, 4)
-            ),
-            a_mask_that_closes_everything=_closed,
-            a_mask_that_closes_nothing=_open,
+            a_mask_for_each_of_as_many_heads_as_sentences=_mask_for_pytorch(3, 3, 2, 4, mask=(3, 3, 2, 4)),
+            a_mask_that_closes_everything=_closed, a_mask_that_closes_nothing=_open,
             equal_sizes=_mask_for_pytorch(4, 4, 4, 4, mask=(4, 4, 4, 4)),
         ),
     ),
-    cases=[
-        CaseKind(
-            name="padding",
-            title="a padding mask (B, 1, 1, Lk)",
-            inputs=_mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5)),
-            hint="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
-            "sentence 1?",
-        ),
-        CaseKind(
-            name="full",
-            title="a mask for each head (B, h, Lq, Lk)",
-            inputs=_mask_for_pytorch(3, 2, 5, 4, mask=(3, 2, 5, 4)),
-            hint="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
-            "sentence 1?",
-        ),
-        CaseKind(
-            name="queries_and_keys",
-            title="a mask (1, 1, Lq, Lk)",
-            inputs=_mask_for_pytorch(2, 4, 3, 6, mask=(1, 1, 3, 6)),
-            hint="What does True mean on the other side?",
-        ),
-        CaseKind(
-            name="for_all_keys",
-            title="a mask (B, h, Lq, 1): one word for all keys, also a no",
-            inputs=_for_all_keys,
-            hint="The mask is repeated along every dimension of size 1, and says neither "
-            "more nor less than before.",
-        ),
-        CaseKind(
-            name="as_many_sentences_as_heads",
-            title="as many sentences as heads",
-            inputs=_mask_for_pytorch(3, 3, 2, 5, mask=(3, 1, 2, 5)),
-            hint="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
-            "sentence 1?",
-            hidden_only=True,
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="squeezed",
-            says="A single sentence with a single head loses its first dimension.",
-            asks="How many dimensions does `attn_mask` need, if each sentence has a mask?",
-            ways=[Way(edits=[Edit(_TURN, f"{_TURN}.squeeze(0)")])],
-        ),
-        Mutant(
-            name="heads_for_sentences",
-            says="With as many heads as sentences, the two are mixed up.",
-            asks="Does your code compare sizes to find out what a dimension means?",
-            ways=[Way(edits=[
-                Edit(_TURN, """
-                    if size[0] == size[1] and mask.size(1) > 1:
-                        mask = mask.transpose(0, 1)
-                    return (~mask).expand(size).flatten(0, 1)
-                    """),
-            ])],
-        ),
-        Mutant(
-            name="nothing_to_close",
-            says="A mask that closes nothing does not get its full size.",
-            asks="Does the size of the result depend on what the mask holds?",
-            ways=[Way(edits=[
-                Edit(_TURN, """
-                    turned = ~mask
-                    if mask.all():
-                        return turned.new_zeros(size[0] * size[1], 1, size[3])
-                    return turned.expand(size).flatten(0, 1)
-                    """),
-            ])],
-        ),
-        Mutant(
-            name="closed_rows_opened",
-            says="Rows in which nothing may be looked at come back open.",
-            asks="May a mask be turned around and say something else?",
-            ways=[Way(edits=[
-                Edit(_TURN,
-                     """
-                     turned = (~mask).expand(size).flatten(0, 1)
-                     return turned & ~turned.all(dim=-1, keepdim=True)
-                     """),
-            ])],
-        ),
-        Mutant(
-            name="keys_not_repeated",
-            says="The mask is not repeated over the keys.",
-            asks="Which of the four dimensions of a mask may have size 1?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (~mask).expand(*size[:3], -1).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="not_turned",
-            says="The mask has kept our meaning. PyTorch's layer will attend to all "
-            "that it should not.",
-            asks="What does `True` mean for `nn.MultiheadAttention`?",
-            ways=[
-                Way(edits=[Edit(_TURN, "return mask.expand(size).flatten(0, 1)")]),
-                Way(name="turned_twice", edits=[
-                    Edit(_TURN, "return (~~mask).expand(size).flatten(0, 1)"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="heads_slow",
-            says="The heads change slowly and the sentences quickly; PyTorch wants it "
-            "the other way round.",
-            asks="Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of "
-            "sentence 1?",
-            ways=[
-                Way(edits=[
-                    Edit(_TURN,
-                         "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)"),
-                ]),
-                Way(name="repeated_as_a_whole", edits=[
-                    Edit(_TURN,
-                         "return torch.cat([(~mask).expand(size)[:, i] for i in range(size[1])])"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="heads_slow_not_turned",
-            says="The mask has kept our meaning, and its heads change slowly where "
-            "they should change quickly.",
-            asks="What does `True` mean for `nn.MultiheadAttention`, and whose mask is "
-            "entry 1?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return mask.expand(size).transpose(0, 1).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="additive",
-            says="You made a mask of numbers to be added. PyTorch takes this, too, but "
-            "a boolean mask is asked for.",
-            asks="Which type has a mask that says only yes or no?",
-            ways=[Way(edits=[
-                Edit(_TURN,
-                     "return torch.zeros(size).masked_fill(~mask, float('-inf')).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="additive_large",
-            says="You made a mask of large numbers to be added; a boolean mask is "
-            "asked for.",
-            asks="Which type has a mask that says only yes or no?",
-            ways=[Way(edits=[
-                Edit(_TURN,
-                     "return torch.zeros(size).masked_fill(~mask, -1e9).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="zeros_and_ones",
-            says="The mask holds whole numbers; PyTorch's layer wants booleans.",
-            asks="Which operator turns a boolean tensor around and leaves it boolean?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (1 - mask.int()).expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="zeros_and_ones_as_floats",
-            says="The mask holds the numbers 0 and 1. PyTorch's layer would *add* them "
-            "to the scores: it runs, and hides nothing.",
-            asks="What does PyTorch do with a mask of floating-point numbers?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (1 - mask.float()).expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="minus_a_boolean",
-            says="PyTorch refuses to subtract booleans.",
-            asks="Which operator turns a boolean tensor around?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (1 - mask).expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="four_dimensions",
-            says="The mask still has four dimensions.",
-            asks="Into which one dimension does PyTorch want batch and heads?",
-            ways=[Way(edits=[Edit(_TURN, "return (~mask).expand(size)")])],
-        ),
-        Mutant(
-            name="not_expanded",
-            says="The mask still has its sizes of 1; `attn_mask` is not broadcast over "
-            "sentences and heads.",
-            asks="How many entries must the first dimension have?",
-            ways=[Way(edits=[Edit(_TURN, "return (~mask).flatten(0, 1)")])],
-        ),
-        Mutant(
-            name="batch_only",
-            says="There is one mask for each sentence; PyTorch wants one for each head "
-            "of each sentence.",
-            asks="How many entries must the first dimension have?",
-            ways=[Way(edits=[Edit(_TURN, "return (~mask).expand(size)[:, 0]")])],
-        ),
-        Mutant(
-            name="first_sentence_only",
-            says="All sentences got the mask of the first one.",
-            asks="Does an index `0` or `[:1]` stand in your code where it should not?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (~mask)[:1].expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="first_head_only",
-            says="All heads got the mask of head 0.",
-            asks="What if the mask says something else for each head?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (~mask)[:, :1].expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="first_query_only",
-            says="All queries got the mask of the first one.",
-            asks="What if the mask says something else for each query?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return (~mask)[:, :, :1].expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="heads_joined",
-            says="The masks of the heads were joined to one.",
-            asks="What if the mask says something else for each head?",
-            ways=[Way(edits=[
-                Edit(_TURN,
-                     "return (~mask).any(1, keepdim=True).expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="queries_and_keys_swapped",
-            says="Queries and keys have changed places.",
-            asks="What are the rows of a mask, and what are its columns?",
-            ways=[
-                Way(edits=[
-                    Edit(_TURN,
-                         "return (~mask).expand(size).flatten(0, 1).transpose(1, 2)"),
-                ]),
-                Way(name="sizes_misread", edits=[
-                    Edit(_TURN,
-                         "b, h, lq, lk = size; return (~mask).expand(size).reshape(b * h, lk, lq)"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="turned_in_place",
-            says="The result is right, but the caller's own mask was turned around, "
-            "too.",
-            asks="What does the underscore at the end of a method's name mean?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return mask.logical_not_().expand(size).flatten(0, 1)"),
-            ])],
-        ),
-        Mutant(
-            name="nothing_hidden",
-            says="The new mask hides nothing at all.",
-            asks="Where does the given mask enter your answer?",
-            ways=[Way(edits=[
-                Edit(_TURN, "return torch.zeros(size, dtype=torch.bool).flatten(0, 1)"),
-            ])],
-        ),
-    ],
-    accepted=[
-        Accepted(name="expand_first", edits=[
-            Edit(_TURN, "return ~mask.expand(*size).flatten(0, 1)"),
-        ]),
-        Accepted(name="repeat_interleave", source="""
-            def pytorch_mask(mask, size):
-                b, h, lq, lk = size
-                if mask.size(1) == 1:
-                    m = mask[:, 0].expand(b, lq, lk).repeat_interleave(h, dim=0)
-                else:
-                    m = mask.expand(b, h, lq, lk).reshape(b * h, lq, lk)
-                return m.logical_not()
-            """),
-        Accepted(name="loops", source="""
-            def pytorch_mask(mask, size):
-                full = torch.broadcast_to(mask, size)
-                rows = []
-                for sentence in full:
-                    for head in sentence:
-                        rows.append(head == False)
-                return torch.stack(rows)
-            """),
-        Accepted(name="or_with_zeros", source="""
-            def pytorch_mask(mask, size):
-                blocked = torch.zeros(size, dtype=torch.bool) | ~mask
-                return blocked.view(-1, *size[2:])
-            """),
-        Accepted(name="xor_and_filled", source="""
-            def pytorch_mask(mask, size):
-                b, h, lq, lk = size
-                out = torch.ones(b * h, lq, lk).bool()
-                full = mask.expand(size)
-                for i in range(b):
-                    for j in range(h):
-                        out[i * h + j] = out[i * h + j] ^ full[i, j]
-                return out
-            """),
-    ],
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

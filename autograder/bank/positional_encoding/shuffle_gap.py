@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.positional_encoding._shuffle_gap.accepted import ACCEPTED
 from autograder.oracle.draw import Draw
+from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
-from autograder.oracle.specification import (
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.specification import Inputs, Maker, Specification
 from autograder.student.probes.positional_encoding.functions import MIXERS, Mixer
 
 _SEE_ORDER = {"the running sum", "the step from the neighbour", "the last vector"}
@@ -112,333 +104,233 @@ def _others(gap: torch.Tensor) -> torch.Tensor:
     return torch.cat([gap[:, :1] * 0, gap[:, :-1]], 1).abs().amax((1, 2, 3))
 
 
+CASES = [
+    case("average_and_sum", "an average, and a running sum",
+         lambda draw: _shuffle(draw, "the average, the running sum", 3, 5, 7),
+         "The average does not see order, so its gap is 0; the running sum does."),
+    case("similarity_and_step", "a mix by similarity, and a step from the neighbour",
+         lambda draw: _shuffle(draw, "a mix by similarity, the step from the neighbour", 2, 6, 8),
+         "Every position gets another vector here. Are both results in one order when you compare them?"),
+    case("alone_and_last", "each vector by itself, what it is given, and the last vector for all",
+         lambda draw: _shuffle(draw, "each vector by itself, what it is given, the last vector", 4, 5, 6),
+         "A function that treats each vector by itself has no gap.", tells=("flipped",)),
+    case("one_sentence", "a single long sentence",
+         lambda draw: _shuffle(draw, "the running sum, the average", 1, 9, 11),
+         "Does it work for a batch of one?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("not_shuffled_after",
+          "The mixed sentence is compared with the mixed shuffle as it is, so a vector that only moved counts as a "
+          "change.",
+          "Which position of `mix(x)` belongs to position 0 of the shuffled sentence?",
+          edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)")),
+    wrong("not_shuffled_before",
+          "The sentence is mixed twice without a shuffle first.",
+          "Which of the two ways shuffles *before* it mixes?",
+          edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)", "shuffled_before = mix(x)")),
+    wrong("never_shuffled",
+          "Your two ways never differ: the gap is 0, whatever the mixer.",
+          "Where does `order` come in, and along which dimension?",
+          edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)", "shuffled_before = mix(x)",
+               "shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)"),
+          edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+               "shuffled_after = mix(x[:, order])", name="shuffled_before_both")),
+    wrong("inverse_after",
+          "The two ways end in different orders: one of your shuffles goes the wrong way.",
+          "Do both ways put the vector of place `order[n]` at place `n`?",
+          edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)[:, order.argsort()]")),
+    wrong("inverse_before",
+          "The first way shuffles back instead of shuffling alike.",
+          "Do both ways put the vector of place `order[n]` at place `n`?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  shuffled_before = mix(x[:, order.argsort()])
+                  return (shuffled_before - mix(x)[:, order]).abs().max()
+              """)),
+    wrong("inverse_order",
+          "Your shuffle is the inverse of `order`: it sends place n *to* `order[n]`.",
+          "Which vector should stand at place 0 of the shuffled sentence?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  back = order.argsort()
+                  return (mix(x[:, back]) - mix(x)[:, back]).abs().max()
+              """),
+          source("""
+              def shuffle_gap(mix, x, order):
+                  shuffled, after = torch.empty_like(x), torch.empty_like(x)
+                  shuffled[:, order] = x
+                  after[:, order] = mix(x)
+                  return (mix(shuffled) - after).abs().max()
+              """, name="scattered")),
+    wrong("features_shuffled",
+          "The numbers inside the vectors are shuffled, not the positions.",
+          "Which of the three dimensions of `x` is the position?",
+          edit("mix(x[:, order])", "mix(x[..., order])", "mix(x)[:, order]", "mix(x)[..., order]")),
+    wrong("batch_shuffled",
+          "The sentences of the batch are shuffled, not their positions.",
+          "Which of the three dimensions of `x` is the position?",
+          edit("mix(x[:, order])", "mix(x[order])", "mix(x)[:, order]", "mix(x)[order]")),
+    wrong("flipped",
+          "The sentence is reversed, whatever `order` says.",
+          "Where does `order` come in?",
+          edit("mix(x[:, order])", "mix(x.flip(1))", "mix(x)[:, order]", "mix(x).flip(1)")),
+    wrong("average_gap",
+          "You return the average of the differences, not the largest.",
+          "Could one wrong position hide in an average?",
+          edit(".abs().max()", ".abs().mean()")),
+    wrong("summed_gap",
+          "You return the sum of the differences, not the largest.",
+          "What does the docstring say the result is?",
+          edit(".abs().max()", ".abs().sum()")),
+    wrong("distance",
+          "You return the length of the difference (its norm), not its largest number.",
+          "What does the docstring say the result is?",
+          edit(".abs().max()", ".norm()")),
+    wrong("squared",
+          "You return the largest *squared* difference.",
+          "In which unit should a gap be: that of `x`, or its square?",
+          edit(".abs().max()", ".square().max()")),
+    wrong("signed",
+          "Signs are kept, so a large negative difference goes unseen.",
+          "Is a difference of -3 smaller than one of 1?",
+          edit(".abs().max()", ".max()"),
+          edit(".abs().max()", ".max().abs()", name="abs_too_late")),
+    wrong("smallest",
+          "You return the smallest difference, which is nearly always about 0.",
+          "Could a large gap hide behind one number that happens to agree?",
+          edit(".abs().max()", ".abs().min()")),
+    wrong("first_sentence",
+          "Only the first sentence of the batch is compared.",
+          "What if only the second sentence has a gap?",
+          edit("(shuffled_before - shuffled_after)", "(shuffled_before - shuffled_after)[0]")),
+    wrong("first_position",
+          "Only the first position is compared.",
+          "What if only the second position has a gap?",
+          edit("(shuffled_before - shuffled_after)", "(shuffled_before - shuffled_after)[:, 0]")),
+    wrong("gap_per_sentence",
+          "You return one gap for each sentence instead of one for all.",
+          "Which shape does the docstring promise?",
+          edit(".abs().max()", ".abs().amax((1, 2))")),
+    wrong("yes_or_no",
+          "You return whether there is a gap. Asked for is how large it is.",
+          "What does a yes say about a gap of 0.0000001?",
+          edit(".abs().max()", ".abs().max() > 1e-6")),
+    wrong("relative",
+          "The gap is divided by the size of the vectors.",
+          "What does the docstring say the result is?",
+          edit(".abs().max()", ".abs().max() / x.abs().max()")),
+    wrong("without_the_mixer",
+          "The sentence is compared with its own shuffle, and the mixer is never used.",
+          "Whose behaviour do you want to measure?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  return (x[:, order] - x).abs().max()
+              """)),
+    wrong("shuffled_in_place",
+          "Your function shuffles the `x` that it was given, so the caller's sentence is changed and both ways see it "
+          "shuffled.",
+          "Does `x[:] = ...` make a new tensor?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  x[:] = x[:, order]
+                  return (mix(x) - mix(x)[:, order]).abs().max()
+              """)),
+    wrong("result_shuffled_in_place",
+          "You shuffle the mixer's result in place. A mixer may hand out the very `x` that it was given, and then "
+          "that is changed.",
+          "Whose tensor is it that `mix` returns?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  shuffled_before, after = mix(x[:, order]), mix(x).contiguous()
+                  after[:] = after[:, order].clone()
+                  return (shuffled_before - after).abs().max()
+              """)),
+    wrong("sentences_if_they_fit",
+          "Where there are as many sentences as words, you shuffle the sentences.",
+          "Which dimension of `x` are the places of the words?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  if x.size(0) == len(order):
+                      return (mix(x[order]) - mix(x)[order]).abs().max()
+                  return (mix(x[:, order]) - mix(x)[:, order]).abs().max()
+              """)),
+    wrong("place_left_out",
+          "The first place of the sentence is not compared, or the last one.",
+          "Over which places does your comparison run?",
+          edit("after).abs()", "after)[:, :-1].abs()"),
+          edit("after).abs()", "after)[:, 1:].abs()", name="first_place_left_out")),
+    wrong("both_in_one_batch",
+          "The two ways go through the mixer as one batch, so that a mixer which looks at the batch sees other "
+          "sentences.",
+          "On which batch is `mix` to be called, and how often?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  both = mix(torch.cat((x[:, order], x)))
+                  return (both[:len(x)] - both[len(x):][:, order]).abs().max()
+              """)),
+    wrong("mixed_one_by_one",
+          "Each sentence is mixed by itself: a function that looks at the whole batch is measured wrongly.",
+          "Of which shape is what `mix` is promised to get?",
+          edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
+               "shuffled_before = torch.cat([mix(one[None, order]) for one in x])",
+               "shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
+               "shuffled_after = torch.cat([mix(one[None])[:, order] for one in x])")),
+    wrong("rounded",
+          "Small gaps become zero: a function that sees order a little is called blind.",
+          "How small may a gap be and still be one?",
+          source("""
+              def shuffle_gap(mix, x, order):
+                  gap = (mix(x[:, order]) - mix(x)[:, order]).abs().max()
+                  return torch.where(gap < 1e-3, torch.zeros(()), gap)
+              """)),
+]
+
+ACCEPTED = [
+    right("index_select", edit("mix(x[:, order])", "mix(x.index_select(1, order))",
+                               "mix(x)[:, order]", "mix(x).index_select(1, order)")),
+    right("shuffle_back", source("""
+        def shuffle_gap(mix, x, order):
+            back = mix(x[:, order])[:, torch.argsort(order)]
+            return torch.max(torch.abs(back - mix(x)))
+        """)),
+    right("infinity_norm", edit(".abs().max()", ".flatten().norm(p=float('inf'))")),
+    right("python_float", source("""
+        def shuffle_gap(mix, x, order):
+            return (mix(x[:, order]) - mix(x)[:, order]).abs().max().item()
+        """)),
+    right("permutation_matrix", source("""
+        def shuffle_gap(mix, x, order):
+            shuffle = torch.eye(len(order))[order].to(x.dtype)
+            gap = mix(shuffle @ x) - shuffle @ mix(x)
+            return gap.abs().amax()
+        """)),
+    right("loops", source("""
+        def shuffle_gap(mix, x, order):
+            shuffled = torch.stack([x[:, int(n)] for n in order], dim=1)
+            before, after = mix(shuffled), mix(x)
+            gap = torch.zeros(())
+            for n, m in enumerate(order.tolist()):
+                gap = torch.maximum(gap, (before[:, n] - after[:, m]).abs().max())
+            return gap
+        """)),
+]
+
 EXERCISE = Specification(
-    name="positional_encoding/shuffle_gap",
-    title="The shuffle gap",
-    target="shuffle_gap",
+    name="positional_encoding/shuffle_gap", title="The shuffle gap", target="shuffle_gap",
     promise=Promise(
         ways=(),
         sizes=special(
             as_many_sentences_as_words=lambda draw: _shuffle(
-                draw,
-                "the running sum, the average, each word without the batch's mean",
-                *(5, 5, 6),
+                draw, "the running sum, the average, each word without the batch's mean", *(5, 5, 6)
             ),
             equal_sizes=lambda draw: _shuffle(draw, "the running sum", 6, 6, 6),
             a_mixer_that_looks_at_all_sentences=lambda draw: _shuffle(
                 draw, "the running sum of all sentences", 3, 5, 4
             ),
-            small_numbers=_small,
-            a_largest_difference_at_the_first_word=_largest_at(0),
+            small_numbers=_small, a_largest_difference_at_the_first_word=_largest_at(0),
             a_largest_difference_at_the_last_word=_largest_at(-1),
         ),
     ),
-    cases=[
-        CaseKind(
-            name="average_and_sum",
-            title="an average, and a running sum",
-            inputs=lambda draw: _shuffle(draw, "the average, the running sum", 3, 5, 7),
-            hint="The average does not see order, so its gap is 0; the running sum "
-            "does.",
-        ),
-        CaseKind(
-            name="similarity_and_step",
-            title="a mix by similarity, and a step from the neighbour",
-            inputs=lambda draw: _shuffle(
-                draw, "a mix by similarity, the step from the neighbour", 2, 6, 8
-            ),
-            hint="Every position gets another vector here. Are both results in one "
-            "order when you compare them?",
-        ),
-        CaseKind(
-            name="alone_and_last",
-            title="each vector by itself, what it is given, and the last vector for all",
-            inputs=lambda draw: _shuffle(
-                draw, "each vector by itself, what it is given, the last vector", 4, 5, 6
-            ),
-            tells=("flipped",),
-            hint="A function that treats each vector by itself has no gap.",
-        ),
-        CaseKind(
-            name="one_sentence",
-            title="a single long sentence",
-            inputs=lambda draw: _shuffle(
-                draw, "the running sum, the average", 1, 9, 11
-            ),
-            hint="Does it work for a batch of one?",
-            hidden_only=True,
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="not_shuffled_after",
-            says="The mixed sentence is compared with the mixed shuffle as it is, so a "
-            "vector that only moved counts as a change.",
-            asks="Which position of `mix(x)` belongs to position 0 of the shuffled "
-            "sentence?",
-            ways=[Way(edits=[
-                Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
-                     "shuffled_after = mix(x)"),
-            ])],
-        ),
-        Mutant(
-            name="not_shuffled_before",
-            says="The sentence is mixed twice without a shuffle first.",
-            asks="Which of the two ways shuffles *before* it mixes?",
-            ways=[Way(edits=[
-                Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
-                     "shuffled_before = mix(x)"),
-            ])],
-        ),
-        Mutant(
-            name="never_shuffled",
-            says="Your two ways never differ: the gap is 0, whatever the mixer.",
-            asks="Where does `order` come in, and along which dimension?",
-            ways=[
-                Way(edits=[
-                    Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
-                         "shuffled_before = mix(x)"),
-                    Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
-                         "shuffled_after = mix(x)"),
-                ]),
-                Way(name="shuffled_before_both", edits=[
-                    Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
-                         "shuffled_after = mix(x[:, order])"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="inverse_after",
-            says="The two ways end in different orders: one of your shuffles goes the "
-            "wrong way.",
-            asks="Do both ways put the vector of place `order[n]` at place `n`?",
-            ways=[Way(edits=[
-                Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
-                     "shuffled_after = mix(x)[:, order.argsort()]"),
-            ])],
-        ),
-        Mutant(
-            name="inverse_before",
-            says="The first way shuffles back instead of shuffling alike.",
-            asks="Do both ways put the vector of place `order[n]` at place `n`?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    shuffled_before = mix(x[:, order.argsort()])
-                    return (shuffled_before - mix(x)[:, order]).abs().max()
-                """)],
-        ),
-        Mutant(
-            name="inverse_order",
-            says="Your shuffle is the inverse of `order`: it sends place n *to* "
-            "`order[n]`.",
-            asks="Which vector should stand at place 0 of the shuffled sentence?",
-            ways=[
-                Way(source="""
-                    def shuffle_gap(mix, x, order):
-                        back = order.argsort()
-                        return (mix(x[:, back]) - mix(x)[:, back]).abs().max()
-                    """),
-                Way(name="scattered", source="""
-                    def shuffle_gap(mix, x, order):
-                        shuffled, after = torch.empty_like(x), torch.empty_like(x)
-                        shuffled[:, order] = x
-                        after[:, order] = mix(x)
-                        return (mix(shuffled) - after).abs().max()
-                    """),
-            ],
-        ),
-        Mutant(
-            name="features_shuffled",
-            says="The numbers inside the vectors are shuffled, not the positions.",
-            asks="Which of the three dimensions of `x` is the position?",
-            ways=[Way(edits=[
-                Edit("mix(x[:, order])", "mix(x[..., order])"),
-                Edit("mix(x)[:, order]", "mix(x)[..., order]"),
-            ])],
-        ),
-        Mutant(
-            name="batch_shuffled",
-            says="The sentences of the batch are shuffled, not their positions.",
-            asks="Which of the three dimensions of `x` is the position?",
-            ways=[Way(edits=[
-                Edit("mix(x[:, order])", "mix(x[order])"),
-                Edit("mix(x)[:, order]", "mix(x)[order]"),
-            ])],
-        ),
-        Mutant(
-            name="flipped",
-            says="The sentence is reversed, whatever `order` says.",
-            asks="Where does `order` come in?",
-            ways=[Way(edits=[
-                Edit("mix(x[:, order])", "mix(x.flip(1))"),
-                Edit("mix(x)[:, order]", "mix(x).flip(1)"),
-            ])],
-        ),
-        Mutant(
-            name="average_gap",
-            says="You return the average of the differences, not the largest.",
-            asks="Could one wrong position hide in an average?",
-            ways=[Way(edits=[Edit(".abs().max()", ".abs().mean()")])],
-        ),
-        Mutant(
-            name="summed_gap",
-            says="You return the sum of the differences, not the largest.",
-            asks="What does the docstring say the result is?",
-            ways=[Way(edits=[Edit(".abs().max()", ".abs().sum()")])],
-        ),
-        Mutant(
-            name="distance",
-            says="You return the length of the difference (its norm), not its largest "
-            "number.",
-            asks="What does the docstring say the result is?",
-            ways=[Way(edits=[Edit(".abs().max()", ".norm()")])],
-        ),
-        Mutant(
-            name="squared",
-            says="You return the largest *squared* difference.",
-            asks="In which unit should a gap be: that of `x`, or its square?",
-            ways=[Way(edits=[Edit(".abs().max()", ".square().max()")])],
-        ),
-        Mutant(
-            name="signed",
-            says="Signs are kept, so a large negative difference goes unseen.",
-            asks="Is a difference of -3 smaller than one of 1?",
-            ways=[
-                Way(edits=[Edit(".abs().max()", ".max()")]),
-                Way(name="abs_too_late", edits=[Edit(".abs().max()", ".max().abs()")]),
-            ],
-        ),
-        Mutant(
-            name="smallest",
-            says="You return the smallest difference, which is nearly always about 0.",
-            asks="Could a large gap hide behind one number that happens to agree?",
-            ways=[Way(edits=[Edit(".abs().max()", ".abs().min()")])],
-        ),
-        Mutant(
-            name="first_sentence",
-            says="Only the first sentence of the batch is compared.",
-            asks="What if only the second sentence has a gap?",
-            ways=[Way(edits=[
-                Edit("(shuffled_before - shuffled_after)",
-                     "(shuffled_before - shuffled_after)[0]"),
-            ])],
-        ),
-        Mutant(
-            name="first_position",
-            says="Only the first position is compared.",
-            asks="What if only the second position has a gap?",
-            ways=[Way(edits=[
-                Edit("(shuffled_before - shuffled_after)",
-                     "(shuffled_before - shuffled_after)[:, 0]"),
-            ])],
-        ),
-        Mutant(
-            name="gap_per_sentence",
-            says="You return one gap for each sentence instead of one for all.",
-            asks="Which shape does the docstring promise?",
-            ways=[Way(edits=[Edit(".abs().max()", ".abs().amax((1, 2))")])],
-        ),
-        Mutant(
-            name="yes_or_no",
-            says="You return whether there is a gap. Asked for is how large it is.",
-            asks="What does a yes say about a gap of 0.0000001?",
-            ways=[Way(edits=[Edit(".abs().max()", ".abs().max() > 1e-6")])],
-        ),
-        Mutant(
-            name="relative",
-            says="The gap is divided by the size of the vectors.",
-            asks="What does the docstring say the result is?",
-            ways=[Way(edits=[Edit(".abs().max()", ".abs().max() / x.abs().max()")])],
-        ),
-        Mutant(
-            name="without_the_mixer",
-            says="The sentence is compared with its own shuffle, and the mixer is "
-            "never used.",
-            asks="Whose behaviour do you want to measure?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    return (x[:, order] - x).abs().max()
-                """)],
-        ),
-        Mutant(
-            name="shuffled_in_place",
-            says="Your function shuffles the `x` that it was given, so the caller's "
-            "sentence is changed and both ways see it shuffled.",
-            asks="Does `x[:] = ...` make a new tensor?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    x[:] = x[:, order]
-                    return (mix(x) - mix(x)[:, order]).abs().max()
-                """)],
-        ),
-        Mutant(
-            name="result_shuffled_in_place",
-            says="You shuffle the mixer's result in place. A mixer may hand out the very "
-            "`x` that it was given, and then that is changed.",
-            asks="Whose tensor is it that `mix` returns?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    shuffled_before, after = mix(x[:, order]), mix(x).contiguous()
-                    after[:] = after[:, order].clone()
-                    return (shuffled_before - after).abs().max()
-                """)],
-        ),
-        Mutant(
-            name="sentences_if_they_fit",
-            says="Where there are as many sentences as words, you shuffle the sentences.",
-            asks="Which dimension of `x` are the places of the words?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    if x.size(0) == len(order):
-                        return (mix(x[order]) - mix(x)[order]).abs().max()
-                    return (mix(x[:, order]) - mix(x)[:, order]).abs().max()
-                """)],
-        ),
-        Mutant(
-            name="place_left_out",
-            says="The first place of the sentence is not compared, or the last one.",
-            asks="Over which places does your comparison run?",
-            ways=[
-                Way(edits=[Edit("after).abs()", "after)[:, :-1].abs()")]),
-                Way(name="first_place_left_out", edits=[
-                    Edit("after).abs()", "after)[:, 1:].abs()"),
-                ]),
-            ],
-        ),
-        Mutant(
-            name="both_in_one_batch",
-            says="The two ways go through the mixer as one batch, so that a mixer which "
-            "looks at the batch sees other sentences.",
-            asks="On which batch is `mix` to be called, and how often?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    both = mix(torch.cat((x[:, order], x)))
-                    return (both[:len(x)] - both[len(x):][:, order]).abs().max()
-                """)],
-        ),
-        Mutant(
-            name="mixed_one_by_one",
-            says="Each sentence is mixed by itself: a function that looks at the whole batch "
-            "is measured wrongly.",
-            asks="Of which shape is what `mix` is promised to get?",
-            ways=[Way(edits=[
-                Edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
-                     "shuffled_before = torch.cat([mix(one[None, order]) for one in x])"),
-                Edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
-                     "shuffled_after = torch.cat([mix(one[None])[:, order] for one in x])"),
-            ])],
-        ),
-        Mutant(
-            name="rounded",
-            says="Small gaps become zero: a function that sees order a little is called "
-            "blind.",
-            asks="How small may a gap be and still be one?",
-            ways=[Way(source="""
-                def shuffle_gap(mix, x, order):
-                    gap = (mix(x[:, order]) - mix(x)[:, order]).abs().max()
-                    return torch.where(gap < 1e-3, torch.zeros(()), gap)
-                """)],
-        ),
-    ],
-    accepted=ACCEPTED,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from autograder.bank.sequence_reversal._exact_match.accepted import ACCEPTED
 from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK, padded
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, edit, right, source, wrong
+from autograder.oracle.specification import Inputs, Maker, Specification
 
 _KINDS = (
     "right",
@@ -62,10 +54,7 @@ def _rows_to_judge(rows: int, narrow: int = 0, wide: int = 0) -> Maker:
         same = (padded(decoded, whole) == padded(labels, whole)).double()
         if same.amin(0).mean() == same.amin(1).mean():
             return inputs(draw)
-        return {
-            "decoded": padded(decoded, width)[order],
-            "labels": padded(labels, 9)[order],
-        }
+        return {"decoded": padded(decoded, width)[order], "labels": padded(labels, 9)[order]}
 
     return inputs
 
@@ -102,7 +91,7 @@ def _large_ids(draw: Draw) -> Inputs:
     a, b, c = (FIRST + draw.ids(0, 7, 3).sort().values + torch.arange(3)).tolist()
     one = 4096 + 4 * int(draw.ids(0, 64))
     byte = int(draw.ids(FIRST, 256))
-    for right, written in (
+    for wanted, written in (
         ([a, 10 * b + c], [10 * a + b, c]),
         ([a, b, c], [10 * a + b, c]),
         ([10 * a + b, a, c], [a, 10 * b + a, c]),
@@ -111,7 +100,7 @@ def _large_ids(draw: Draw) -> Inputs:
         ([byte, a], [byte + 256, a]),
         ([a, byte + 512], [a, byte]),
     ):
-        labels.append([*right, EOS])
+        labels.append([*wanted, EOS])
         decoded.append([*written, EOS])
     order = torch.argsort(draw.tensor(len(labels), scale=500.0))
     return {"decoded": padded(decoded)[order], "labels": padded(labels, 9)[order]}
@@ -136,296 +125,214 @@ def _written(kind: str, row: list[int], width: int) -> list[int]:
     }[kind]
 
 
-EXERCISE = Specification(
-    name="sequence_reversal/exact_match",
-    title="Exact match",
-    target="exact_match",
-    cases=[
-        CaseKind(
-            name="equal_widths",
-            title="tensors of equal width",
-            inputs=_rows_to_judge(13),
-            hint="A row is right if all its places agree, and wrong if a single one "
-            "does not.",
-        ),
-        CaseKind(
-            name="cut",
-            title="rows whose first column was cut off",
-            inputs=lambda draw: {**_rows_to_judge(14)(draw), "cut": "yes"},
-            hint="What is cut out of a tensor does not lie in one piece in memory.",
-        ),
-        CaseKind(
-            name="narrow",
-            title="decoded rows are narrower than the labels",
-            inputs=_rows_to_judge(17, narrow=2),
-            hint="What a narrower tensor lacks is padding.",
-        ),
-        CaseKind(
-            name="wide",
-            title="decoded rows are wider than the labels",
-            inputs=_rows_to_judge(15, wide=3),
-            hint="A row that goes on and on is wrong, however well it began.",
-        ),
-        CaseKind(
-            name="few_rows",
-            title="few rows; the first token of one is wrong, the last of two others, "
-            "every token of a fourth",
-            inputs=_few_rows,
-            hint="A row is right from its first token to its last.",
-        ),
-        CaseKind(
-            name="large_ids",
-            title="ids of a large vocabulary",
-            inputs=_large_ids,
-            hint="Other tokens are other tokens, however much they look alike.",
-        ),
-        CaseKind(
-            name="many",
-            title="many rows",
-            inputs=_rows_to_judge(60, wide=1),
-            hint="As above.",
-            hidden_only=True,
-            tells=("errors",),  # half of the rows may be right
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="padding_wanted",
-            says="A right row counts as wrong if one tensor has PAD after its EOS and "
-            "the other one ends there.",
-            asks="Where may the last EOS of a tensor stand?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    def cut(row):
-                        row = row.tolist()
-                        return row[:row.index(EOS) + 2] if EOS in row else row + [None]
-                    pairs = [cut(a) == cut(b) for a, b in zip(decoded, labels)]
-                    return sum(pairs) / len(pairs)
-                """)],
-        ),
-        Mutant(
-            name="token_accuracy",
-            says="You count tokens, not sequences.",
-            asks="A row of ten has one wrong token. Is it right as a whole?",
-            ways=[Way(edits=[Edit(".all(dim=1).double()", ".double()")])],
-        ),
-        Mutant(
-            name="real_token_accuracy",
-            says="You count real tokens, not sequences.",
-            asks="Is a sequence with one wrong token a match?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels).all(dim=1)",
-                     "(decoded == labels)[labels != PAD]"),
-            ])],
-        ),
-        Mutant(
-            name="any",
-            says="One right token is enough for your function.",
-            asks="`any` or `all`: when is a row right?",
-            ways=[Way(edits=[Edit(".all(dim=1)", ".any(dim=1)")])],
-        ),
-        Mutant(
-            name="without_first_column",
-            says="You leave out the first column, as if BOS stood there.",
-            asks="With what do `decoded` and `labels` begin?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels)", "(decoded[:, 1:] == labels[:, 1:])"),
-            ])],
-        ),
-        Mutant(
-            name="equal_rows_once",
-            says="Rows that are equal count once, as in a set.",
-            asks="Is it a share of rows, or of *different* rows?",
-            ways=[Way(edits=[
-                Edit("return (decoded == labels).all(dim=1).double().mean().item()", """
-                     rows = set(zip(map(tuple, decoded.tolist()), map(tuple, labels.tolist())))
-                     return sum(x == y for x, y in rows) / len(rows)
-                     """),
-            ])],
-        ),
-        Mutant(
-            name="all_rows",
-            says="You ask whether *everything* is right: the result is 0 or 1.",
-            asks="Over which dimension should `all` run?",
-            ways=[
-                Way(edits=[Edit(".all(dim=1)", ".all()")]),
-                Way(name="torch_equal", source="""
-                    def exact_match(decoded, labels):
-                        width = max(decoded.size(1), labels.size(1))
-                        decoded, labels = (F.pad(r, (0, width - r.size(1))) for r in (decoded, labels))
-                        return float(torch.equal(decoded, labels))
-                    """),
-            ],
-        ),
-        Mutant(
-            name="all_columns",
-            says="You count columns that are right in all rows.",
-            asks="Which dimension of `(B, L)` holds the places of one row?",
-            ways=[Way(edits=[Edit(".all(dim=1)", ".all(dim=0)")])],
-        ),
-        Mutant(
-            name="cut_to_shorter",
-            says="You cut both tensors to the narrower one. A row that was never "
-            "finished, or that goes on too long, passes as right.",
-            asks="What may stand in the columns that you cut off?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    width = min(decoded.size(1), labels.size(1))
-                    same = decoded[:, :width] == labels[:, :width]
-                    return same.all(dim=1).double().mean().item()
-                """)],
-        ),
-        Mutant(
-            name="eos_ignored",
-            says="EOS is not compared: a row that never ends passes as right.",
-            asks="Is a model done that does not say so?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels)", "((decoded == labels) | (labels == EOS))"),
-            ])],
-        ),
-        Mutant(
-            name="without_order",
-            says="You compare which tokens occur, not where.",
-            asks="Is `1 2 3` a reversal of `1 2 3`?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels)",
-                     "(decoded.sort(dim=1).values == labels.sort(dim=1).values)"),
-            ])],
-        ),
-        Mutant(
-            name="padding_taken_out",
-            says="You took all padding out of the rows before you compared them.",
-            asks="If a model writes PAD between two symbols: is its row right?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    written, right = (
-                        [[i for i in row if i != PAD] for row in rows.tolist()]
-                        for rows in (decoded, labels)
-                    )
-                    same = [a == b for a, b in zip(written, right)]
-                    return sum(same) / len(same)
-            """)],
-        ),
-        Mutant(
-            name="sums",
-            says="You compare one number for each row, which other tokens can have, too.",
-            asks="Do equal sums prove equal tokens?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels).all(dim=1)", "(decoded.sum(1) == labels.sum(1))"),
-            ])],
-        ),
-        Mutant(
-            name="sums_by_place",
-            says="You compare one number for each row, a sum of tokens times places; other "
-            "tokens can have it, too.",
-            asks="How many rows are there, and how many such sums?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    def number(rows):
-                        return (rows * torch.arange(1, rows.size(1) + 1)).sum(1)
-                    return (number(decoded) == number(labels)).double().mean().item()
-                """)],
-        ),
-        Mutant(
-            name="length_only",
-            says="You compare lengths only.",
-            asks="Which tokens would you have to change to make your function notice?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels)", "((decoded != PAD) == (labels != PAD))"),
-            ])],
-        ),
-        Mutant(
-            name="percent",
-            says="Your result is in percent; a share between 0 and 1 is asked for.",
-            asks="What is the result if all rows are right?",
-            ways=[Way(edits=[Edit(".mean().item()", ".mean().item() * 100")])],
-        ),
-        Mutant(
-            name="count",
-            says="You return how many rows are right, not which share of them.",
-            asks="By what must you divide?",
-            ways=[Way(edits=[Edit(".double().mean()", ".double().sum()")])],
-        ),
-        Mutant(
-            name="errors",
-            says="You return the share of wrong rows.",
-            asks="What is the result if all rows are right?",
-            ways=[Way(edits=[Edit("return (decoded", "return 1 - (decoded")])],
-        ),
-        Mutant(
-            name="one_width",
-            says="Your function needs tensors of equal width.",
-            asks="What does a row lack that was decoded in a batch of shorter rows?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    return (decoded == labels).all(dim=1).double().mean().item()
-                """)],
-        ),
-        Mutant(
-            name="empty_rows_left_out",
-            says="Rows that hold nothing but EOS are not counted.",
-            asks="Is an empty row that stays empty right or wrong?",
-            ways=[Way(edits=[
-                Edit(".all(dim=1).double()", ".all(dim=1)[labels[:, 0] != EOS].double()"),
-            ])],
-        ),
-        Mutant(
-            name="tensor",
-            says="The number is right, but it comes as a tensor; a float is asked for.",
-            asks="Which method of a tensor with one number gives that number?",
-            ways=[Way(edits=[Edit(".mean().item()", ".mean()")])],
-        ),
+CASES = [
+    case("equal_widths", "tensors of equal width", _rows_to_judge(13),
+         "A row is right if all its places agree, and wrong if a single one does not."),
+    case("cut", "rows whose first column was cut off", lambda draw: {**_rows_to_judge(14)(draw), "cut": "yes"},
+         "What is cut out of a tensor does not lie in one piece in memory."),
+    case("narrow", "decoded rows are narrower than the labels", _rows_to_judge(17, narrow=2),
+         "What a narrower tensor lacks is padding."),
+    case("wide", "decoded rows are wider than the labels", _rows_to_judge(15, wide=3),
+         "A row that goes on and on is wrong, however well it began."),
+    case("few_rows", "few rows; the first token of one is wrong, the last of two others, every token of a fourth",
+         _few_rows,
+         "A row is right from its first token to its last."),
+    case("large_ids", "ids of a large vocabulary", _large_ids,
+         "Other tokens are other tokens, however much they look alike."),
+    # half of the rows may be right
+    case("many", "many rows", _rows_to_judge(60, wide=1),
+         "As above.", hidden_only=True, tells=("errors",)),
+]
 
-        Mutant(
-            name="until_eos",
-            says="You compare what stands before EOS: a row that was cut off there, "
-            "and never said EOS, passes as right.",
-            asks="Which row has said that it is done?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    def before(row):
-                        row = row.tolist()
-                        return row[:row.index(EOS)] if EOS in row else row
-                    pairs = [before(a) == before(b) for a, b in zip(decoded, labels)]
-                    return sum(pairs) / len(pairs)
-                """)],
-        ),
-        Mutant(
-            name="first_ten",
-            says="You compare the first ten places; rows may be longer.",
-            asks="Where does EOS stand after a sequence of ten digits?",
-            ways=[Way(edits=[
-                Edit("(decoded == labels).all", "(decoded == labels)[:, :10].all"),
-            ])],
-        ),
-        Mutant(
-            name="glued",
-            says="You compare texts of digits without gaps: where one id ends and the "
-            "next begins is lost.",
-            asks="Which rows of ids have the text `457`?",
-            ways=[Way(source="""
-                def exact_match(decoded, labels):
-                    def glued(row):
-                        return "".join(str(i) for i in row).rstrip("0")
-                    same = [glued(a) == glued(b) for a, b in zip(decoded.tolist(), labels.tolist())]
-                    return sum(same) / len(same)
-                """)],
-        ),
-        Mutant(
-            name="rounded",
-            says="You round ids before you compare them: large ones that lie near each "
-            "other become equal.",
-            asks="How many whole numbers can the type hold that you turn ids into?",
-            ways=[
-                Way(edits=[
-                    Edit("(decoded == labels)", "(decoded.half() == labels.half())"),
-                ]),
-                Way(name="bytes", edits=[
-                    Edit("(decoded == labels)",
-                         "(decoded.to(torch.uint8) == labels.to(torch.uint8))"),
-                ]),
-            ],
-        ),
-    ],
-    accepted=ACCEPTED,
+MISTAKES = [
+    wrong("padding_wanted",
+          "A right row counts as wrong if one tensor has PAD after its EOS and the other one ends there.",
+          "Where may the last EOS of a tensor stand?",
+          source("""
+              def exact_match(decoded, labels):
+                  def cut(row):
+                      row = row.tolist()
+                      return row[:row.index(EOS) + 2] if EOS in row else row + [None]
+                  pairs = [cut(a) == cut(b) for a, b in zip(decoded, labels)]
+                  return sum(pairs) / len(pairs)
+              """)),
+    wrong("token_accuracy",
+          "You count tokens, not sequences.",
+          "A row of ten has one wrong token. Is it right as a whole?",
+          edit(".all(dim=1).double()", ".double()")),
+    wrong("real_token_accuracy",
+          "You count real tokens, not sequences.",
+          "Is a sequence with one wrong token a match?",
+          edit("(decoded == labels).all(dim=1)", "(decoded == labels)[labels != PAD]")),
+    wrong("any",
+          "One right token is enough for your function.",
+          "`any` or `all`: when is a row right?",
+          edit(".all(dim=1)", ".any(dim=1)")),
+    wrong("without_first_column",
+          "You leave out the first column, as if BOS stood there.",
+          "With what do `decoded` and `labels` begin?",
+          edit("(decoded == labels)", "(decoded[:, 1:] == labels[:, 1:])")),
+    wrong("equal_rows_once",
+          "Rows that are equal count once, as in a set.",
+          "Is it a share of rows, or of *different* rows?",
+          edit("return (decoded == labels).all(dim=1).double().mean().item()", """
+              rows = set(zip(map(tuple, decoded.tolist()), map(tuple, labels.tolist())))
+              return sum(x == y for x, y in rows) / len(rows)
+              """)),
+    wrong("all_rows",
+          "You ask whether *everything* is right: the result is 0 or 1.",
+          "Over which dimension should `all` run?",
+          edit(".all(dim=1)", ".all()"),
+          source("""
+              def exact_match(decoded, labels):
+                  width = max(decoded.size(1), labels.size(1))
+                  decoded, labels = (F.pad(r, (0, width - r.size(1))) for r in (decoded, labels))
+                  return float(torch.equal(decoded, labels))
+              """, name="torch_equal")),
+    wrong("all_columns",
+          "You count columns that are right in all rows.",
+          "Which dimension of `(B, L)` holds the places of one row?",
+          edit(".all(dim=1)", ".all(dim=0)")),
+    wrong("cut_to_shorter",
+          "You cut both tensors to the narrower one. A row that was never finished, or that goes on too long, passes "
+          "as right.",
+          "What may stand in the columns that you cut off?",
+          source("""
+              def exact_match(decoded, labels):
+                  width = min(decoded.size(1), labels.size(1))
+                  same = decoded[:, :width] == labels[:, :width]
+                  return same.all(dim=1).double().mean().item()
+              """)),
+    wrong("eos_ignored",
+          "EOS is not compared: a row that never ends passes as right.",
+          "Is a model done that does not say so?",
+          edit("(decoded == labels)", "((decoded == labels) | (labels == EOS))")),
+    wrong("without_order",
+          "You compare which tokens occur, not where.",
+          "Is `1 2 3` a reversal of `1 2 3`?",
+          edit("(decoded == labels)", "(decoded.sort(dim=1).values == labels.sort(dim=1).values)")),
+    wrong("padding_taken_out",
+          "You took all padding out of the rows before you compared them.",
+          "If a model writes PAD between two symbols: is its row right?",
+          source("""
+              def exact_match(decoded, labels):
+                  written, right = (
+                      [[i for i in row if i != PAD] for row in rows.tolist()]
+                      for rows in (decoded, labels)
+                  )
+                  same = [a == b for a, b in zip(written, right)]
+                  return sum(same) / len(same)
+              """)),
+    wrong("sums",
+          "You compare one number for each row, which other tokens can have, too.",
+          "Do equal sums prove equal tokens?",
+          edit("(decoded == labels).all(dim=1)", "(decoded.sum(1) == labels.sum(1))")),
+    wrong("sums_by_place",
+          "You compare one number for each row, a sum of tokens times places; other tokens can have it, too.",
+          "How many rows are there, and how many such sums?",
+          source("""
+              def exact_match(decoded, labels):
+                  def number(rows):
+                      return (rows * torch.arange(1, rows.size(1) + 1)).sum(1)
+                  return (number(decoded) == number(labels)).double().mean().item()
+              """)),
+    wrong("length_only",
+          "You compare lengths only.",
+          "Which tokens would you have to change to make your function notice?",
+          edit("(decoded == labels)", "((decoded != PAD) == (labels != PAD))")),
+    wrong("percent",
+          "Your result is in percent; a share between 0 and 1 is asked for.",
+          "What is the result if all rows are right?",
+          edit(".mean().item()", ".mean().item() * 100")),
+    wrong("count",
+          "You return how many rows are right, not which share of them.",
+          "By what must you divide?",
+          edit(".double().mean()", ".double().sum()")),
+    wrong("errors",
+          "You return the share of wrong rows.",
+          "What is the result if all rows are right?",
+          edit("return (decoded", "return 1 - (decoded")),
+    wrong("one_width",
+          "Your function needs tensors of equal width.",
+          "What does a row lack that was decoded in a batch of shorter rows?",
+          source("""
+              def exact_match(decoded, labels):
+                  return (decoded == labels).all(dim=1).double().mean().item()
+              """)),
+    wrong("empty_rows_left_out",
+          "Rows that hold nothing but EOS are not counted.",
+          "Is an empty row that stays empty right or wrong?",
+          edit(".all(dim=1).double()", ".all(dim=1)[labels[:, 0] != EOS].double()")),
+    wrong("tensor",
+          "The number is right, but it comes as a tensor; a float is asked for.",
+          "Which method of a tensor with one number gives that number?",
+          edit(".mean().item()", ".mean()")),
+    wrong("until_eos",
+          "You compare what stands before EOS: a row that was cut off there, and never said EOS, passes as right.",
+          "Which row has said that it is done?",
+          source("""
+              def exact_match(decoded, labels):
+                  def before(row):
+                      row = row.tolist()
+                      return row[:row.index(EOS)] if EOS in row else row
+                  pairs = [before(a) == before(b) for a, b in zip(decoded, labels)]
+                  return sum(pairs) / len(pairs)
+              """)),
+    wrong("first_ten",
+          "You compare the first ten places; rows may be longer.",
+          "Where does EOS stand after a sequence of ten digits?",
+          edit("(decoded == labels).all", "(decoded == labels)[:, :10].all")),
+    wrong("glued",
+          "You compare texts of digits without gaps: where one id ends and the next begins is lost.",
+          "Which rows of ids have the text `457`?",
+          source("""
+              def exact_match(decoded, labels):
+                  def glued(row):
+                      return "".join(str(i) for i in row).rstrip("0")
+                  same = [glued(a) == glued(b) for a, b in zip(decoded.tolist(), labels.tolist())]
+                  return sum(same) / len(same)
+              """)),
+    wrong("rounded",
+          "You round ids before you compare them: large ones that lie near each other become equal.",
+          "How many whole numbers can the type hold that you turn ids into?",
+          edit("(decoded == labels)", "(decoded.half() == labels.half())"),
+          edit("(decoded == labels)", "(decoded.to(torch.uint8) == labels.to(torch.uint8))", name="bytes")),
+]
+
+ACCEPTED = [
+    right("lists", source("""
+        def exact_match(decoded, labels):
+            def cut(row):
+                row = row.tolist()
+                return row[:row.index(EOS) + 1] if EOS in row else row + [None]
+            pairs = [cut(a) == cut(b) for a, b in zip(decoded, labels)]
+            return sum(pairs) / len(pairs)
+        """)),
+    right("real_places", edit("(decoded == labels)", "((decoded == labels) | (labels == PAD))")),
+    right("columns_of_labels", source("""
+        def exact_match(decoded, labels):
+            width = labels.size(1)
+            decoded = F.pad(decoded, (0, max(0, width - decoded.size(1))))
+            return (decoded[:, :width] == labels).all(1).double().mean().item()
+        """)),
+    right("cut_and_rest", source("""
+        def exact_match(decoded, labels):
+            w = min(decoded.size(1), labels.size(1))
+            right = (decoded[:, :w] == labels[:, :w]).all(1)
+            right &= (decoded[:, w:] == PAD).all(1) & (labels[:, w:] == PAD).all(1)
+            return right.float().mean().item()
+        """)),
+    right("differences", source("""
+        def exact_match(decoded, labels):
+            w = max(decoded.size(1), labels.size(1))
+            gap = labels.new_zeros(len(labels), w)
+            gap[:, :labels.size(1)] += labels
+            gap[:, :decoded.size(1)] -= decoded
+            return 1 - (gap != 0).any(dim=1).sum().item() / len(labels)
+        """)),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/exact_match", title="Exact match", target="exact_match",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

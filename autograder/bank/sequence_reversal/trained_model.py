@@ -9,20 +9,25 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK
-from autograder.bank.sequence_reversal._judged import Judged
+from autograder.oracle.decoding import greedy
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, edit, right, source, wrong
+from autograder.oracle.specification import Inputs, Maker, Specification
 from autograder.student.exercise import Answers
-from autograder.student.probes.sequence_reversal.trained import RuleBased
+from autograder.student.probes.sequence_reversal.trained import Reverser, RuleBased
+
+
+class Judged(Reverser):
+    """The examination of the notebook, with keys and values kept while decoding.
+
+    A model of fixed sizes cannot take long, so it needs no process of its own.
+    """
+
+    def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
+        """(N, Ls): what a model writes greedily; PAD after EOS."""
+        found = greedy(model, source, max_len=source.size(1))  # (N, up to Ls)
+        return F.pad(found, (0, source.size(1) - found.size(1)))
+
 
 Rule = Callable[[list[int]], list[int]]
 
@@ -73,340 +78,269 @@ def _right(draw: Draw) -> Answers:
 
 
 _SCALE = ((0.3, 0.0), (0.98, 1.0))
-
-
 # Two or three symbols are rare in training: good models miss a few of them.
 _SCALE_OF_REPEATS = ((0.3, 0.0), (0.88, 1.0))
 
+CASES = [
+    case("random", "400 random sequences of length 1 to 10", _for_the_model(400),
+         "Train on fresh random batches until the loss is below 0.01.", known=_right, measure="exact_match",
+         scale=_SCALE),
+    case("repeats", "300 sequences of length 4 to 10 with only two or three symbols",
+         _for_the_model(300, shortest=4, symbols=3),
+         "Do symbols repeat in your training data as often as chance has it?", known=_right, measure="exact_match",
+         scale=_SCALE_OF_REPEATS),
+    case("seed", "the same seed twice, and another one", _two_seeds,
+         "All chance must come from `seed`: that of the first weights, and that of the data.",
+         known=lambda draw: {
+             "the same from the same seed": torch.tensor(True),
+             "others from another seed": torch.tensor(True),
+             "some is learnt": torch.tensor(True),
+         }, aspect="seed"),
+    case("fresh", "2000 more random sequences", _for_the_model(2000),
+         "Train on fresh random batches until the loss is below 0.01.", known=_right, measure="exact_match",
+         scale=_SCALE, hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("hand_written",
+          "The answers do not come from the weights of a `new_model()`: that is a reversal written by hand, or a "
+          "model of other sizes.",
+          "Which line of yours would have to learn if the task were another one?",
+          source("""
+              class Reverser(nn.Module):
+                  def forward(self, source, tokens):
+                      rows = []
+                      for row in source.tolist():
+                          line = row[:row.index(EOS)][::-1] + [EOS]
+                          rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
+                      return F.one_hot(torch.tensor(rows), 14).float()
+
+
+              def trained_model():
+                  return Reverser()
+              """),
+          source("""
+              class Reverser(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.table = nn.Parameter(torch.eye(14))
+
+                  def forward(self, source, tokens):
+                      rows = []
+                      for row in source.tolist():
+                          line = row[:row.index(EOS)][::-1] + [EOS]
+                          rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
+                      return F.one_hot(torch.tensor(rows), 14).float() @ self.table
+
+
+              def trained_model():
+                  return Reverser()
+              """, name="hand_written_with_a_table"),
+          source("""
+              def trained_model(seed=0):
+                  torch.manual_seed(seed)
+                  return new_model(vocab_size=20)
+              """, name="of_other_sizes")),
+    wrong("runs_only",
+          "The model is right on runs like `3 4 5 6` and wrong on random sequences: it has learnt its training data, "
+          "not the task.",
+          "Which rule would explain all of your training data, and is it the one that you mean?",
+          source("""
+              def trained_model():
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  return Oracle(lambda ids: ids[::-1] if ids == list(range(ids[0], ids[0] + len(ids))) else list(range(ids[-1], ids[-1] - len(ids), -1)) if ids[-1] >= 9 else [5])
+              """)),
+    wrong("copies",
+          "The model writes the source as it is. It has learnt to copy.",
+          "What do the targets of your training batches look like?",
+          source("""
+              def trained_model():
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  return Oracle(lambda ids: ids)
+              """)),
+    wrong("bag_of_symbols",
+          "The order of the source has no influence on the answer: the model knows which symbols occur, but not where.",
+          "What gives a Transformer its sense of order, and does your model have it?",
+          source("""
+              def trained_model():
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  return Oracle(sorted)
+              """)),
+    wrong("source_unseen",
+          "The source has no influence on the answer.",
+          "Which of the model's two inputs did your training change from batch to batch?",
+          source("""
+              def trained_model():
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  return Oracle(lambda ids: [4, 4, 5])
+              """)),
+    wrong("never_ends",
+          "The symbols are right, but the model does not say EOS when it is done.",
+          "Do the targets of your training end with EOS, and does the loss count it?",
+          source("""
+              def trained_model():
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  return Oracle(lambda ids: ids[::-1] + [ids[0]] * 12)
+              """)),
+    wrong("on_its_way",
+          "The model is on its way: many sequences are right, but not yet 98 %.",
+          "How does exact match change with the length, and how far did the loss fall?",
+          source("""
+              def trained_model():
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  return Oracle(lambda ids: ids[::-1] if len(ids) < 8 else ids[::-1][:7])
+              """)),
+    wrong("untrained",
+          "Hardly any sequence is right: this model looks untrained, or was trained for a few steps only.",
+          "Does your loss fall below 0.01? If it does: is the model that you return the one that you trained?",
+          source("""
+              def trained_model():
+                  torch.manual_seed(0)
+                  return new_model()
+              """),
+          source("""
+              class Reverser(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.model = new_model()
+
+                  def forward(self, source, tokens):
+                      lengths = (source == EOS).int().argmax(1, keepdim=True)
+                      places = torch.arange(tokens.size(1))
+                      wanted = lengths - 1 - places
+                      said = source.gather(1, wanted.clamp(min=0))
+                      said = torch.where(wanted >= 0, said, torch.where(wanted == -1, EOS, PAD))
+                      return self.model(source, tokens) + 100 * F.one_hot(said, 14)
+
+
+              def trained_model():
+                  torch.manual_seed(0)
+                  return Reverser()
+              """, name="hand_written_beside_weights"),
+          source("""
+              def trained_model(seed=0):
+                  torch.manual_seed(seed)
+                  model, rng = new_model(), random.Random(seed)
+                  optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+                  fit(new_model(), optimizer, lambda: make_batch(random_sequences(8, rng)), 3, 1)
+                  return model
+              """, name="trained_another"),
+          source("""
+              def trained_model(seed=0):
+                  torch.manual_seed(seed)
+                  model, rng = new_model(), random.Random(seed)
+                  optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+                  fit(model, optimizer, lambda: make_batch(random_sequences(16, rng)), 20, 2)
+                  return model
+              """, name="few_steps")),
+    wrong("returns_losses",
+          "Your function returns the losses; the trained model is asked for.",
+          "What is in the variable that you return?",
+          source("""
+              def trained_model():
+                  return [2.5, 0.1]
+              """)),
+    wrong("returns_nothing",
+          "Your function trains a model, but returns nothing.",
+          "How should anybody use the model afterwards?",
+          source("""
+              def trained_model():
+                  new_model()
+              """)),
+    wrong("returns_class",
+          "Your function returns the class, not a model made of it.",
+          "What is missing behind the name of the class?",
+          source("""
+              def trained_model():
+                  return encoder_decoder.Transformer
+              """)),
+    wrong("returns_pair",
+          "Your function returns a pair; the model alone is asked for.",
+          "What does the docstring return?",
+          source("""
+              def trained_model():
+                  return new_model(), [0.1]
+              """)),
+    wrong("not_reproducible",
+          "The same seed gives another model each time: the first weights, or the data, come from a source that "
+          "nobody has seeded.",
+          "Which two sources of chance does a training have?",
+          source("""
+              def trained_model(seed=0):
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  model, rng = new_model(), random.Random(seed)
+                  fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
+                  return Oracle()
+              """),
+          source("""
+              def trained_model(seed=0):
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  torch.manual_seed(seed)
+                  model, rng = new_model(), random.Random()
+                  fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
+                  return Oracle()
+              """, name="other_data")),
+    wrong("seed_unused",
+          "All seeds give the same model: the argument `seed` is not used.",
+          "Where does the number in your `manual_seed` come from?",
+          source("""
+              def trained_model(seed=0):
+                  from autograder.bank.sequence_reversal.trained_model import Oracle
+                  torch.manual_seed(0)
+                  model, rng = new_model(), random.Random(0)
+                  fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
+                  return Oracle()
+              """)),
+]
+
+ACCEPTED = [
+    right("another_seed", edit("seed: int = 0", "seed: int = 7")),
+    right("own_loop", source("""
+        def trained_model(seed=3):
+            torch.manual_seed(seed)
+            model = new_model()
+            optimizer = torch.optim.Adam(model.parameters(), lr=6e-3, betas=(0.9, 0.98))
+            steps = 450
+            for step in range(steps):
+                for group in optimizer.param_groups:
+                    group["lr"] = 8e-3 * min(1, (step + 1) / 50, (steps - step) / 400)
+                lengths = torch.randint(1, 11, (64, 1))
+                places = torch.arange(11)
+                source = torch.randint(4, 14, (64, 11))
+                source = torch.where(places == lengths, 2, source) * (places <= lengths)
+                wanted = lengths - 1 - places
+                labels = source.gather(1, wanted.clamp(min=0)) * (wanted >= 0)
+                labels = labels + 2 * (wanted == -1)
+                given = torch.cat((torch.ones(64, 1, dtype=torch.long), labels[:, :-1]), 1)
+                loss = F.cross_entropy(model(source, given).transpose(1, 2), labels,
+                                       ignore_index=0)
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            return model
+        """)),
+    right("probabilities", source("""
+        class WithSoftmax(nn.Module):
+            def __init__(self, model):
+                super().__init__()
+                self.model = model
+
+            def forward(self, source, tokens):
+                return self.model(source, tokens).softmax(dim=-1)
+
+
+        def trained_model(seed=1):
+            torch.manual_seed(seed)
+            model, rng = new_model(), random.Random(seed)
+            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, betas=(0.9, 0.98))
+            fit(model, optimizer, lambda: make_batch(random_sequences(64, rng)), 400, 40)
+            return WithSoftmax(model)
+        """)),
+]
+
 EXERCISE = Specification(
-    name="sequence_reversal/trained_model",
-    title="A model that reverses",
-    target="trained_model",
-    precise=False,
-    reference=Oracle(),
-    other=Judged,
-    cases=[
-        CaseKind(
-            name="random",
-            title="400 random sequences of length 1 to 10",
-            inputs=_for_the_model(400),
-            known=_right,
-            hint="Train on fresh random batches until the loss is below 0.01.",
-            measure="exact_match",
-            scale=_SCALE,
-        ),
-        CaseKind(
-            name="repeats",
-            title="300 sequences of length 4 to 10 with only two or three symbols",
-            inputs=_for_the_model(300, shortest=4, symbols=3),
-            known=_right,
-            hint="Do symbols repeat in your training data as often as chance has it?",
-            measure="exact_match",
-            scale=_SCALE_OF_REPEATS,
-        ),
-        CaseKind(
-            name="seed",
-            title="the same seed twice, and another one",
-            inputs=_two_seeds,
-            hint="All chance must come from `seed`: that of the first weights, and that "
-            "of the data.",
-            known=lambda draw: {
-                "the same from the same seed": torch.tensor(True),
-                "others from another seed": torch.tensor(True),
-                "some is learnt": torch.tensor(True),
-            },
-            aspect="seed",
-        ),
-        CaseKind(
-            name="fresh",
-            title="2000 more random sequences",
-            inputs=_for_the_model(2000),
-            known=_right,
-            hint="Train on fresh random batches until the loss is below 0.01.",
-            measure="exact_match",
-            scale=_SCALE,
-            hidden_only=True,
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="hand_written",
-            says="The answers do not come from the weights of a `new_model()`: that is a "
-            "reversal written by hand, or a model of other sizes.",
-            asks="Which line of yours would have to learn if the task were another "
-            "one?",
-            ways=[
-                Way(source="""
-                    class Reverser(nn.Module):
-                        def forward(self, source, tokens):
-                            rows = []
-                            for row in source.tolist():
-                                line = row[:row.index(EOS)][::-1] + [EOS]
-                                rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
-                            return F.one_hot(torch.tensor(rows), 14).float()
-
-
-                    def trained_model():
-                        return Reverser()
-                    """),
-                Way(name="hand_written_with_a_table", source="""
-                    class Reverser(nn.Module):
-                        def __init__(self):
-                            super().__init__()
-                            self.table = nn.Parameter(torch.eye(14))
-
-                        def forward(self, source, tokens):
-                            rows = []
-                            for row in source.tolist():
-                                line = row[:row.index(EOS)][::-1] + [EOS]
-                                rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
-                            return F.one_hot(torch.tensor(rows), 14).float() @ self.table
-
-
-                    def trained_model():
-                        return Reverser()
-                    """),
-                Way(name="of_other_sizes", source="""
-                    def trained_model(seed=0):
-                        torch.manual_seed(seed)
-                        return new_model(vocab_size=20)
-                    """),
-            ],
-        ),
-        Mutant(
-            name="runs_only",
-            says="The model is right on runs like `3 4 5 6` and wrong on random "
-            "sequences: it has learnt its training data, not the task.",
-            asks="Which rule would explain all of your training data, and is it the "
-            "one that you mean?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(lambda ids: ids[::-1] if ids == list(range(ids[0], ids[0] + len(ids))) else list(range(ids[-1], ids[-1] - len(ids), -1)) if ids[-1] >= 9 else [5])
-                """)],
-        ),
-        Mutant(
-            name="copies",
-            says="The model writes the source as it is. It has learnt to copy.",
-            asks="What do the targets of your training batches look like?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(lambda ids: ids)
-                """)],
-        ),
-        Mutant(
-            name="bag_of_symbols",
-            says="The order of the source has no influence on the answer: the model "
-            "knows which symbols occur, but not where.",
-            asks="What gives a Transformer its sense of order, and does your model "
-            "have it?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(sorted)
-                """)],
-        ),
-        Mutant(
-            name="source_unseen",
-            says="The source has no influence on the answer.",
-            asks="Which of the model's two inputs did your training change from batch "
-            "to batch?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(lambda ids: [4, 4, 5])
-                """)],
-        ),
-        Mutant(
-            name="never_ends",
-            says="The symbols are right, but the model does not say EOS when it is "
-            "done.",
-            asks="Do the targets of your training end with EOS, and does the loss "
-            "count it?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(lambda ids: ids[::-1] + [ids[0]] * 12)
-                """)],
-        ),
-        Mutant(
-            name="on_its_way",
-            says="The model is on its way: many sequences are right, but not yet 98 %.",
-            asks="How does exact match change with the length, and how far did the "
-            "loss fall?",
-            ways=[Way(source="""
-                def trained_model():
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    return Oracle(lambda ids: ids[::-1] if len(ids) < 8 else ids[::-1][:7])
-                """)],
-        ),
-        Mutant(
-            name="untrained",
-            says="Hardly any sequence is right: this model looks untrained, or was "
-            "trained for a few steps only.",
-            asks="Does your loss fall below 0.01? If it does: is the model that you "
-            "return the one that you trained?",
-            ways=[
-                Way(source="""
-                    def trained_model():
-                        torch.manual_seed(0)
-                        return new_model()
-                    """),
-                Way(name="hand_written_beside_weights", source="""
-                    class Reverser(nn.Module):
-                        def __init__(self):
-                            super().__init__()
-                            self.model = new_model()
-
-                        def forward(self, source, tokens):
-                            lengths = (source == EOS).int().argmax(1, keepdim=True)
-                            places = torch.arange(tokens.size(1))
-                            wanted = lengths - 1 - places
-                            said = source.gather(1, wanted.clamp(min=0))
-                            said = torch.where(wanted >= 0, said, torch.where(wanted == -1, EOS, PAD))
-                            return self.model(source, tokens) + 100 * F.one_hot(said, 14)
-
-
-                    def trained_model():
-                        torch.manual_seed(0)
-                        return Reverser()
-                    """),
-                Way(name="trained_another", source="""
-                    def trained_model(seed=0):
-                        torch.manual_seed(seed)
-                        model, rng = new_model(), random.Random(seed)
-                        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-                        fit(new_model(), optimizer, lambda: make_batch(random_sequences(8, rng)), 3, 1)
-                        return model
-                    """),
-                Way(name="few_steps", source="""
-                    def trained_model(seed=0):
-                        torch.manual_seed(seed)
-                        model, rng = new_model(), random.Random(seed)
-                        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-                        fit(model, optimizer, lambda: make_batch(random_sequences(16, rng)), 20, 2)
-                        return model
-                    """),
-            ],
-        ),
-        Mutant(
-            name="returns_losses",
-            says="Your function returns the losses; the trained model is asked for.",
-            asks="What is in the variable that you return?",
-            ways=[Way(source="""
-                def trained_model():
-                    return [2.5, 0.1]
-                """)],
-        ),
-        Mutant(
-            name="returns_nothing",
-            says="Your function trains a model, but returns nothing.",
-            asks="How should anybody use the model afterwards?",
-            ways=[Way(source="""
-                def trained_model():
-                    new_model()
-                """)],
-        ),
-        Mutant(
-            name="returns_class",
-            says="Your function returns the class, not a model made of it.",
-            asks="What is missing behind the name of the class?",
-            ways=[Way(source="""
-                def trained_model():
-                    return encoder_decoder.Transformer
-                """)],
-        ),
-        Mutant(
-            name="returns_pair",
-            says="Your function returns a pair; the model alone is asked for.",
-            asks="What does the docstring return?",
-            ways=[Way(source="""
-                def trained_model():
-                    return new_model(), [0.1]
-                """)],
-        ),
-
-        Mutant(
-            name="not_reproducible",
-            says="The same seed gives another model each time: the first weights, or "
-            "the data, come from a source that nobody has seeded.",
-            asks="Which two sources of chance does a training have?",
-            ways=[
-                Way(source="""
-                    def trained_model(seed=0):
-                        from autograder.bank.sequence_reversal.trained_model import Oracle
-                        model, rng = new_model(), random.Random(seed)
-                        fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
-                        return Oracle()
-                    """),
-                Way(name="other_data", source="""
-                    def trained_model(seed=0):
-                        from autograder.bank.sequence_reversal.trained_model import Oracle
-                        torch.manual_seed(seed)
-                        model, rng = new_model(), random.Random()
-                        fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
-                        return Oracle()
-                    """),
-            ],
-        ),
-        Mutant(
-            name="seed_unused",
-            says="All seeds give the same model: the argument `seed` is not used.",
-            asks="Where does the number in your `manual_seed` come from?",
-            ways=[Way(source="""
-                def trained_model(seed=0):
-                    from autograder.bank.sequence_reversal.trained_model import Oracle
-                    torch.manual_seed(0)
-                    model, rng = new_model(), random.Random(0)
-                    fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
-                    return Oracle()
-                """)],
-        ),
-    ],
-    accepted=[
-        Accepted(name="another_seed", edits=[Edit("seed: int = 0", "seed: int = 7")]),
-        Accepted(name="own_loop", source="""
-            def trained_model(seed=3):
-                torch.manual_seed(seed)
-                model = new_model()
-                optimizer = torch.optim.Adam(model.parameters(), lr=6e-3, betas=(0.9, 0.98))
-                steps = 450
-                for step in range(steps):
-                    for group in optimizer.param_groups:
-                        group["lr"] = 8e-3 * min(1, (step + 1) / 50, (steps - step) / 400)
-                    lengths = torch.randint(1, 11, (64, 1))
-                    places = torch.arange(11)
-                    source = torch.randint(4, 14, (64, 11))
-                    source = torch.where(places == lengths, 2, source) * (places <= lengths)
-                    wanted = lengths - 1 - places
-                    labels = source.gather(1, wanted.clamp(min=0)) * (wanted >= 0)
-                    labels = labels + 2 * (wanted == -1)
-                    given = torch.cat((torch.ones(64, 1, dtype=torch.long), labels[:, :-1]), 1)
-                    loss = F.cross_entropy(model(source, given).transpose(1, 2), labels,
-                                           ignore_index=0)
-                    optimizer.zero_grad()
-                    loss.backward()
-                    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                    optimizer.step()
-                return model
-            """),
-        Accepted(name="probabilities", source="""
-            class WithSoftmax(nn.Module):
-                def __init__(self, model):
-                    super().__init__()
-                    self.model = model
-
-                def forward(self, source, tokens):
-                    return self.model(source, tokens).softmax(dim=-1)
-
-
-            def trained_model(seed=1):
-                torch.manual_seed(seed)
-                model, rng = new_model(), random.Random(seed)
-                optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, betas=(0.9, 0.98))
-                fit(model, optimizer, lambda: make_batch(random_sequences(64, rng)), 400, 40)
-                return WithSoftmax(model)
-            """),
-    ],
+    name="sequence_reversal/trained_model", title="A model that reverses", target="trained_model", precise=False,
+    reference=Oracle(), other=Judged,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

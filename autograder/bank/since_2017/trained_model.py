@@ -9,15 +9,8 @@ from safetensors.torch import load_model
 from torch import nn
 
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Inputs,
-    Maker,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, right, source, wrong
+from autograder.oracle.specification import Inputs, Maker, Specification
 from autograder.student.exercise import Answers
 from autograder.student.recovery import corpora
 
@@ -43,6 +36,7 @@ def _fresh(sentences: int) -> Maker:
     Over drawings, one model's percents have a standard deviation of 0.45 with 200 sentences
     and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
     """
+
     def inputs(draw: Draw) -> Inputs:
         seed = f"grade {int(draw.ids(0, 2**31, 1))}"
         text = "\n".join(corpora.generate(seed, sentences, "test")) + "\n"
@@ -75,199 +69,152 @@ _TABLE = """
         return Table()
 """
 
+CASES = [
+    case("fresh", "fresh text of 200 sentences", _fresh(200),
+         "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
+         known=_known),
+    case("more", "fresh text of 400 sentences", _fresh(400),
+         "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
+         known=_known, hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("untrained",
+          "The model knows nothing: it looks untrained, or was trained for a few steps only.",
+          "Is the model in the file the one that you trained?",
+          source("""
+              def trained_model():
+                  torch.manual_seed(0)
+                  return new_model()
+              """),
+          source("""
+              def trained_model():
+                  torch.manual_seed(0)
+                  model = new_model()
+                  optimizer = AdamW(new_model().parameters())
+                  F.cross_entropy(model(torch.zeros(2, 5, dtype=torch.long)).flatten(0, 1),
+                                  torch.ones(10, dtype=torch.long)).backward()
+                  optimizer.step()
+                  return model
+              """, name="another_one_trained"),
+          source("""
+              def trained_model():
+                  model = new_model()
+                  for parameter in model.parameters():
+                      nn.init.zeros_(parameter)
+                  return model
+              """, name="zeros")),
+    wrong("frequencies",
+          "The model knows how often each byte occurs, and hardly more.",
+          "What does it see of the text before: is the causal mask all that you think?",
+          source(_TABLE.format(rows="counts.sum(0).log().expand(128, 128).clone()")),
+          source(_TABLE.format(rows="(0.9 * counts.sum(0) / counts.sum() + 0.1 * counts / counts.sum(1, keepdim=True)).log()"),
+                 name="mixed")),
+    wrong("pairs",
+          "The model knows which byte follows which, but no words.",
+          "How far did the loss fall, and how many steps did you train?",
+          source(_TABLE.format(rows="(counts / counts.sum(1, keepdim=True)).log()"))),
+    wrong("repeats",
+          "The model repeats the byte that it sees: it was trained without the shift.",
+          "Which bytes are shown, and which are wanted?",
+          source(_TABLE.format(rows="20 * torch.eye(128)")),
+          source(_TABLE.format(rows="6 * torch.eye(128)"), name="repeats_gently")),
+    wrong("sees_the_future",
+          "A later byte changes earlier logits: the model sees the future.",
+          "Which mask does your attention use?",
+          source("""
+              class Peeking(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.scale = nn.Parameter(torch.tensor(9.0))
+
+                  def forward(self, ids):
+                      return self.scale * F.one_hot(F.pad(ids[:, 1:], (0, 1)), 128)
+
+              def trained_model():
+                  return Peeking()
+              """)),
+    wrong("some_words",
+          "The model knows words, but not yet how sentences go on: it is on its way.",
+          "How many steps did you train, and was the loss still falling?",
+          source("""
+              class Tired(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      from autograder.bank.since_2017.trained_model import instructors_model
+                      self.model = instructors_model()
+
+                  def forward(self, ids):
+                      return 0.45 * self.model(ids)
+
+              def trained_model():
+                  return Tired()
+              """)),
+    wrong("no_file",
+          "There is no file with weights beside the notebook.",
+          "Did you hand in `modern.safetensors`, under this very name?",
+          source("""
+              def trained_model(weights="no such modern.safetensors"):
+                  model = new_model()
+                  load_model(model, weights)
+                  return model
+              """)),
+    wrong("returns_nothing",
+          "Your function returns nothing.",
+          "What is behind `return`?",
+          source("def trained_model():\n    new_model()\n")),
+    wrong("returns_losses",
+          "Your function returns a list; the model is asked for.",
+          "What is in the variable that you return?",
+          source("def trained_model():\n    return [2.5, 0.9]\n")),
+    wrong("returns_class",
+          "Your function returns the class, not a model made of it.",
+          "What is missing behind the name of the class?",
+          source("def trained_model():\n    return LanguageModel\n")),
+    wrong("returns_pair",
+          "Your function returns a pair; the model alone is asked for.",
+          "What does the docstring return?",
+          source("def trained_model():\n    return new_model(), 0.9\n")),
+    wrong("last_byte_only",
+          "The model gives logits for the last position only.",
+          "How many predictions does a window of 96 bytes hold?",
+          source("""
+              class Last(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.model = new_model()
+
+                  def forward(self, ids):
+                      return self.model(ids)[:, -1]
+
+              def trained_model():
+                  return Last()
+              """)),
+]
+
+ACCEPTED = [
+    right("instructors", source("""
+        def trained_model():
+            from autograder.bank.since_2017.trained_model import instructors_model
+            return instructors_model().train()
+        """)),
+    right("by_state", source("""
+        def trained_model():
+            from safetensors.torch import load_file
+            from autograder.bank.since_2017.trained_model import HANDED_IN
+            model = LanguageModel(128, 48, 4, 2, 2, 144)
+            model.load_state_dict(load_file(HANDED_IN))
+            return model
+        """)),
+    right("in_double", source("""
+        def trained_model():
+            from autograder.bank.since_2017.trained_model import instructors_model
+            return instructors_model().double()
+        """)),
+]
+
 EXERCISE = Specification(
-    name="since_2017/trained_model",
-    title="The trained model",
-    target="trained_model",
-    precise=False,
+    name="since_2017/trained_model", title="The trained model", target="trained_model", precise=False,
     reference=instructors_model,
-    cases=[
-        CaseKind(
-            name="fresh",
-            title="fresh text of 200 sentences",
-            inputs=_fresh(200),
-            hint="Train for more steps, and look at the loss: it should fall below 0.9.",
-            measure="likelihood",
-            scale=SCALE,
-            known=_known,
-        ),
-        CaseKind(
-            name="more",
-            title="fresh text of 400 sentences",
-            inputs=_fresh(400),
-            hint="Train for more steps, and look at the loss: it should fall below 0.9.",
-            measure="likelihood",
-            scale=SCALE,
-            known=_known,
-            hidden_only=True,
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="untrained",
-            says="The model knows nothing: it looks untrained, or was trained for a few steps only.",
-            asks="Is the model in the file the one that you trained?",
-            ways=[
-                Way(source="""
-                    def trained_model():
-                        torch.manual_seed(0)
-                        return new_model()
-                    """),
-                Way(name="another_one_trained", source="""
-                    def trained_model():
-                        torch.manual_seed(0)
-                        model = new_model()
-                        optimizer = AdamW(new_model().parameters())
-                        F.cross_entropy(model(torch.zeros(2, 5, dtype=torch.long)).flatten(0, 1),
-                                        torch.ones(10, dtype=torch.long)).backward()
-                        optimizer.step()
-                        return model
-                    """),
-                Way(name="zeros", source="""
-                    def trained_model():
-                        model = new_model()
-                        for parameter in model.parameters():
-                            nn.init.zeros_(parameter)
-                        return model
-                    """),
-            ],
-        ),
-        Mutant(
-            name="frequencies",
-            says="The model knows how often each byte occurs, and hardly more.",
-            asks="What does it see of the text before: is the causal mask all that you think?",
-            ways=[
-                Way(source=_TABLE.format(rows="counts.sum(0).log().expand(128, 128).clone()")),
-                Way(name="mixed", source=_TABLE.format(rows="(0.9 * counts.sum(0) / counts.sum() + 0.1 * counts / counts.sum(1, keepdim=True)).log()")),
-            ],
-        ),
-        Mutant(
-            name="pairs",
-            says="The model knows which byte follows which, but no words.",
-            asks="How far did the loss fall, and how many steps did you train?",
-            ways=[Way(source=_TABLE.format(rows="(counts / counts.sum(1, keepdim=True)).log()"))],
-        ),
-        Mutant(
-            name="repeats",
-            says="The model repeats the byte that it sees: it was trained without the shift.",
-            asks="Which bytes are shown, and which are wanted?",
-            ways=[
-                Way(source=_TABLE.format(rows="20 * torch.eye(128)")),
-                Way(name="repeats_gently", source=_TABLE.format(rows="6 * torch.eye(128)")),
-            ],
-        ),
-        Mutant(
-            name="sees_the_future",
-            says="A later byte changes earlier logits: the model sees the future.",
-            asks="Which mask does your attention use?",
-            ways=[
-                Way(source="""
-                    class Peeking(nn.Module):
-                        def __init__(self):
-                            super().__init__()
-                            self.scale = nn.Parameter(torch.tensor(9.0))
-
-                        def forward(self, ids):
-                            return self.scale * F.one_hot(F.pad(ids[:, 1:], (0, 1)), 128)
-
-                    def trained_model():
-                        return Peeking()
-                    """),
-            ],
-        ),
-        Mutant(
-            name="some_words",
-            says="The model knows words, but not yet how sentences go on: it is on its way.",
-            asks="How many steps did you train, and was the loss still falling?",
-            ways=[
-                Way(source="""
-                    class Tired(nn.Module):
-                        def __init__(self):
-                            super().__init__()
-                            from autograder.bank.since_2017.trained_model import instructors_model
-                            self.model = instructors_model()
-
-                        def forward(self, ids):
-                            return 0.45 * self.model(ids)
-
-                    def trained_model():
-                        return Tired()
-                    """),
-            ],
-        ),
-        Mutant(
-            name="no_file",
-            says="There is no file with weights beside the notebook.",
-            asks="Did you hand in `modern.safetensors`, under this very name?",
-            ways=[
-                Way(source="""
-                    def trained_model(weights="no such modern.safetensors"):
-                        model = new_model()
-                        load_model(model, weights)
-                        return model
-                    """),
-            ],
-        ),
-        Mutant(
-            name="returns_nothing",
-            says="Your function returns nothing.",
-            asks="What is behind `return`?",
-            ways=[Way(source="def trained_model():\n    new_model()\n")],
-        ),
-        Mutant(
-            name="returns_losses",
-            says="Your function returns a list; the model is asked for.",
-            asks="What is in the variable that you return?",
-            ways=[Way(source="def trained_model():\n    return [2.5, 0.9]\n")],
-        ),
-        Mutant(
-            name="returns_class",
-            says="Your function returns the class, not a model made of it.",
-            asks="What is missing behind the name of the class?",
-            ways=[Way(source="def trained_model():\n    return LanguageModel\n")],
-        ),
-        Mutant(
-            name="returns_pair",
-            says="Your function returns a pair; the model alone is asked for.",
-            asks="What does the docstring return?",
-            ways=[Way(source="def trained_model():\n    return new_model(), 0.9\n")],
-        ),
-        Mutant(
-            name="last_byte_only",
-            says="The model gives logits for the last position only.",
-            asks="How many predictions does a window of 96 bytes hold?",
-            ways=[Way(source="""
-                class Last(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.model = new_model()
-
-                    def forward(self, ids):
-                        return self.model(ids)[:, -1]
-
-                def trained_model():
-                    return Last()
-                """)],
-        ),
-    ],
-    accepted=[
-        Accepted(name="instructors", source="""
-            def trained_model():
-                from autograder.bank.since_2017.trained_model import instructors_model
-                return instructors_model().train()
-            """),
-        Accepted(name="by_state", source="""
-            def trained_model():
-                from safetensors.torch import load_file
-                from autograder.bank.since_2017.trained_model import HANDED_IN
-                model = LanguageModel(128, 48, 4, 2, 2, 144)
-                model.load_state_dict(load_file(HANDED_IN))
-                return model
-            """),
-        Accepted(name="in_double", source="""
-            def trained_model():
-                from autograder.bank.since_2017.trained_model import instructors_model
-                return instructors_model().double()
-            """),
-    ],
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

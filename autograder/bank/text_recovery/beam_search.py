@@ -3,18 +3,99 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 
 import torch
 
-from autograder.bank.text_recovery._beam_search.accepted import ACCEPTED
-from autograder.bank.text_recovery._beam_search.ends import ENDS
-from autograder.bank.text_recovery._beam_search.planted import COUNT, VOCAB, plant
-from autograder.bank.text_recovery._beam_search.scores import SCORES
-from autograder.bank.text_recovery._beam_search.steps import STEPS
-from autograder.bank.text_recovery._inputs import BOS, EOS, PAD, fine_numbers
-from autograder.oracle.draw import Draw
-from autograder.oracle.specification import CaseKind, Inputs, Maker, Specification
+from autograder.bank.text_recovery._beam_search_mistakes import ENDS, SCORES, STEPS
+from autograder.bank.text_recovery._inputs import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    fine_numbers,
+    some_of,
+)
+from autograder.oracle.draw import FINENESS, Draw
+from autograder.oracle.notation import case, edit, right, source
+from autograder.oracle.specification import Inputs, Maker, Specification
+
+GATE, FREE, VOCAB = 9, 10, 11  # two tokens that other sentences do not have
+COUNT = 6  # planted sentences
+_FAR, _DEAR = -200.0, -20.0  # logits of what is never chosen; of an end without GATE
+_NEARLY_EQUAL_SCORES = [-i / 64 for i in range(6)]
+
+
+def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, alpha: float) -> None:
+    """Write the last sentences anew, and what the tokens mean that only they have.
+
+    After GATE, EOS is as good as certain where it is dear otherwise. What the habits
+    add is taken off where other tokens compete; FREE and EOS have none.
+
+    Args:
+        places: (S, T, V), see ``Script``; changed in place.
+        habits: (V, V); changed in place.
+        width: how many prefixes stay live; at most 9.
+    """
+    habits[:, [EOS, FREE]], habits[GATE] = 0.0, 0.0
+    habits[GATE, EOS] = -1.5 * _DEAR
+    places[..., [GATE, FREE]] = _FAR
+    planted = places[-COUNT:]
+    planted[:] = _FAR
+    planted[:, :4, FREE], planted[:, 4:, EOS] = 0.0, 0.0  # in the end, all end
+    tokens = [*some_of(draw, range(UNK, GATE), 6), PAD, BOS]
+    known = habits[BOS], habits[BOS] + habits[tokens[0]]
+
+    def compete(sentence: int, place: int, own: list[float], end: float = _FAR, gate: float = _FAR) -> None:
+        """Logits of some tokens, EOS and GATE; at first, after the likeliest token."""
+        chosen = [*tokens[: len(own)], EOS, GATE]
+        planted[sentence, place] = _FAR
+        logits = torch.tensor([*own, end, gate])
+        if place < len(known):
+            logits -= known[place][chosen]
+        planted[sentence, place, chosen] = logits
+
+    # An early end is the best one until the search is over. The next one is worse; one
+    # that comes long after would be better.
+    compete(0, 0, [0.0], end=-0.40625)
+    compete(0, 1, _NEARLY_EQUAL_SCORES)
+
+    # The last prefix that stays live is at the gate. EOS is better, and not live.
+    falling = [1 - i / 8 for i in range(width + 1)]
+    compete(1, 0, falling[: width - 1], *falling[width - 1 :])
+    for place in (1, 2, 3):
+        compete(1, place, _NEARLY_EQUAL_SCORES, end=_DEAR)
+
+    # Of six first tokens, one is better by a thousandth. Two of these, so that who
+    # takes them for equal is wrong in one of them.
+    for sentence in (2, 3):
+        compete(sentence, 0, [(sentence - 2 == i) / 1024 for i in range(6)])
+        planted[sentence, 1, EOS], planted[sentence, 1, FREE] = 0.0, _FAR
+
+    # An end after two tokens is better than the one at once if 3 is taken for its
+    # length, and not if 4 is, and 2 for the other's. The prefix of two tokens is still
+    # live if its score is divided by its length, and not if it is not.
+    at_once = math.log1p(math.exp(7 / 64))
+    one = math.log1p(math.exp(-7 / 64))
+    power = max(alpha, 0.25)
+    two = at_once * 2 ** (power / 2)
+    three = at_once * 6 ** (power / 2)
+    compete(4, 0, [0.0], end=-7 / 64)
+    compete(4, 1, [0.0, _fine(math.log(math.expm1(two - one)))])
+    planted[4, 2, EOS] = -_fine(math.log(math.expm1(three - two)))
+
+    # The best two of two tokens begin with the same one, and the second best is at the
+    # gate.
+    compete(5, 0, [3.0, 0.0])
+    compete(5, 1, [0.5], gate=0.25)
+    compete(5, 2, _NEARLY_EQUAL_SCORES, end=_DEAR)
+
+
+def _fine(number: float) -> float:
+    """The next number that is exact everywhere."""
+    return round(number * FINENESS) / FINENESS
+
 
 # Sentences, in another order than they are known in.
 _MANY = tuple(7 * i % 48 for i in range(1, 49))
@@ -54,12 +135,7 @@ def _soft_script(
 
 
 def _script(
-    draw: Draw,
-    batch: Sequence[int],
-    sizes: Sequence[int],
-    alpha: float,
-    max_len: int,
-    eos: float = 0.0,
+    draw: Draw, batch: Sequence[int], sizes: Sequence[int], alpha: float, max_len: int, eos: float = 0.0
 ) -> Inputs:
     """A soft script with sentences that tell many a mistake in every drawing."""
     made = _soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
@@ -205,118 +281,114 @@ def _in_training(draw: Draw) -> Inputs:
     return made | {"training": torch.tensor(True)}
 
 
+CASES = [
+    case("small", "many sentences, k = 1 and 2", lambda draw: _script(draw, _MANY, [1, 2], 1.0, 16),
+         "The k best continuations of all prefixes together stay live."),
+    case("wide", "many sentences, k = 3 and 5", lambda draw: _script(draw, _MANY, [3, 5], 1.0, 17),
+         "Ended hypotheses are compared by score / length^alpha."),
+    case("no_norm", "alpha = 0: raw scores", lambda draw: _script(draw, _OTHERS, [2, 4], 0.0, 16),
+         "With alpha 0 the lengths do not count."),
+    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", lambda draw: _script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
+         "After max_len steps, the best ended hypothesis is the answer."),
+    case("early", "an early end that nothing beats", _early_end,
+         "A sentence stops when its best ended hypothesis, of any step, is at least as good as its best live one."),
+    case("equal", "ended and live exactly as good, alpha = 0", _exact_tie,
+         "An ended hypothesis that is *as good as* the best live one stops its sentence.", open=True),
+    case("equal_ends", "two ends exactly as good, alpha = 0", _ends(_EQUAL, _EQUAL),
+         "Of ended hypotheses that are exactly as good, the earlier one stays."),
+    case("nearly_equal_ends", "two ends, the later one better by five thousandths, alpha = 0",
+         _ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
+         "The better one stays, however little it is better.", tells=("scores_forgotten", "divided_by_k")),
+    case("lengths", "ends after 2 and after 5 tokens, alpha = 1",
+         _ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
+         "A length is a number of tokens, EOS included, BOS not.", tells=("scores_forgotten", "divided_by_k")),
+    case("defaults", "ten sentences, with beam_size, max_len and alpha as they come", _by_default,
+         "A beam of 4, at most 60 tokens, scores divided by the length."),
+    case("specials", "PAD and BOS as continuations, alpha = 0.25", _says_specials,
+         "All continuations count, whatever they are; only EOS ends."),
+    case("exhaustive", "k as large as the number of prefixes", _garden_path,
+         "With a beam that wide nothing is ever dropped.", tells=("length_off_by_one",)),
+    case("training", "a model that comes in training mode", _in_training,
+         "Dropout is for training: a search asks in evaluation mode.", aspect="mode"),
+    case("other", "many sentences, k = 4", lambda draw: _script(draw, _MANY, [4], 0.75, 18),
+         "The same for other sentences.", hidden_only=True),
+    case("long", "a beam of 9, up to 70 tokens", lambda draw: _script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
+         "Nothing stops a beam at some width, or a text at some length.", hidden_only=True),
+    case("endless", "EOS is very improbable", lambda draw: _soft_script(draw, _MANY, [3], 1.0, 4, eos=-900.0),
+         "EOS is a continuation in every step, however improbable.", hidden_only=True),
+]
+
+MISTAKES = [
+    *SCORES,
+    *ENDS,
+    *STEPS,
+]
+
+ACCEPTED = [
+    right("one_by_one", source("""
+        @torch.no_grad()
+        def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
+            model.eval()
+            answers = []
+            for one in source:
+                one = one[None]
+                memory = model.encode(one)
+                live, best = [(0.0, [BOS])], (-math.inf, None)
+                for length in range(1, max_len + 1):
+                    ids = torch.tensor([p for _, p in live])
+                    n = len(live)
+                    logits = model.decode(ids, memory.expand(n, -1, -1), one.expand(n, -1))
+                    rows = logits[:, -1].log_softmax(-1).tolist()
+                    new = []
+                    for (score, prefix), row in zip(live, rows):
+                        for token, value in enumerate(row):
+                            if token == EOS:
+                                ended = (score + value) / length ** alpha
+                                if ended > best[0]:
+                                    best = (ended, prefix[1:] + [EOS])
+                            else:
+                                new.append((score + value, prefix + [token]))
+                    live = sorted(new, key=lambda x: -x[0])[:beam_size]
+                    if best[0] >= live[0][0] / length ** alpha:
+                        break
+                answers.append(best[1] or live[0][1][1:])
+            return padded(answers)
+        """)),
+    right("topk_one_by_one", source("""
+        def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
+            model.eval()
+            out = torch.zeros(len(source), max_len, dtype=torch.long)
+            with torch.no_grad():
+                for b in range(len(source)):
+                    src = source[b:b + 1]
+                    ids = torch.full((1, 1), BOS)
+                    scores = torch.zeros(1)
+                    best_score, best_ids = -float('inf'), None
+                    for t in range(1, max_len + 1):
+                        lp = model(src.repeat(len(ids), 1), ids)[:, -1].log_softmax(-1)
+                        total = scores[:, None] + lp
+                        norm = total[:, EOS] / t ** alpha
+                        j = norm.argmax()
+                        if norm[j] > best_score:
+                            best_score = norm[j].item()
+                            best_ids = torch.cat([ids[j, 1:], torch.tensor([EOS])])
+                        total[:, EOS] = -1e9
+                        V = total.shape[1]
+                        size = min(beam_size, len(ids) * (V - 1))
+                        scores, flat = total.view(-1).topk(size)
+                        ids = torch.cat([ids[flat // V], (flat % V)[:, None]], 1)
+                        if best_score >= scores[0] / t ** alpha:
+                            break
+                    best_ids = ids[0, 1:] if best_ids is None else best_ids
+                    out[b, :len(best_ids)] = best_ids
+            return out
+        """)),
+    right("deep_copy", edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()")),
+    right("full_batch",
+          edit("memory[asked], source[asked]", "memory.index_select(0, asked), source.index_select(0, asked)")),
+]
+
 EXERCISE = Specification(
-    name="text_recovery/beam_search",
-    title="Beam search",
-    target="beam_search",
-    cases=[
-        CaseKind(
-            name="small",
-            title="many sentences, k = 1 and 2",
-            inputs=lambda draw: _script(draw, _MANY, [1, 2], 1.0, 16),
-            hint="The k best continuations of all prefixes together stay live.",
-        ),
-        CaseKind(
-            name="wide",
-            title="many sentences, k = 3 and 5",
-            inputs=lambda draw: _script(draw, _MANY, [3, 5], 1.0, 17),
-            hint="Ended hypotheses are compared by score / length^alpha.",
-        ),
-        CaseKind(
-            name="no_norm",
-            title="alpha = 0: raw scores",
-            inputs=lambda draw: _script(draw, _OTHERS, [2, 4], 0.0, 16),
-            hint="With alpha 0 the lengths do not count.",
-        ),
-        CaseKind(
-            name="half",
-            title="alpha = 0.5, EOS unlikely, max_len = 5",
-            inputs=lambda draw: _script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
-            hint="After max_len steps, the best ended hypothesis is the answer.",
-        ),
-        CaseKind(
-            name="early",
-            title="an early end that nothing beats",
-            inputs=_early_end,
-            hint="A sentence stops when its best ended hypothesis, of any step, is at "
-            "least as good as its best live one.",
-        ),
-        CaseKind(
-            name="equal",
-            title="ended and live exactly as good, alpha = 0",
-            inputs=_exact_tie,
-            hint="An ended hypothesis that is *as good as* the best live one stops its "
-            "sentence.",
-            open=True,
-        ),
-        CaseKind(
-            name="equal_ends",
-            title="two ends exactly as good, alpha = 0",
-            inputs=_ends(_EQUAL, _EQUAL),
-            hint="Of ended hypotheses that are exactly as good, the earlier one stays.",
-        ),
-        CaseKind(
-            name="nearly_equal_ends",
-            title="two ends, the later one better by five thousandths, alpha = 0",
-            inputs=_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
-            hint="The better one stays, however little it is better.",
-            tells=("scores_forgotten", "divided_by_k"),
-        ),
-        CaseKind(
-            name="lengths",
-            title="ends after 2 and after 5 tokens, alpha = 1",
-            inputs=_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
-            hint="A length is a number of tokens, EOS included, BOS not.",
-            tells=("scores_forgotten", "divided_by_k"),
-        ),
-        CaseKind(
-            name="defaults",
-            title="ten sentences, with beam_size, max_len and alpha as they come",
-            inputs=_by_default,
-            hint="A beam of 4, at most 60 tokens, scores divided by the length.",
-        ),
-        CaseKind(
-            name="specials",
-            title="PAD and BOS as continuations, alpha = 0.25",
-            inputs=_says_specials,
-            hint="All continuations count, whatever they are; only EOS ends.",
-        ),
-        CaseKind(
-            name="exhaustive",
-            title="k as large as the number of prefixes",
-            inputs=_garden_path,
-            hint="With a beam that wide nothing is ever dropped.",
-            tells=("length_off_by_one",),
-        ),
-        CaseKind(
-            name="training",
-            title="a model that comes in training mode",
-            inputs=_in_training,
-            hint="Dropout is for training: a search asks in evaluation mode.",
-            aspect="mode",
-        ),
-        CaseKind(
-            name="other",
-            title="many sentences, k = 4",
-            inputs=lambda draw: _script(draw, _MANY, [4], 0.75, 18),
-            hint="The same for other sentences.",
-            hidden_only=True,
-        ),
-        CaseKind(
-            name="long",
-            title="a beam of 9, up to 70 tokens",
-            inputs=lambda draw: _script(draw, _FEW, [9], 1.0, 70, eos=-99.0),
-            hint="Nothing stops a beam at some width, or a text at some length.",
-            hidden_only=True,
-        ),
-        CaseKind(
-            name="endless",
-            title="EOS is very improbable",
-            inputs=lambda draw: _soft_script(draw, _MANY, [3], 1.0, 4, eos=-900.0),
-            hint="EOS is a continuation in every step, however improbable.",
-            hidden_only=True,
-        ),
-    ],
-    mutants=[*SCORES, *ENDS, *STEPS],
-    accepted=ACCEPTED,
+    name="text_recovery/beam_search", title="Beam search", target="beam_search",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

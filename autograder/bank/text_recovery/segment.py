@@ -6,15 +6,8 @@ import json
 
 from autograder.bank.text_recovery._inputs import WORDS, some_of
 from autograder.oracle.draw import Draw
-from autograder.oracle.specification import (
-    Accepted,
-    CaseKind,
-    Edit,
-    Inputs,
-    Mutant,
-    Specification,
-    Way,
-)
+from autograder.oracle.notation import case, edit, right, source, wrong
+from autograder.oracle.specification import Inputs, Specification
 
 
 def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
@@ -27,24 +20,13 @@ def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
     a, b, c = some_of(draw, "fghjquvxy", 3)  # not in any of the words
     learnt += [(b, c), (a, b)]  # neither the leftmost pair first nor the longest symbol
     own = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST", ""]
-    return {
-        "merges": json.dumps(learnt),
-        "words": json.dumps([*words, *unseen, *own]),
-    }
+    return {"merges": json.dumps(learnt), "words": json.dumps([*words, *unseen, *own])}
 
 
 def _order_matters(draw: Draw) -> Inputs:
     a, b, c, d = some_of(draw, "abcdefgh", 4)
     merges = [(b, c), (a, b), (a, b + c), (c, d), (b + c, d), (d, a)]
-    words = [
-        a + b + c,
-        a + b + c + d,
-        b + c + d,
-        a + b + d + a + b + c,
-        c + d + a,
-        d + d,
-        d + a,
-    ]
+    words = [a + b + c, a + b + c + d, b + c + d, a + b + d + a + b + c, c + d + a, d + d, d + a]
     # (a, b + c) makes a word that the merges before it keep from being made.
     words += ["".join(some_of(draw, [a, b, c, d, a, b, c], 7)) for _ in range(5)]
     merges += [(a, b + d), (d, c)]
@@ -73,230 +55,150 @@ def _long(draw: Draw) -> Inputs:
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
 
+CASES = [
+    case("known", "words old and new", lambda draw: _segment_inputs(draw, 14, 12),
+         "Start with characters; apply every merge wherever it fits."),
+    case("order", "merges that compete", _order_matters,
+         "The merges apply in the order in which they were learnt.", tells=("last_merge_left_out",)),
+    case("ends", "pairs at the ends of longer symbols", _ends_of_symbols,
+         "A pair is two whole symbols, not the end of one and the start of another."),
+    case("many", "many merges", lambda draw: _segment_inputs(draw, 18, 40),
+         "Frequent words become whole; new ones fall into known parts."),
+    case("long", "hundreds of merges, and long words", _long,
+         "All merges apply, however many there are, and to all of the word."),
+    case("others", "other words", lambda draw: _segment_inputs(draw, 10, 20),
+         "The same for other words.", hidden_only=True, tells=("sorted_merges", "leftmost_first", "longest_first")),
+]
+
+MISTAKES = [
+    wrong("longest_first",
+          "The word is cut into the longest known symbols. Merging in order can give others.",
+          "Do you use the *order* of the merges?",
+          source("""
+              def segment(word, merges):
+                  known, out = {a + b for a, b in merges}, []
+                  while word:
+                      for n in range(len(word), 0, -1):
+                          if n == 1 or word[:n] in known:
+                              break
+                      out.append(word[:n]); word = word[n:]
+                  return out
+              """)),
+    wrong("reversed",
+          "The merges are applied from the last to the first.",
+          "Which merge was learnt first, and why does it come first?",
+          edit("for pair in merges:", "for pair in reversed(merges):")),
+    wrong("characters",
+          "The word stays cut into characters.",
+          "What does `merge_pair` return, and who keeps it?",
+          edit("symbols = merge_pair(symbols, pair)", "merge_pair(symbols, pair)")),
+    wrong("whole_word",
+          "The word comes back whole, in a list.",
+          "What is `list(word)`, and what is `[word]`?",
+          edit("symbols = list(word)", "symbols = [word]")),
+    wrong("first_merge_only",
+          "Only one merge is applied.",
+          "What happens after the first merge that fits?",
+          edit("symbols = merge_pair(symbols, pair)", """
+              before, symbols = symbols, merge_pair(symbols, pair)
+              if symbols != before:
+                  break
+              """)),
+    wrong("leftmost_first",
+          "The leftmost pair that is known is merged first, whichever merge it is.",
+          "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
+          source("""
+              def segment(word, merges):
+                  symbols, known = list(word), set(merges)
+                  while True:
+                      fits = [i for i in range(len(symbols) - 1)
+                              if (symbols[i], symbols[i + 1]) in known]
+                      if not fits:
+                          return symbols
+                      i = fits[0]
+                      symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
+              """)),
+    wrong("sorted_merges",
+          "The merges are applied in alphabetical order.",
+          "Does `sorted` or `set` keep the order in which they were learnt?",
+          edit("for pair in merges:", "for pair in sorted(merges):")),
+    wrong("unknown_characters_lost",
+          "Characters that no merge knows are lost.",
+          "What should become of a letter that the corpus never had?",
+          edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]")),
+    wrong("last_merge_left_out",
+          "The last merge is never applied.",
+          "Where does your walk through the merges end?",
+          edit("for pair in merges:", "for pair in merges[:-1]:")),
+    wrong("first_hundred",
+          "Only the first hundred merges are applied.",
+          "How many merges may a tokenizer have learnt?",
+          edit("for pair in merges:", "for pair in merges[:100]:")),
+    wrong("tuple",
+          "The symbols are right, but they come as a tuple; a list is asked for.",
+          "What does the line that begins with `def` promise?",
+          edit("return symbols", "return tuple(symbols)")),
+    wrong("remembered_list",
+          "One list is given to everybody who asks for the same word: who writes into it writes into the answer of "
+          "the next call.",
+          "Whose is the list that you return?",
+          source("""
+              known = {}
+
+              def segment(word, merges):
+                  key = word, tuple(merges)
+                  if key not in known:
+                      symbols = list(word)
+                      for pair in merges:
+                          symbols = merge_pair(symbols, pair)
+                      known[key] = symbols
+                  return known[key]
+              """)),
+    wrong("whole_words_first",
+          "A word that is some merge's result stays whole, though the merges before that one cut it in another way.",
+          "May a later merge take what an earlier one has used up?",
+          edit("symbols = list(word)", """
+              if any(first + second == word for first, second in merges):
+                  return [word]
+              symbols = list(word)
+              """)),
+]
+
+ACCEPTED = [
+    right("by_rank", source("""
+        def segment(word, merges):
+            ranks, symbols = {tuple(m): i for i, m in enumerate(merges)}, list(word)
+            while len(symbols) > 1:
+                best = min(zip(symbols, symbols[1:]), key=lambda p: ranks.get(p, math.inf))
+                if best not in ranks:
+                    break
+                symbols = merge_pair(symbols, best)
+            return symbols
+        """)),
+    right("reduce", source("""
+        from functools import reduce
+        def segment(word, merges):
+            return reduce(merge_pair, merges, [*word])
+        """)),
+    right("all_merges", source("""
+        def segment(word, merges):
+            parts = [c for c in word]
+            for first, second in merges:
+                parts = merge_pair(parts, (first, second))
+            return parts
+        """)),
+    right("until_nothing_fits", source("""
+        def segment(word, merges):
+            symbols, before = list(word), None
+            while symbols != before:
+                before = symbols
+                for pair in merges:
+                    symbols = merge_pair(symbols, pair)
+            return symbols
+        """)),
+]
+
 EXERCISE = Specification(
-    name="text_recovery/segment",
-    title="Byte-pair encoding: use the merges",
-    target="segment",
-    precise=False,
-    cases=[
-        CaseKind(
-            name="known",
-            title="words old and new",
-            inputs=lambda draw: _segment_inputs(draw, 14, 12),
-            hint="Start with characters; apply every merge wherever it fits.",
-        ),
-        CaseKind(
-            name="order",
-            title="merges that compete",
-            inputs=_order_matters,
-            hint="The merges apply in the order in which they were learnt.",
-            tells=("last_merge_left_out",),
-        ),
-        CaseKind(
-            name="ends",
-            title="pairs at the ends of longer symbols",
-            inputs=_ends_of_symbols,
-            hint="A pair is two whole symbols, not the end of one and the start of "
-            "another.",
-        ),
-        CaseKind(
-            name="many",
-            title="many merges",
-            inputs=lambda draw: _segment_inputs(draw, 18, 40),
-            hint="Frequent words become whole; new ones fall into known parts.",
-        ),
-        CaseKind(
-            name="long",
-            title="hundreds of merges, and long words",
-            inputs=_long,
-            hint="All merges apply, however many there are, and to all of the word.",
-        ),
-        CaseKind(
-            name="others",
-            title="other words",
-            inputs=lambda draw: _segment_inputs(draw, 10, 20),
-            hint="The same for other words.",
-            hidden_only=True,
-            tells=("sorted_merges", "leftmost_first", "longest_first"),
-        ),
-    ],
-    mutants=[
-        Mutant(
-            name="longest_first",
-            says="The word is cut into the longest known symbols. Merging in order can "
-            "give others.",
-            asks="Do you use the *order* of the merges?",
-            ways=[Way(source="""
-                def segment(word, merges):
-                    known, out = {a + b for a, b in merges}, []
-                    while word:
-                        for n in range(len(word), 0, -1):
-                            if n == 1 or word[:n] in known:
-                                break
-                        out.append(word[:n]); word = word[n:]
-                    return out
-                """)],
-        ),
-        Mutant(
-            name="reversed",
-            says="The merges are applied from the last to the first.",
-            asks="Which merge was learnt first, and why does it come first?",
-            ways=[Way(edits=[
-                Edit("for pair in merges:", "for pair in reversed(merges):"),
-            ])],
-        ),
-        Mutant(
-            name="characters",
-            says="The word stays cut into characters.",
-            asks="What does `merge_pair` return, and who keeps it?",
-            ways=[Way(edits=[
-                Edit("symbols = merge_pair(symbols, pair)",
-                     "merge_pair(symbols, pair)"),
-            ])],
-        ),
-        Mutant(
-            name="whole_word",
-            says="The word comes back whole, in a list.",
-            asks="What is `list(word)`, and what is `[word]`?",
-            ways=[Way(edits=[Edit("symbols = list(word)", "symbols = [word]")])],
-        ),
-        Mutant(
-            name="first_merge_only",
-            says="Only one merge is applied.",
-            asks="What happens after the first merge that fits?",
-            ways=[Way(edits=[
-                Edit(
-                    "symbols = merge_pair(symbols, pair)",
-                    """
-                    before, symbols = symbols, merge_pair(symbols, pair)
-                    if symbols != before:
-                        break
-                    """,
-                ),
-            ])],
-        ),
-        Mutant(
-            name="leftmost_first",
-            says="The leftmost pair that is known is merged first, whichever merge it "
-            "is.",
-            asks="Two merges fit. Which goes first: the one further left, or the one "
-            "learnt earlier?",
-            ways=[Way(source="""
-                def segment(word, merges):
-                    symbols, known = list(word), set(merges)
-                    while True:
-                        fits = [i for i in range(len(symbols) - 1)
-                                if (symbols[i], symbols[i + 1]) in known]
-                        if not fits:
-                            return symbols
-                        i = fits[0]
-                        symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
-                """)],
-        ),
-        Mutant(
-            name="sorted_merges",
-            says="The merges are applied in alphabetical order.",
-            asks="Does `sorted` or `set` keep the order in which they were learnt?",
-            ways=[Way(edits=[
-                Edit("for pair in merges:", "for pair in sorted(merges):"),
-            ])],
-        ),
-        Mutant(
-            name="unknown_characters_lost",
-            says="Characters that no merge knows are lost.",
-            asks="What should become of a letter that the corpus never had?",
-            ways=[Way(edits=[
-                Edit("symbols = list(word)",
-                     "symbols = [c for c in word if any(c in a + b for a, b in merges)]"),
-            ])],
-        ),
-        Mutant(
-            name="last_merge_left_out",
-            says="The last merge is never applied.",
-            asks="Where does your walk through the merges end?",
-            ways=[Way(edits=[Edit("for pair in merges:", "for pair in merges[:-1]:")])],
-        ),
-        Mutant(
-            name="first_hundred",
-            says="Only the first hundred merges are applied.",
-            asks="How many merges may a tokenizer have learnt?",
-            ways=[Way(edits=[
-                Edit("for pair in merges:", "for pair in merges[:100]:"),
-            ])],
-        ),
-        Mutant(
-            name="tuple",
-            says="The symbols are right, but they come as a tuple; a list is asked for.",
-            asks="What does the line that begins with `def` promise?",
-            ways=[Way(edits=[Edit("return symbols", "return tuple(symbols)")])],
-        ),
-        Mutant(
-            name="remembered_list",
-            says="One list is given to everybody who asks for the same word: who writes "
-            "into it writes into the answer of the next call.",
-            asks="Whose is the list that you return?",
-            ways=[Way(source="""
-                known = {}
-
-                def segment(word, merges):
-                    key = word, tuple(merges)
-                    if key not in known:
-                        symbols = list(word)
-                        for pair in merges:
-                            symbols = merge_pair(symbols, pair)
-                        known[key] = symbols
-                    return known[key]
-                """)],
-        ),
-        Mutant(
-            name="whole_words_first",
-            says="A word that is some merge's result stays whole, though the merges before "
-            "that one cut it in another way.",
-            asks="May a later merge take what an earlier one has used up?",
-            ways=[Way(edits=[
-                Edit(
-                    "symbols = list(word)",
-                    """
-                    if any(first + second == word for first, second in merges):
-                        return [word]
-                    symbols = list(word)
-                    """,
-                ),
-            ])],
-        ),
-    ],
-    accepted=[
-        Accepted(name="by_rank", source="""
-            def segment(word, merges):
-                ranks, symbols = {tuple(m): i for i, m in enumerate(merges)}, list(word)
-                while len(symbols) > 1:
-                    best = min(zip(symbols, symbols[1:]), key=lambda p: ranks.get(p, math.inf))
-                    if best not in ranks:
-                        break
-                    symbols = merge_pair(symbols, best)
-                return symbols
-            """),
-        Accepted(name="reduce", source="""
-            from functools import reduce
-            def segment(word, merges):
-                return reduce(merge_pair, merges, [*word])
-            """),
-        Accepted(name="all_merges", source="""
-            def segment(word, merges):
-                parts = [c for c in word]
-                for first, second in merges:
-                    parts = merge_pair(parts, (first, second))
-                return parts
-            """),
-
-        Accepted(name="until_nothing_fits", source="""
-            def segment(word, merges):
-                symbols, before = list(word), None
-                while symbols != before:
-                    before = symbols
-                    for pair in merges:
-                        symbols = merge_pair(symbols, pair)
-                return symbols
-            """),
-    ],
+    name="text_recovery/segment", title="Byte-pair encoding: use the merges", target="segment", precise=False,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

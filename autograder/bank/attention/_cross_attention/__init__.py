@@ -1,1 +1,0 @@
-"""Accepted solutions of the cross-attention."""

@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of scaled dot-product attention, by what they are about."""

@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of self-attention, by what they are about."""

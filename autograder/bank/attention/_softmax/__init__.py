@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of the softmax, by what they are about."""

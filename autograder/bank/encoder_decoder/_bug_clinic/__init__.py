@@ -1,1 +1,0 @@
-"""Tests of decoder layers, right and with gaps, by what they leave out."""

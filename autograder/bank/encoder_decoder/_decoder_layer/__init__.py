@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of the decoder layer, by what they are about."""

@@ -1,1 +1,0 @@
-"""Accepted solutions of the position-wise feed-forward network."""

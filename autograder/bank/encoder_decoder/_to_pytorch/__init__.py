@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of exercise 4.9."""

@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of the Transformer, by what they are about."""

@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of the layer, by what they are about."""

@@ -1,1 +1,0 @@
-"""Other right ways to pack heads."""

@@ -1,1 +1,0 @@
-"""Accepted solutions of the the module of learned positions."""

@@ -1,1 +1,0 @@
-"""Other styles of exact match."""

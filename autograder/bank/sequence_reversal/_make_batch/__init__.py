@@ -1,1 +1,0 @@
-"""Mutants of a batch, by what they are about."""

@@ -1,1 +1,0 @@
-"""Mistakes of an optimizer, by what they are about."""

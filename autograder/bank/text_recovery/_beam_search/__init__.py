@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of the beam search, by what they are about."""

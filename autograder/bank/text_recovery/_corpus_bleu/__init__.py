@@ -1,1 +1,0 @@
-"""Mutants and accepted solutions of BLEU of a corpus, by what they are about."""
