@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.specification import Inputs, Maker, Specification
@@ -82,11 +83,9 @@ MISTAKES = [
           "The triangle is right, but it holds whole numbers. Then `~1` is -2, which counts as true.",
           "Which `dtype` did you ask for?",
           edit("dtype=torch.bool", "dtype=torch.long")),
-    wrong("additive",
-          "You made an additive mask, with 0 and `-inf`. Here a boolean one is asked for.",
-          "Which two values does a boolean have?",
-          edit("torch.ones(length, length, dtype=torch.bool).tril()",
-               "torch.full((length, length), -math.inf).triu(1)")),
+    common("additive",
+           edit("torch.ones(length, length, dtype=torch.bool).tril()",
+                "torch.full((length, length), -math.inf).triu(1)")),
     wrong("fixed_length",
           "Your mask always has the same size, whatever `length` is.",
           "Does your code use its argument?",

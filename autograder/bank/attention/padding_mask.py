@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_TABLES, Promise, special
@@ -185,11 +186,9 @@ MISTAKES = [
           "The places are right, but the mask holds whole numbers. Then `~1` is -2, which counts as true.",
           "What is the type of a comparison, before you convert it?",
           edit("(ids != pad_id).unsqueeze(1)", "(ids != pad_id).unsqueeze(1).long()")),
-    wrong("additive",
-          "You made an additive mask, with 0 and `-inf`. Here a boolean one is asked for.",
-          "Which two values does a boolean have?",
-          edit("(ids != pad_id).unsqueeze(1)",
-               "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)")),
+    common("additive",
+           edit("(ids != pad_id).unsqueeze(1)",
+                "torch.zeros(ids.shape).masked_fill(ids == pad_id, -math.inf).unsqueeze(1)")),
     wrong("by_length",
           "You counted the real tokens and opened that many places from the left. That fails when padding stands at "
           "the beginning.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.bank.inputs import queries_and_keys
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
@@ -47,10 +48,7 @@ MISTAKES = [
           "`*` multiplies entry by entry, also where `k` is turned, and the two tables have different sizes.",
           "Every query must meet every key. How many sums of products is that?",
           edit("q @ k.T", "q * k.T")),
-    wrong("clamped",
-          "Usual scores are right, large ones are cut off.",
-          "Does the docstring name a largest score?",
-          edit("q @ k.T", "(q @ k.T).clamp(-100, 100)")),
+    common("clamped", on="q @ k.T"),
     wrong("scaled_early",
           "The directions are right, but all scores are too small by one factor: you have divided by the root of "
           "`d_k` already.",
@@ -69,10 +67,7 @@ MISTAKES = [
           "All your scores are positive: somewhere the sign was lost.",
           "What should a key score that points away from the query?",
           edit("q @ k.T", "(q @ k.T).abs()")),
-    wrong("shares",
-          "Your rows sum to one: softmax has been applied already.",
-          "Which of the two, scores or shares, is asked for here?",
-          edit("q @ k.T", "F.softmax(q @ k.T, dim=-1)")),
+    common("shares", edit("q @ k.T", "F.softmax(q @ k.T, dim=-1)")),
     wrong("sum_first",
           "You summed the features of each vector before multiplying. A product of two sums is not the sum of "
           "products.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._bug_clinic_rules import (
     ALL,
     COUNT,
@@ -176,12 +177,10 @@ MISTAKES = [
                      except Exception as error:
                          raise ValueError('not right') from error
                      """))),
-    wrong("returns_bool",
-          "Your test returns its verdict instead of raising `AssertionError`.",
-          "Who looks at the return value of a test?",
-          source(test(
-                     "return not moves(nudged(x, 1, 4), memory)[1, :4].any()",
-                 ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))),
+    common("returns_bool",
+           source(test(
+                      "return not moves(nudged(x, 1, 4), memory)[1, :4].any()",
+                  ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))),
     wrong("inverted",
           "Your test rejects right layers and accepts wrong ones.",
           "An `assert` passes when its condition is true. Is yours true for a right layer?",

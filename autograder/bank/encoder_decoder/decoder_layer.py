@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._inputs import (
     DECODER,
     EVERYTHING,
@@ -225,18 +226,10 @@ MISTAKES = [
           "The memory is normalised again, by the target's norm.",
           "Who has normalised the memory already?",
           edit(LOOK_UP, "self.cross_attention(x, self.norm2(memory), self.norm2(memory), memory_mask)")),
-    wrong("placement_swapped",
-          "Pre-norm and post-norm are exchanged.",
-          "Do you hand on `norm_first`, or its opposite?",
-          edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
-    wrong("always_post",
-          "Your layer is post-norm, even if `norm_first` is True.",
-          "Who tells `add_and_norm` about `norm_first`?",
-          edit("self.norm_first = norm_first", "self.norm_first = False")),
-    wrong("activation_ignored",
-          "`activation` does not reach the feed-forward network.",
-          "Which arguments does `FeedForward` take?",
-          edit("FeedForward(d_model, d_ff, dropout, activation)", "FeedForward(d_model, d_ff, dropout)")),
+    common("placement_swapped", edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
+    common("always_post", edit("self.norm_first = norm_first", "self.norm_first = False")),
+    common("activation_ignored",
+           edit("FeedForward(d_model, d_ff, dropout, activation)", "FeedForward(d_model, d_ff, dropout)")),
     wrong("tuple_added",
           "You add the pair that an attention returns; only its first part is a vector for each position.",
           "What does `MultiHeadAttention` return?",

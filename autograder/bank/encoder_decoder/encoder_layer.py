@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._inputs import (
     ENCODER,
     EVERYTHING,
@@ -48,14 +49,8 @@ CASES = [
 
 MISTAKES = [
     # Mistakes in the placement of the norm, the mask, and the sublayers.
-    wrong("placement_swapped",
-          "Pre-norm and post-norm are exchanged.",
-          "Do you hand on `norm_first`, or its opposite?",
-          edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
-    wrong("always_post",
-          "Your layer is post-norm, even if `norm_first` is True.",
-          "Who tells `add_and_norm` about `norm_first`?",
-          edit("self.norm_first = norm_first", "self.norm_first = False")),
+    common("placement_swapped", edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
+    common("always_post", edit("self.norm_first = norm_first", "self.norm_first = False")),
     wrong("always_pre",
           "Your layer is pre-norm, even if `norm_first` is False (the default).",
           "Who tells `add_and_norm` about `norm_first`?",
@@ -160,10 +155,8 @@ MISTAKES = [
                           norm.forward = lambda x, n=norm: n.bias + n.weight * (
                               x - x.mean(-1, True)) / (x.std(-1, keepdim=True) + 1e-6)
               """)),
-    wrong("activation_ignored",
-          "`activation` does not reach the feed-forward network.",
-          "Which arguments does `FeedForward` take?",
-          edit("FeedForward(d_model, d_ff, dropout, activation)", "FeedForward(d_model, d_ff, dropout)")),
+    common("activation_ignored",
+           edit("FeedForward(d_model, d_ff, dropout, activation)", "FeedForward(d_model, d_ff, dropout)")),
     wrong("one_head",
           "The number of heads does not reach the attention: there is one head.",
           "What do you hand to `MultiHeadAttention`?",

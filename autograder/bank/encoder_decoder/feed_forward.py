@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import under_two_names
 from autograder.bank.encoder_decoder._inputs import (
     EVERYTHING,
     feed_forward_shapes,
     rate_of,
 )
-from autograder.bank.mutants import under_two_names
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_MODULES, Promise, special

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._inputs import (
     ENCODER,
     Shapes,
@@ -121,10 +122,7 @@ MISTAKES = [
           "Padding is listened to.",
           "Which mask depends on the ids?",
           edit("mask = attention.padding_mask(ids, self.pad_id)", "mask = None")),
-    wrong("or_for_and",
-          'Padding and causal mask are joined by "or": each opens what the other had closed.',
-          "Two guards must both say yes. Which logical word is that?",
-          edit("attention.combine_masks(mask, causal)", "mask | causal")),
+    common("or_for_and", edit("attention.combine_masks(mask, causal)", "mask | causal")),
     wrong("pad_id_ignored",
           "The masks take 0 for padding, whatever `pad_id` says.",
           "Who tells the mask function about `pad_id`?",

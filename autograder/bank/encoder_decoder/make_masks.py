@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._inputs import scattered_ids, token_ids
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -92,10 +93,7 @@ MISTAKES = [
           "Both masks are turned round: True stands where one may *not* attend.",
           "In this course, what does True mean?",
           edit(_SRC, "~attention.padding_mask(src, pad_id),", _TGT, "~attention.combine_masks(padding, causal),")),
-    wrong("or_for_and",
-          'Padding and causal mask are joined by "or": each opens what the other had closed.',
-          "Two guards must both say yes. Which logical word is that?",
-          edit("attention.combine_masks(padding, causal)", "padding | causal")),
+    common("or_for_and", edit("attention.combine_masks(padding, causal)", "padding | causal")),
     wrong("source_causal",
           "The source mask is causal, too. The source is known as a whole.",
           "May the first source word look at the last one?",

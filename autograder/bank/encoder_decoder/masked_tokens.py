@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._inputs import keep_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -116,14 +117,8 @@ MISTAKES = [
           "Places that do not count get the padding id as their target; `ignore` was asked for.",
           "Which target does `F.cross_entropy` leave out by default?",
           edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, pad_id)")),
-    wrong("ignore_fixed",
-          "Targets that do not count are -100, whatever `ignore` says.",
-          "Which argument does not occur in your code?",
-          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, -100)")),
-    wrong("pad_fixed",
-          "You take 0 for padding, whatever `pad_id` says.",
-          "Which argument does not occur in your code?",
-          edit("(ids != pad_id)", "(ids != 0)")),
+    common("ignore_fixed", edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, -100)")),
+    common("pad_fixed", edit("(ids != pad_id)", "(ids != 0)")),
     wrong("swapped",
           "Inputs and targets are returned in the other order.",
           "Which comes first, by the docstring?",
@@ -145,10 +140,7 @@ MISTAKES = [
           "The targets are a list of the hidden tokens only; they must have the shape of the ids.",
           "How would the loss know to which place a target belongs?",
           edit("ids.masked_fill(~hidden, ignore)", "ids[hidden]")),
-    wrong("ignore_zero_lost",
-          "An ignored target of 0 is taken for none at all.",
-          "Is `0` true or false in Python, and what follows for `ignore or -100`?",
-          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, ignore or -100)")),
+    common("ignore_zero_lost", edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, ignore or -100)")),
     wrong("mask_token_not_asked",
           "A chosen token that is the mask token already is not asked for.",
           "Does `chosen` leave anything but padding out?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.encoder_decoder._inputs import keep_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -90,14 +91,8 @@ MISTAKES = [
           "The target is ignored where the *input* is padding. So the first padding after EOS still counts.",
           "Whose padding matters: that of the input, or that of the target?",
           edit("following == pad_id", "ids[:, :-1] == pad_id")),
-    wrong("ignore_fixed",
-          "Targets that do not count are -100, whatever `ignore` says.",
-          "Which argument does not occur in your code?",
-          edit("following == pad_id, ignore)", "following == pad_id, -100)")),
-    wrong("pad_fixed",
-          "You take 0 for padding, whatever `pad_id` says.",
-          "Which argument does not occur in your code?",
-          edit("following == pad_id", "following == 0")),
+    common("ignore_fixed", edit("following == pad_id, ignore)", "following == pad_id, -100)")),
+    common("pad_fixed", edit("following == pad_id", "following == 0")),
     wrong("ignore_in_inputs",
           "`ignore` stands in the inputs, too. It is no token: an embedding has no row -100.",
           "In which of the two tensors is padding replaced?",
@@ -114,10 +109,7 @@ MISTAKES = [
           "The given `ids` were changed, and with them the inputs.",
           "A slice is a view. What does an operation with an underscore do to it?",
           edit(_FILL, "following.masked_fill_(following == pad_id, ignore)")),
-    wrong("ignore_zero_lost",
-          "An ignored target of 0 is taken for none at all.",
-          "Is `0` true or false in Python, and what follows for `ignore or -100`?",
-          edit("following == pad_id, ignore", "following == pad_id, ignore or -100")),
+    common("ignore_zero_lost", edit("following == pad_id, ignore", "following == pad_id, ignore or -100")),
     wrong("two_steps",
           "The targets are shifted by two.",
           "How far is the next token away?",

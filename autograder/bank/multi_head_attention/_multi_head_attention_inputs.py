@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common, under_two_names
 from autograder.bank.multi_head_attention._multi_head_attention_heads import (
     DROP,
     RETURN,
@@ -10,7 +11,6 @@ from autograder.bank.multi_head_attention._multi_head_attention_heads import (
     Q,
     V,
 )
-from autograder.bank.mutants import mask_in_the_state, under_two_names
 from autograder.oracle.notation import edit, wrong
 
 MASK = "mask = mask_for_heads(mask)"
@@ -65,7 +65,7 @@ PROJECTIONS = [
               output = self.w_o(merge_heads(weights @ v))
               return (output + query if query is key else output), weights
               """)),
-    mask_in_the_state("self.w_o = nn.Linear(d_model, d_model)"),
+    common("mask_in_the_state", on="self.w_o = nn.Linear(d_model, d_model)"),
     under_two_names("self.w_o = nn.Linear(d_model, d_model)",
                     "self.layers = nn.ModuleList([self.w_q, self.w_k, self.w_v, self.w_o])"),
     wrong("one_projection_for_all",
@@ -266,14 +266,8 @@ RESULTS = [
               _, free = attention.scaled_dot_product_attention(q, k, v)
               return self.w_o(merge_heads(weights @ v)), free
               """)),
-    wrong("only_output",
-          "Only the output comes back; the weights are asked for, too.",
-          "What does the docstring list under Returns?",
-          edit(RETURN, "return self.w_o(merge_heads(weights @ v))")),
-    wrong("results_swapped",
-          "Output and weights come back in the wrong order.",
-          "Which of the two comes first, by the conventions of this course?",
-          edit(RETURN, "return weights, self.w_o(merge_heads(weights @ v))")),
+    common("only_output", edit(RETURN, "return self.w_o(merge_heads(weights @ v))")),
+    common("results_swapped", edit(RETURN, "return weights, self.w_o(merge_heads(weights @ v))")),
     wrong("no_gradient",
           "The gradient does not pass through the weights: there is a `detach`, a `no_grad` or a `.data` on the way.",
           "How would training reach `w_q` and `w_k`?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
@@ -39,10 +40,8 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("one_dict_for_all",
-          "All calls fill one and the same dict: what an earlier call returned holds other weights now.",
-          "When is your dict made: once, or in each call?",
-          source("""
+    common("one_dict_for_all",
+           source("""
               def from_pytorch(theirs, state={}):
                   weights, biases = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
                   for name, weight, bias in zip("qkv", weights, biases):
@@ -96,15 +95,10 @@ MISTAKES = [
           "You read `in_proj_weight` as v, q, k, from top to bottom.",
           "In which order does PyTorch store queries, keys and values?",
           edit('zip("qkv"', 'zip("vqk"')),
-    wrong("transposed",
-          "The weights were transposed on the way.",
-          "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
-          edit(_STATE, 'state |= {f"w_{name}.weight": weight.T, f"w_{name}.bias": bias}'),
-          edit(_CHUNK_W, "weights = theirs.in_proj_weight.T.chunk(3, dim=1)", name="cut_along_inputs_of_transposed")),
-    wrong("output_transposed",
-          "The weight of `w_o` was transposed on the way.",
-          "Is `out_proj` not simply an `nn.Linear`, too?",
-          edit(_OUT_WEIGHT, '"w_o.weight": theirs.out_proj.weight.T,')),
+    common("transposed",
+           edit(_STATE, 'state |= {f"w_{name}.weight": weight.T, f"w_{name}.bias": bias}'),
+           edit(_CHUNK_W, "weights = theirs.in_proj_weight.T.chunk(3, dim=1)", name="cut_along_inputs_of_transposed")),
+    common("output_transposed", edit(_OUT_WEIGHT, '"w_o.weight": theirs.out_proj.weight.T,')),
     wrong("all_transposed",
           "All weights were transposed on the way.",
           "In which order does `nn.Linear` store outputs and inputs?",
@@ -160,18 +154,12 @@ MISTAKES = [
           "The tensors still have PyTorch's names and shape; nothing is cut.",
           "Which keys does the `state_dict` of your own layer have?",
           edit("return state", "return dict(theirs.state_dict())")),
-    wrong("names_without_kind",
-          "The names lack the kind: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
-          "Which keys does `nn.Linear(2, 3).state_dict()` have?",
-          edit(_STATE, 'state |= {f"w_{name}": weight}')),
+    common("names_without_kind", edit(_STATE, 'state |= {f"w_{name}": weight}')),
     wrong("names_with_underscore",
           "In the names, layer and kind are joined by another sign than a point.",
           "Which keys does the `state_dict` of your own layer have?",
           edit(_STATE, 'state |= {f"w_{name}_weight": weight, f"w_{name}_bias": bias}')),
-    wrong("nothing_returned",
-          "Nothing came back.",
-          "Is there a `return` in your function, and is it outside the loop?",
-          edit("return state", "pass")),
+    common("nothing_returned", edit("return state", "pass")),
     wrong("returned_too_early",
           "Keys and values are missing; the `return` may stand inside the loop.",
           "How far is your `return` indented?",

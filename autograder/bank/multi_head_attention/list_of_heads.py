@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common, under_two_names
 from autograder.bank.inputs import causal_mask, open_mask, with_zeros
 from autograder.bank.multi_head_attention._inputs import (
     head_parameters,
     linear_parameters,
 )
-from autograder.bank.mutants import mask_in_the_state, under_two_names, weights_detached
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_ATTENTION, Promise, special
@@ -139,14 +139,8 @@ MISTAKES = [
           "The weights come back as a list of maps; one tensor is asked for.",
           "Which function makes one tensor, with a new dimension, out of several?",
           edit(LIST_RETURN, "return self.w_o(joined), list(weights)")),
-    wrong("only_output",
-          "Only the output comes back; the weights are asked for, too.",
-          "What does the docstring list under Returns?",
-          edit(LIST_RETURN, "return self.w_o(joined)")),
-    wrong("results_swapped",
-          "Output and weights come back in the wrong order.",
-          "Which of the two comes first, by the conventions of this course?",
-          edit(LIST_RETURN, "return torch.stack(weights, dim=1), self.w_o(joined)")),
+    common("only_output", edit(LIST_RETURN, "return self.w_o(joined)")),
+    common("results_swapped", edit(LIST_RETURN, "return torch.stack(weights, dim=1), self.w_o(joined)")),
     # Mistakes in what each head is given, and what it is made of.
     wrong("mask_forgotten",
           "The mask does not arrive: the heads attend to forbidden positions.",
@@ -173,7 +167,7 @@ MISTAKES = [
           "The output is cut off from the gradient: there is a `no_grad`, a `detach` or a `.data` on the way.",
           "Would training reach the weights of your heads?",
           edit(JOINED, "joined = torch.cat(outputs, dim=-1).detach()")),
-    weights_detached(LIST_RETURN, f"{LIST_RETURN}.detach()"),
+    common("weights_detached", on=LIST_RETURN),
     wrong("projection_without_bias",
           "`w_o` has no bias.",
           "Which argument of `nn.Linear` did you set?",
@@ -186,7 +180,7 @@ MISTAKES = [
           "Each head is made for a part of the features only. In this view every head sees the whole `x`.",
           "In the drawing above, what arrows go into `heads[1]`?",
           edit("SelfAttention(d_model, d_k, d_v)", "SelfAttention(d_model // num_heads, d_k, d_v)")),
-    mask_in_the_state("self.w_o = nn.Linear(num_heads * d_v, d_out)"),
+    common("mask_in_the_state", on="self.w_o = nn.Linear(num_heads * d_v, d_out)"),
     under_two_names("self.w_o = nn.Linear(num_heads * d_v, d_out)",
                     "for number, head in enumerate(self.heads):\n    self.add_module(f'head{number}', head)",
                     what="The weights of the heads"),

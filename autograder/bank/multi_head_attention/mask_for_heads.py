@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -175,10 +176,7 @@ MISTAKES = [
           "All queries got the mask of the first one.",
           "Which masks do have more than one row?",
           edit(_THREE, "return mask.unsqueeze(1)[:, :, :1]")),
-    wrong("first_sentence_only",
-          "All sentences got the mask of the first one.",
-          "Does an index `0` or `[:1]` stand in your code where it should not?",
-          edit(_THREE, "return mask.unsqueeze(1)[:1]")),
+    common("first_sentence_only", edit(_THREE, "return mask.unsqueeze(1)[:1]")),
     wrong("heads_made_alike",
           "A mask with heads of its own has lost them: all heads have the same now.",
           "What must happen with a mask that already has its heads?",

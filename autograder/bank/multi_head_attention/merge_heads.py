@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
@@ -38,10 +39,7 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("digits_lost",
-          "Numbers in float64 come back in float64, but with the digits of float32.",
-          "What is lost on the way through `float()`?",
-          edit(_MERGE, "return x.float().transpose(1, 2).flatten(2).to(x.dtype)")),
+    common("digits_lost", edit(_MERGE, "return x.float().transpose(1, 2).flatten(2).to(x.dtype)")),
     wrong("no_transpose",
           "The shape is right, but positions got mixed: you reshaped without first swapping heads and positions back.",
           "Which two dimensions must be neighbours, in which order, before you join them?",
@@ -121,10 +119,8 @@ MISTAKES = [
                   return x[:, 0].detach().clone()
               return x.transpose(1, 2).flatten(2)
               """)),
-    wrong("through_numpy",
-          "On the way through NumPy the gradient is lost.",
-          "Which functions of PyTorch do the same reshaping?",
-          edit(_MERGE, "return torch.from_numpy(x.numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))")),
+    common("through_numpy",
+           edit(_MERGE, "return torch.from_numpy(x.numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))")),
     wrong("first_sentence_only",
           "All sentences have become copies of the first one.",
           "Does an index `0` or `[:1]` stand in your code where it should not?",

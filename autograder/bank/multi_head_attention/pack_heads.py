@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.multi_head_attention._inputs import head_parameters
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -55,10 +56,8 @@ MISTAKES = [
           "The heads no longer learn: you have switched off their gradients.",
           "Which tensors need no gradient: those of the heads, or your copies?",
           edit(CAT, "torch.cat([getattr(getattr(h.requires_grad_(False), name), kind) for h in heads])")),
-    wrong("one_dict_for_all",
-          "All calls fill one and the same dict: what an earlier call returned holds other weights now.",
-          "When is your dict made: once, or in each call?",
-          source("""
+    common("one_dict_for_all",
+           source("""
               packed = {}
 
               def pack_heads(heads):
@@ -67,7 +66,7 @@ MISTAKES = [
                           packed[f"{name}.{kind}"] = torch.cat([getattr(getattr(h, name), kind) for h in heads])
                   return packed
               """),
-          source("""
+           source("""
               def pack_heads(heads, packed={}):
                   for name in ("w_q", "w_k", "w_v"):
                       for kind in ("weight", "bias"):
@@ -168,10 +167,8 @@ MISTAKES = [
           "The biases are all zero.",
           "Where do the biases of the heads go?",
           edit(CAT, "torch.cat([getattr(getattr(h, name), kind) for h in heads]) * (kind == 'weight')")),
-    wrong("names_without_kind",
-          "The names lack the kind: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
-          "Which keys does `nn.Linear(2, 3).state_dict()` have?",
-          source("""
+    common("names_without_kind",
+           source("""
               def pack_heads(heads):
                   return {name: torch.cat([getattr(h, name).weight for h in heads])
                           for name in ("w_q", "w_k", "w_v")}
@@ -199,10 +196,7 @@ MISTAKES = [
                                    for n in ("w_q", "w_k", "w_v"))
                   return w_q, w_k, w_v
               """)),
-    wrong("nothing_returned",
-          "Nothing came back.",
-          "Is there a `return` in your function, and is it outside the loop?",
-          edit("return {", "packed = {")),
+    common("nothing_returned", edit("return {", "packed = {")),
     wrong("queries_and_keys_swapped",
           "The queries' weights are stored under the keys' name, and the other way round.",
           "Do the name that you read and the name that you write agree?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.inputs import open_mask
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -137,10 +138,7 @@ MISTAKES = [
           "There is one mask for each sentence; PyTorch wants one for each head of each sentence.",
           "How many entries must the first dimension have?",
           edit(_TURN, "return (~mask).expand(size)[:, 0]")),
-    wrong("first_sentence_only",
-          "All sentences got the mask of the first one.",
-          "Does an index `0` or `[:1]` stand in your code where it should not?",
-          edit(_TURN, "return (~mask)[:1].expand(size).flatten(0, 1)")),
+    common("first_sentence_only", edit(_TURN, "return (~mask)[:1].expand(size).flatten(0, 1)")),
     wrong("first_head_only",
           "All heads got the mask of head 0.",
           "What if the mask says something else for each head?",

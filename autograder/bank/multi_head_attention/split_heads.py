@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
@@ -38,10 +39,7 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("digits_lost",
-          "Numbers in float64 come back in float64, but with the digits of float32.",
-          "What is lost on the way through `float()`?",
-          edit(_SPLIT, "return x.float().unflatten(-1, (num_heads, -1)).transpose(1, 2).to(x.dtype)")),
+    common("digits_lost", edit(_SPLIT, "return x.float().unflatten(-1, (num_heads, -1)).transpose(1, 2).to(x.dtype)")),
     wrong("in_float32",
           "The heads come back in float32, whatever the type of `x` was.",
           "Does the split have to know what kind of numbers it moves?",
@@ -116,10 +114,8 @@ MISTAKES = [
           edit(_SPLIT, "return x.unflatten(-1, (num_heads, -1)).transpose(1, 2).detach()"),
           edit(_SPLIT,
                "return torch.tensor(x.unflatten(-1, (num_heads, -1)).transpose(1, 2).tolist())", name="copied_data")),
-    wrong("through_numpy",
-          "On the way through NumPy the gradient is lost.",
-          "Which functions of PyTorch do the same reshaping?",
-          edit(_SPLIT, "return torch.from_numpy(x.numpy().reshape(*x.shape[:2], num_heads, -1).swapaxes(1, 2))")),
+    common("through_numpy",
+           edit(_SPLIT, "return torch.from_numpy(x.numpy().reshape(*x.shape[:2], num_heads, -1).swapaxes(1, 2))")),
     wrong("d_k_of_64",
           "The size of a head is fixed to 64, the paper's number.",
           "What is `d_k` for other sizes of `d_model` and `num_heads`?",

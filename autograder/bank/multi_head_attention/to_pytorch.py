@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.bank.multi_head_attention._inputs import multi_head_inputs
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
@@ -60,18 +61,14 @@ MISTAKES = [
           "The rows of `in_proj_weight` seem to be in the order v, q, k.",
           "In which order does PyTorch expect queries, keys and values?",
           edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_q, mine.w_k)")),
-    wrong("transposed",
-          "The weights were transposed on the way.",
-          "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
-          edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))"),
-          edit(_COPY_WEIGHTS,
-               "theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers], dim=1).T)",
-               name="transposed_as_a_whole")),
-    wrong("output_transposed",
-          "The weight of `w_o` was transposed on the way.",
-          "Is `out_proj` not simply an `nn.Linear`, too?",
-          edit(_COPY_OUT,
-               "theirs.out_proj.weight.copy_(mine.w_o.weight.T); theirs.out_proj.bias.copy_(mine.w_o.bias)")),
+    common("transposed",
+           edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))"),
+           edit(_COPY_WEIGHTS,
+                "theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers], dim=1).T)",
+                name="transposed_as_a_whole")),
+    common("output_transposed",
+           edit(_COPY_OUT,
+                "theirs.out_proj.weight.copy_(mine.w_o.weight.T); theirs.out_proj.bias.copy_(mine.w_o.bias)")),
     wrong("rows_interleaved",
           "The rows of q, k and v take turns; they should stand block by block.",
           "Which rows of `in_proj_weight` are PyTorch's keys?",

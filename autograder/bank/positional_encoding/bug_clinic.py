@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.positional_encoding._bug_clinic_comparisons import (
     COMPARISONS,
     LEFT_OUT,
@@ -306,10 +307,8 @@ MISTAKES = [
                   close = torch.allclose(table, right, atol=1e-3)
                   assert not close
               """)),
-    wrong("returns_bool",
-          "Your test returns its verdict instead of raising `AssertionError`.",
-          "Who looks at the return value of a test?",
-          source("""
+    common("returns_bool",
+           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
                   right = sinusoid(torch.arange(max_len), d_model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_MODULES, Promise, special
@@ -130,38 +131,17 @@ MISTAKES = [
           "A sentence of exactly `max_len` positions is refused, though it fits.",
           "Is it `>` or `>=`?",
           edit(_REFUSE, "if length >= max_len:")),
-    wrong("batch_for_length",
-          "The number of *sentences* decides how many rows are taken.",
-          "Which dimension of `x` is the position?",
-          edit("length, max_len = x.size(1)", "length, max_len = x.size(0)")),
-    wrong("width_for_length",
-          "`d_model` decides how many rows are taken.",
-          "Which dimension of `x` is the position?",
-          edit("length, max_len = x.size(1)", "length, max_len = x.size(2)")),
-    wrong("whole_table",
-          "The whole table is added, so only sentences of full length fit.",
-          "How many rows does a sentence of `L` vectors need?",
-          edit(ADD_ROWS, "return x + self.table")),
+    common("batch_for_length", edit("length, max_len = x.size(1)", "length, max_len = x.size(0)")),
+    common("width_for_length", edit("length, max_len = x.size(1)", "length, max_len = x.size(2)")),
+    common("whole_table", edit(ADD_ROWS, "return x + self.table")),
     wrong("one_row_for_all",
           "All positions get the same row of the table.",
           "Is a colon missing in the index of the table?",
           edit(ADD_ROWS, "return x + self.table[length - 1]")),
-    wrong("first_row_for_all",
-          "All positions get row 0 of the table.",
-          "Which row belongs to position 3?",
-          edit(ADD_ROWS, "return x + self.table[0]")),
-    wrong("last_rows",
-          "The *last* rows of the table are added.",
-          "Which row belongs to position 0?",
-          edit(ADD_ROWS, "return x + self.table[-length:]")),
-    wrong("reversed",
-          "The rows are added in reverse order.",
-          "Which row belongs to position 0?",
-          edit(ADD_ROWS, "return x + self.table[:length].flip(0)")),
-    wrong("position_only",
-          "Only the positions come back; the words are lost.",
-          "What should the table be added to?",
-          edit(ADD_ROWS, "return self.table[:length].expand_as(x)")),
+    common("first_row_for_all", edit(ADD_ROWS, "return x + self.table[0]")),
+    common("last_rows", edit(ADD_ROWS, "return x + self.table[-length:]")),
+    common("reversed", on=ADD_ROWS),
+    common("position_only", edit(ADD_ROWS, "return self.table[:length].expand_as(x)")),
     wrong("multiplied",
           "The words are multiplied by the positions.",
           "What should happen to the words?",
@@ -170,14 +150,12 @@ MISTAKES = [
           "The words are multiplied by the square root of `d_model` here.",
           "What does the exercise ask to add?",
           edit(ADD_ROWS, "return x * x.size(-1) ** 0.5 + self.table[:length]")),
-    wrong("in_place",
-          "The `x` that was handed in is changed.",
-          "Does `x += ...` make a new tensor?",
-          edit(ADD_ROWS, """
+    common("in_place",
+           edit(ADD_ROWS, """
               x += self.table[:length]
               return x
               """),
-          edit(ADD_ROWS, """
+           edit(ADD_ROWS, """
               if self.training:
                   return x.add_(self.table[:length])
               return x + self.table[:length]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, wrong
 from autograder.oracle.promise import OF_MODULES, Promise, special
@@ -86,10 +87,7 @@ MISTAKES = [
           edit(REGISTER, "self.pe = table", ADD, "return x + self.pe[: x.size(1)].to(x.device)"),
           edit(ADD, "return (x + self.pe[: x.size(1)]).float()", name="result_float32")),
     # Mistakes in which rows are added, and how.
-    wrong("position_only",
-          "Only the positions come back; the words are lost.",
-          "What should the table be added to?",
-          edit(ADD, "return self.pe[: x.size(1)].expand_as(x)")),
+    common("position_only", edit(ADD, "return self.pe[: x.size(1)].expand_as(x)")),
     wrong("rows_only",
           "Only the rows of the table come back, and the words are lost.",
           "What should the rows be added to?",
@@ -110,21 +108,14 @@ MISTAKES = [
           "Words and positions stand side by side: the vectors are twice as long.",
           "Which shape does the docstring promise?",
           edit(ADD, "return torch.cat((x, self.pe[: x.size(1)].expand_as(x)), -1)")),
-    wrong("whole_table",
-          "The whole table is added, so only sentences of full length fit.",
-          "How many rows does a sentence of `L` vectors need?",
-          edit(ADD, "return x + self.pe"),
-          edit(REGISTER, 'self.register_buffer("pe", table.unsqueeze(0))',
-               ADD, "return x + self.pe[:, :][: x.size(1)]", name="batch_dimension_cut")),
-    wrong("batch_for_length",
-          "The number of *sentences* decides how many rows are taken.",
-          "Which dimension of `x` is the position?",
-          edit(ADD, "return x + self.pe[: x.size(0)]"),
-          edit(ADD, "return x + self.pe[: len(x)]", name="len_of_x")),
-    wrong("width_for_length",
-          "`d_model` decides how many rows are taken.",
-          "Which dimension of `x` is the position?",
-          edit(ADD, "return x + self.pe[: x.size(-1)]")),
+    common("whole_table",
+           edit(ADD, "return x + self.pe"),
+           edit(REGISTER, 'self.register_buffer("pe", table.unsqueeze(0))',
+                ADD, "return x + self.pe[:, :][: x.size(1)]", name="batch_dimension_cut")),
+    common("batch_for_length",
+           edit(ADD, "return x + self.pe[: x.size(0)]"),
+           edit(ADD, "return x + self.pe[: len(x)]", name="len_of_x")),
+    common("width_for_length", edit(ADD, "return x + self.pe[: x.size(-1)]")),
     wrong("position_of_the_sentence",
           "Each sentence gets one row, the same for all of its words.",
           "Does a row belong to a sentence or to a place in it?",
@@ -137,22 +128,13 @@ MISTAKES = [
           "All positions get the row after the sentence.",
           "Is a colon missing in the index of the table?",
           edit(ADD, "return x + self.pe[min(x.size(1), len(self.pe) - 1)]")),
-    wrong("first_row_for_all",
-          "All positions get row 0 of the table.",
-          "Which row belongs to position 3?",
-          edit(ADD, "return x + self.pe[0]")),
-    wrong("last_rows",
-          "The *last* rows of the table are added.",
-          "Which row belongs to position 0?",
-          edit(ADD, "return x + self.pe[-x.size(1) :]")),
+    common("first_row_for_all", edit(ADD, "return x + self.pe[0]")),
+    common("last_rows", edit(ADD, "return x + self.pe[-x.size(1) :]")),
     wrong("from_one",
           "Position 0 gets row 1 of the table.",
           "Which row belongs to position 0?",
           edit(ADD, "return x + self.pe[1 : x.size(1) + 1]")),
-    wrong("reversed",
-          "The rows are added in reverse order.",
-          "Which row belongs to position 0?",
-          edit(ADD, "return x + self.pe[: x.size(1)].flip(0)")),
+    common("reversed", on=ADD),
     wrong("first_sentence_only",
           "Only the first sentence of the batch gets positions.",
           "How does broadcasting reach all sentences?",
@@ -162,19 +144,17 @@ MISTAKES = [
               return x
               """)),
     # Mistakes in what is done beside adding.
-    wrong("in_place",
-          "The `x` that was handed in is changed.",
-          "Does `x += ...` make a new tensor?",
-          edit(ADD, """
+    common("in_place",
+           edit(ADD, """
               x += self.pe[: x.size(1)]
               return x
               """),
-          edit(ADD, """
+           edit(ADD, """
               if self.training:
                   return x + self.pe[: x.size(1)]
               return x.add_(self.pe[: x.size(1)])
               """, name="in_place_in_eval_mode"),
-          edit(ADD, "return x.add_(self.pe[: x.size(1)])", name="add_underscore")),
+           edit(ADD, "return x.add_(self.pe[: x.size(1)])", name="add_underscore")),
     wrong("in_place_data",
           "The `x` that was handed in is changed, behind autograd's back.",
           "Who else uses `x` after your module?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.specification import Inputs, Specification
 
@@ -86,10 +87,7 @@ MISTAKES = [
           "The slow hands come first and the fast ones last.",
           "Which pair should turn by `k` radians?",
           edit("angles.sin(), angles.cos()", "angles.flip(0).sin(), angles.flip(0).cos()")),
-    wrong("base_1000",
-          "The base of the powers is 1000, not 10000.",
-          "How many zeros has the base in the formula?",
-          edit("10000", "1000")),
+    common("base_1000", edit("10000", "1000")),
     wrong("degrees",
           "The angles are taken for degrees.",
           "Does the position count degrees or radians?",
@@ -151,10 +149,7 @@ MISTAKES = [
           "Only the first pair turns; the others stay where they are.",
           "How many hands are there?",
           edit(_DIAGONAL, "torch.block_diag(blocks[0].view(2, 2), torch.eye(d_model - 2))")),
-    wrong("double",
-          "The numbers are right, but in float64. The rest of the network is float32.",
-          "Which tensor in your code is float64?",
-          edit(_DIAGONAL, "torch.block_diag(*blocks.view(-1, 2, 2)).double()")),
+    common("double", on=_DIAGONAL),
     wrong("encoding_of_k",
           "You return the encoding of position k, which is a vector.",
           "Which shape does a matrix have that turns a vector into another one?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import OF_TABLES, Promise, special
@@ -110,10 +111,8 @@ MISTAKES = [
                   angles = positions.unsqueeze(-1) * (exponents * math.log(10000)).exp()
                   return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
               """, name="positive_log")),
-    wrong("log10",
-          "The speeds come from `exp` together with a base-10 logarithm.",
-          "Which logarithm undoes `exp`?",
-          source("""
+    common("log10",
+           source("""
               def sinusoid(positions, d_model):
                   if d_model % 2:
                       raise ValueError('odd')
@@ -121,10 +120,8 @@ MISTAKES = [
                   angles = positions.unsqueeze(-1) * (-exponents * math.log10(10000)).exp()
                   return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
               """)),
-    wrong("log2",
-          "The speeds come from `exp` together with a base-2 logarithm.",
-          "Which logarithm undoes `exp`?",
-          source("""
+    common("log2",
+           source("""
               def sinusoid(positions, d_model):
                   if d_model % 2:
                       raise ValueError('odd')
@@ -132,32 +129,17 @@ MISTAKES = [
                   angles = positions.unsqueeze(-1) * (-exponents * math.log2(10000)).exp()
                   return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
               """)),
-    wrong("base_1000",
-          "The base of the powers is 1000, not 10000.",
-          "How many zeros has the base in the formula?",
-          edit("10000**", "1000**")),
-    wrong("base_100000",
-          "The base of the powers is 100000, not 10000.",
-          "How many zeros has the base in the formula?",
-          edit("10000**", "100000**")),
+    common("base_1000", edit("10000**", "1000**")),
+    common("base_100000", edit("10000**", "100000**")),
     # Mistakes in the places of sines and cosines, and in the positions.
     wrong("halves",
           "All sines stand in the left half and all cosines in the right half.",
           "Does joining with `cat` put a sine beside its cosine?",
           edit(_PAIRS, "return torch.cat((angles.sin(), angles.cos()), dim=-1)"),
           edit(", dim=-1)  # (..., d_model/2, 2)", ", dim=-2)", name="stacked_before")),
-    wrong("swapped",
-          "Sine and cosine are swapped: the cosines stand in the even columns.",
-          "Which function does the formula give to column 0?",
-          edit(_SINES_AND_COSINES, "(angles.cos(), angles.sin())")),
-    wrong("sine_everywhere",
-          "All columns are sines.",
-          "Which function does the formula give to column 1?",
-          edit("angles.cos()", "angles.sin()*1")),
-    wrong("cosine_everywhere",
-          "All columns are cosines.",
-          "Which function does the formula give to column 0?",
-          edit("angles.sin()", "angles.cos()*1")),
+    common("swapped", edit(_SINES_AND_COSINES, "(angles.cos(), angles.sin())")),
+    common("sine_everywhere", edit("angles.cos()", "angles.sin()*1")),
+    common("cosine_everywhere", edit("angles.sin()", "angles.cos()*1")),
     wrong("from_one",
           "Every position is taken for the next one: a 1 was added.",
           "What does the formula give for position 0?",
@@ -201,10 +183,8 @@ MISTAKES = [
               angles = torch.deg2rad(angles)
               pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
               """)),
-    wrong("angle_times_two_pi",
-          "The angles are multiplied by 2 pi.",
-          "Is there a pi in the formula?",
-          edit(_PAIRS, """
+    common("angle_times_two_pi",
+           edit(_PAIRS, """
               angles = math.tau * angles
               pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
               """)),
@@ -310,10 +290,7 @@ MISTAKES = [
           "You refuse even sizes.",
           "What is `8 % 2`, and is it true or false?",
           edit("if d_model % 2:", "if not d_model % 2:")),
-    wrong("double",
-          "The numbers are right, but in float64. The rest of the network is float32.",
-          "Which tensor in your code is float64?",
-          edit("pairs.flatten(-2)", "pairs.flatten(-2).double()")),
+    common("double", on="pairs.flatten(-2)"),
     wrong("dtype_of_positions",
           "The result has the dtype of the positions: whole numbers, where positions are whole.",
           "Which dtype has `torch.empty_like(positions)`, or `.to(positions.dtype)`?",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.promise import Promise, special
@@ -144,10 +145,7 @@ MISTAKES = [
           "Only the first row of the batch enters your share.",
           "What does `weights[0]` select?",
           edit(_HITS, "(weights.argmax(dim=-1) == wanted)[0][wanted[0] >= 0]")),
-    wrong("tensor",
-          "The number is right, but it comes as a tensor; a float is asked for.",
-          "Which method of a tensor with one number gives that number?",
-          edit(".mean().item()", ".mean()")),
+    common("tensor", edit(".mean().item()", ".mean()")),
 ]
 
 ACCEPTED = [

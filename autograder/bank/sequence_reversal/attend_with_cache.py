@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.specification import Inputs, Maker, Specification
@@ -156,10 +157,8 @@ MISTAKES = [
           "The heads were merged in the wrong order.",
           "After the attention, `(B, h, 1, d_k)`: which dimension must come next to the features?",
           edit("heads.transpose(1, 2).flatten(2)", "heads.permute(0, 2, 3, 1).flatten(2)")),
-    wrong("no_output_projection",
-          "The output projection `w_o` is missing.",
-          "What happens to the heads after they are merged?",
-          edit("layer.w_o(heads.transpose(1, 2).flatten(2))", "heads.transpose(1, 2).flatten(2)")),
+    common("no_output_projection",
+           edit("layer.w_o(heads.transpose(1, 2).flatten(2))", "heads.transpose(1, 2).flatten(2)")),
     wrong("cached_along_batch",
           "You joined old and new along the batch, not along the positions.",
           "Which dimension of `(B, T, d_model)` grows by one with each step?",
@@ -169,11 +168,9 @@ MISTAKES = [
           "Your function returns the output, but no cache.",
           "How shall the next step know the past?",
           edit(", (keys, values)", "")),
-    wrong("pair_swapped",
-          "The pair is in the wrong order: first the output, then the cache.",
-          "What does the docstring return first?",
-          edit("return layer.w_o(heads.transpose(1, 2).flatten(2)), (keys, values)",
-               "return (keys, values), layer.w_o(heads.transpose(1, 2).flatten(2))")),
+    common("pair_swapped",
+           edit("return layer.w_o(heads.transpose(1, 2).flatten(2)), (keys, values)",
+                "return (keys, values), layer.w_o(heads.transpose(1, 2).flatten(2))")),
 ]
 
 ACCEPTED = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK, padded
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -263,10 +264,7 @@ MISTAKES = [
           "Rows that hold nothing but EOS are not counted.",
           "Is an empty row that stays empty right or wrong?",
           edit(".all(dim=1).double()", ".all(dim=1)[labels[:, 0] != EOS].double()")),
-    wrong("tensor",
-          "The number is right, but it comes as a tensor; a float is asked for.",
-          "Which method of a tensor with one number gives that number?",
-          edit(".mean().item()", ".mean()")),
+    common("tensor", edit(".mean().item()", ".mean()")),
     wrong("until_eos",
           "You compare what stands before EOS: a row that was cut off there, and never said EOS, passes as right.",
           "Which row has said that it is done?",

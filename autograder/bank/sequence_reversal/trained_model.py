@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.bank.common import common
 from autograder.bank.sequence_reversal._inputs import EOS, FIRST, PAD, UNK
 from autograder.oracle.decoding import greedy
 from autograder.oracle.draw import Draw
@@ -247,17 +248,13 @@ MISTAKES = [
               def trained_model():
                   new_model()
               """)),
-    wrong("returns_class",
-          "Your function returns the class, not a model made of it.",
-          "What is missing behind the name of the class?",
-          source("""
+    common("returns_class",
+           source("""
               def trained_model():
                   return encoder_decoder.Transformer
               """)),
-    wrong("returns_pair",
-          "Your function returns a pair; the model alone is asked for.",
-          "What does the docstring return?",
-          source("""
+    common("returns_pair",
+           source("""
               def trained_model():
                   return new_model(), [0.1]
               """)),

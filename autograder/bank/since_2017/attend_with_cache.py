@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.since_2017._inputs import attention_shapes, whole
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -186,10 +187,7 @@ MISTAKES = [
           "Keys and values are split into `num_heads` heads, not into `num_kv_heads`.",
           "How many heads have keys and values?",
           edit("mha.split_heads(layer.w_q(x), layer.num_heads)", "mha.split_heads(layer.w_q(x), layer.num_kv_heads)")),
-    wrong("no_output_projection",
-          "The output projection `w_o` is missing.",
-          "What happens to the heads after they are merged?",
-          edit("layer.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
+    common("no_output_projection", edit("layer.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
     wrong("last_output_only",
           "You return the last position's output only; a chunk has n of them.",
           "Which shape does the docstring promise?",
@@ -198,10 +196,8 @@ MISTAKES = [
           "Your function returns the output, but no cache.",
           "How shall the next chunk know the past?",
           edit("), (k, v)", ")")),
-    wrong("pair_swapped",
-          "The pair is in the wrong order: first the output, then the cache.",
-          "What does the docstring return first?",
-          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")),
+    common("pair_swapped",
+           edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")),
     wrong("copied_heads",
           "Keys and values are kept once for each head of the queries: the cache is as large as without groups.",
           "How many heads do keys and values have of their own?",

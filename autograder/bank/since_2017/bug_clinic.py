@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.specification import CaseKind, Inputs, Specification
@@ -201,10 +202,7 @@ MISTAKES = [
           "Your test looks at the first chunk only: what follows is fed, but not compared.",
           "Which of your `feed`s is compared with `full`?",
           source(_test("assert near(decoder.feed(ids[:, :4]), 0, 4)", "decoder.feed(ids[:, 4:])"))),
-    wrong("returns_bool",
-          "Your test returns its verdict instead of raising `AssertionError`.",
-          "Who looks at the return value of a test?",
-          source(_test("return bool(near(decoder.feed(ids), 0, 11))"))),
+    common("returns_bool", source(_test("return bool(near(decoder.feed(ids), 0, 11))"))),
     wrong("needs_more",
           "Your test uses something that a decoder need not have.",
           "Which five names do the rules above give?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
 from autograder.oracle.specification import Inputs, Maker, Specification
@@ -179,10 +180,7 @@ MISTAKES = [
           "Your function returns nothing.",
           "What does the docstring promise?",
           edit("return norm", "pass")),
-    wrong("a_tensor",
-          "You return a tensor, not a Python float.",
-          "What does `.item()` do?",
-          edit("return norm", "return torch.tensor(norm)")),
+    common("a_tensor", edit("return norm", "return torch.tensor(norm)")),
     wrong("factor_returned",
           "You return the factor, not the length.",
           "What does the docstring promise?",

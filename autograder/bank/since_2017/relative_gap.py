@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.since_2017._inputs import whole
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -165,10 +166,7 @@ MISTAKES = [
           "Small changes become zero.",
           "Who is to decide which change is too small: your function or its reader?",
           edit(_GAP, "(moved - still).abs().max().item() * (not torch.allclose(moved, still, atol=1e-3))")),
-    wrong("a_tensor",
-          "You return a tensor, not a Python float.",
-          "What does `.item()` do?",
-          edit(".max().item()", ".max()")),
+    common("a_tensor", edit(".max().item()", ".max()")),
     wrong("first_text_only",
           "You look at the first text of the batch only.",
           "How many texts are there in `q`?",

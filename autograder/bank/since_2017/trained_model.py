@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_model
 from torch import nn
 
+from autograder.bank.common import common
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, right, source, wrong
 from autograder.oracle.specification import Inputs, Maker, Specification
@@ -167,14 +168,8 @@ MISTAKES = [
           "Your function returns a list; the model is asked for.",
           "What is in the variable that you return?",
           source("def trained_model():\n    return [2.5, 0.9]\n")),
-    wrong("returns_class",
-          "Your function returns the class, not a model made of it.",
-          "What is missing behind the name of the class?",
-          source("def trained_model():\n    return LanguageModel\n")),
-    wrong("returns_pair",
-          "Your function returns a pair; the model alone is asked for.",
-          "What does the docstring return?",
-          source("def trained_model():\n    return new_model(), 0.9\n")),
+    common("returns_class", source("def trained_model():\n    return LanguageModel\n")),
+    common("returns_pair", source("def trained_model():\n    return new_model(), 0.9\n")),
     wrong("last_byte_only",
           "The model gives logits for the last position only.",
           "How many predictions does a window of 96 bytes hold?",

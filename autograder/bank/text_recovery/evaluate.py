@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
+from autograder.bank.common import common
 from autograder.bank.text_recovery._inputs import random_batches
 from autograder.oracle.draw import Draw
 from autograder.oracle.notation import case, edit, right, source, wrong
@@ -114,10 +115,7 @@ MISTAKES = [
           "How many batches may there be?",
           edit("for source, target_in, target_out in batches:",
                "for source, target_in, target_out in [*batches][:10]:")),
-    wrong("tensor",
-          "The number is right, but it comes as a tensor; a float is asked for.",
-          "Which method of a tensor with one number gives that number?",
-          edit("loss.item()", "loss")),
+    common("tensor", edit("loss.item()", "loss")),
     wrong("all_unfrozen",
           "Afterwards all parameters learn, those as well that were frozen.",
           "Which parameters learnt before your function was called?",
