@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from autograder.bank import specification
-from autograder.bank.text_recovery import _handed_in
-from autograder.bank.text_recovery._handed_in import shipped_outputs
+from autograder.bank.text_recovery import model as handed_in
+from autograder.bank.text_recovery.model import shipped_outputs
 from autograder.oracle.cases import fresh_cases
 from autograder.solutions import encoder_decoder, text_recovery
 from autograder.student.compare import compare
@@ -38,8 +38,8 @@ def bytes_of(path: Path) -> torch.Tensor:
     return torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8)
 
 
-def side_of(sources: list[str]) -> _handed_in.HandedInModel:
-    return _handed_in.HandedInModel({"sources": json.dumps(sources)}, random.Random(0))
+def side_of(sources: list[str]) -> handed_in.HandedInModel:
+    return handed_in.HandedInModel({"sources": json.dumps(sources)}, random.Random(0))
 
 
 def in_turn(texts: list[str]) -> list[str]:
@@ -59,7 +59,7 @@ def verdict(path: Path | None, texts: object) -> dict:
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
     """What the weights of the instructor's own checkpoint give."""
-    return _handed_in.decoded(OWN.read_bytes(), SOURCES).texts
+    return handed_in.decoded(OWN.read_bytes(), SOURCES).texts
 
 
 def changed(path: Path, change, about=lambda text: text) -> Path:
@@ -81,9 +81,9 @@ def test_texts_of_ones_own_weights_count(texts):
 def test_the_box_is_given_a_sample_and_the_weights_are_measured_on_all():
     sources = [f"{source} {n}" for n in range(60) for source in SOURCES]
     sample = json.loads(str(side_of(sources).shown()["sample"]))
-    assert len(set(sample)) == _handed_in.SAMPLE and set(sample) < set(sources)
+    assert len(set(sample)) == handed_in.SAMPLE and set(sample) < set(sources)
     assert "sources" not in side_of(sources).shown()
-    own = _handed_in.decoded(OWN.read_bytes(), sources).texts
+    own = handed_in.decoded(OWN.read_bytes(), sources).texts
     right = [own[sources.index(source)] for source in sample]
     answers = {"bleu": json.dumps(right), "checkpoint": bytes_of(OWN)}
     found = concluded(side_of(sources), answers)
@@ -126,7 +126,7 @@ def test_a_drawing_decodes_nothing_until_somebody_asks(monkeypatch):
 def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     before = torch.get_default_dtype()
     sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))[:300]
-    certain = _handed_in._restored(sources, torch.float64)
+    certain = handed_in._restored(sources, torch.float64)
     assert shipped_outputs(sources) == certain
     asked = []
 
@@ -136,7 +136,7 @@ def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
             leads[:] = torch.tensor([1.0, 0.001, 0.5, 2.0])
         return [f"{dtype} {source}" for source in sources]
 
-    monkeypatch.setattr(_handed_in, "_restored", decoded)
+    monkeypatch.setattr(handed_in, "_restored", decoded)
     found = shipped_outputs(SOURCES)
     assert [text.split()[0] for text in found] == [
         "torch.float32", "torch.float64", "torch.float32", "torch.float32"
@@ -182,7 +182,7 @@ def test_the_shipped_weights_in_another_order_are_known_by_their_errors(tmp_path
         save_file(weights, tmp_path / "turned", file.metadata())
     (case,) = fresh_cases(TASK, "seed")
     sources = json.loads(str(case.inputs["sources"]))
-    texts = _handed_in.decoded((tmp_path / "turned").read_bytes(), sources).texts
+    texts = handed_in.decoded((tmp_path / "turned").read_bytes(), sources).texts
     result = compare(case, {"bleu": json.dumps(texts)})
     assert result.credit == 0 and "ships with the course" in result.findings[0].message
 
@@ -200,7 +200,7 @@ def test_noise_on_the_shipped_weights_is_no_training(tmp_path):
     (case,) = fresh_cases(TASK, "seed")
     sources = json.loads(str(case.inputs["sources"]))
     given = json.loads(str(side_of(sources).shown()["sample"]))
-    texts = _handed_in.decoded((tmp_path / "noisy").read_bytes(), given).texts
+    texts = handed_in.decoded((tmp_path / "noisy").read_bytes(), given).texts
     answers = {"bleu": json.dumps(texts), "checkpoint": bytes_of(tmp_path / "noisy")}
     found = concluded(side_of(sources), answers)
     alone = compare(case, {"bleu": found["bleu"]})
@@ -218,7 +218,7 @@ def test_who_trains_the_shipped_weights_on_is_measured_against_them():
 
 def test_a_model_of_ones_own_does_not_go_back_to_the_shipped_one():
     sources = json.loads(str(fresh_cases(TASK, "seed")[0].inputs["sources"]))
-    assert not _handed_in.decoded(OWN.read_bytes(), sources).goes_back
+    assert not handed_in.decoded(OWN.read_bytes(), sources).goes_back
 
 
 @pytest.mark.parametrize(
