@@ -9,24 +9,14 @@ SOFTMAX = "F.softmax(scores, dim=-1)"
 RESULT = "return weights @ v, weights"
 
 MASKS = [
-    wrong("causal_for_itself",
-          "Where queries and keys are one tensor and there is no mask, later keys are closed all the same.",
-          "Who says that the future is closed, if not the mask?",
-          edit("if mask is not None:", """
-              if mask is None and q is k:
-                  scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, -math.inf)
-              if mask is not None:
-              """)),
     wrong("mask_ignored",
           "Without a mask all is well, but the mask has no effect.",
           "Is the result of `masked_fill` used? It leaves its own tensor as it was.",
-          edit("scores = scores.masked_fill(~mask, -math.inf)", "scores.masked_fill(~mask, -math.inf)"),
-          edit(FILL, "scores", name="mask_forgotten")),
+          edit("scores = scores.masked_fill(~mask, -math.inf)", "scores.masked_fill(~mask, -math.inf)")),
     wrong("inverted",
           "The mask works the wrong way round: you closed what `True` allows.",
           "In this course `True` means *may attend*. Which entries must get minus infinity?",
-          edit("~mask", "mask"),
-          edit(FILL, "torch.where(mask, torch.tensor(-math.inf).to(scores), scores)", name="inverted_where")),
+          edit("~mask", "mask")),
     wrong("after_softmax",
           "You closed entries *after* the softmax. They are zero now, but the rest no longer sums to one.",
           "Who should get the share that the masked keys lost?",
@@ -35,10 +25,7 @@ MASKS = [
     wrong("fill_zero",
           "You filled closed entries with 0. A score of 0 is an ordinary score: e^0 is 1, not 0.",
           "For which score is the exponential zero?",
-          edit("-math.inf", "0.0"),
-          edit(FILL, "scores * mask", name="times_mask"),
-          edit("-math.inf", "1e-9", name="fill_tiny"),
-          edit("-math.inf", "torch.finfo(torch.float32).tiny", name="fill_smallest_positive")),
+          edit("-math.inf", "0.0")),
     wrong("fill_minus_ten",
           "Closed entries still get a little weight: the number you filled in is not small enough.",
           "What is e^-10, and what should it be?",
@@ -141,13 +128,6 @@ MASKS = [
           "You gave the mask one more dimension. It broadcasts as it is.",
           "What shapes do the scores and your mask have at that line?",
           edit("~mask", "~mask.unsqueeze(1)")),
-    wrong("mask_by_sentence",
-          "With as many heads as sentences, a mask for each head is taken for one for each sentence.",
-          "How does PyTorch line up three dimensions with four?",
-          edit("if mask is not None:", """
-              if mask is not None:
-                  if scores.dim() == 4 and mask.dim() == 3 and len(mask) == len(scores):
-                      mask = mask.unsqueeze(1)""")),
     wrong("truth_of_tensor",
           "`if mask:` asks a whole tensor whether it is true. The question is only whether there *is* a mask.",
           "How do you ask whether something is not `None`?",

@@ -94,7 +94,6 @@ MISTAKES = [
           "had closed.",
           "Two guards stand at the door. Is a yes of one enough?",
           edit("first & second", "first | second"),
-          edit("first & second", "first + second", name="added"),
           edit("first & second", "torch.logical_or(first, second)", name="logical_or")),
     wrong("open_is_none",
           "Where both masks close nothing, you return `None`.",
@@ -103,27 +102,10 @@ MISTAKES = [
               both = first & second
               return None if both.all() else both
               """)),
-    wrong("lined_up_from_the_left",
-          "Where sizes are equal, the rows of the matrix are taken for sentences.",
-          "With which dimension of `(B, 1, L)` does the first one of `(L, L)` meet?",
-          edit("return first & second", """
-              if first.dim() == 3 and len(first) == len(second) == second.size(-1):
-                  return first & second.unsqueeze(1)
-              return first & second
-              """)),
-    wrong("order_of_memory",
-          "Your result is right for new tensors, but not for views: those lie in another order in memory.",
-          "What does `as_strided` know of a tensor that was transposed?",
-          edit("return first & second", """
-              rows = second.size(-1)
-              plain = second.as_strided(second.shape, (rows, 1)) if second.dim() == 2 else second
-              return first & plain
-              """)),
     wrong("differ",
           "Your mask is open where the two masks *differ* (an exclusive or).",
           "What should come out where both say yes?",
-          edit("first & second", "first ^ second"),
-          edit("first & second", "first != second", name="not_equal")),
+          edit("first & second", "first ^ second")),
     wrong("agree",
           "Your mask is open where the two masks *agree*, even where both say no.",
           "What should come out where both say no?",
@@ -208,11 +190,6 @@ MISTAKES = [
               both = first & second
               return both if both.dim() > 2 else both.unsqueeze(0)
               """)),
-    wrong("closed_number_left_out",
-          "A mask of a single number that closes everything is taken for no mask.",
-          "Which value is it that restricts nothing, and how do you ask for it?",
-          edit("if first is None:", "if first is None or (first.numel() == 1 and not first):",
-               "if second is None:", "if second is None or (second.numel() == 1 and not second):")),
     wrong("stacked",
           "You stacked the masks, which needs equal shapes.",
           "What does `&` do with shapes `(3, 1, 5)` and `(5, 5)`?",

@@ -47,8 +47,7 @@ MISTAKES = [
           "One side of your difference was shuffled once more than the other, so you compare outputs of different "
           "words.",
           "How often does `order` act on each side of the minus?",
-          edit(_GAP, "(layer(x[order]) - layer(x)).abs().max()"),
-          edit(_GAP, "(layer(x[order])[order] - layer(x)[order]).abs().max()", name="shuffled_twice")),
+          edit(_GAP, "(layer(x[order]) - layer(x)).abs().max()")),
     wrong("never_shuffled",
           "The input was not shuffled; only the outputs were.",
           "Which two ways lead from `x` to a shuffled output?",
@@ -56,21 +55,11 @@ MISTAKES = [
     wrong("inverse",
           "The two sides come in different orders: one of your shuffles goes the wrong way.",
           "Does indexing, `argsort` or a scattered assignment apply a permutation, or undo it?",
-          edit(_GAP, "(layer(x[order]) - layer(x)[order.argsort()]).abs().max()"),
-          source("""
-              def equivariance_gap(layer, x, order):
-                  shuffled = torch.empty_like(layer(x))
-                  shuffled[order] = layer(x)
-                  return (layer(x[order]) - shuffled).abs().max()
-              """, name="scattered")),
+          edit(_GAP, "(layer(x[order]) - layer(x)[order.argsort()]).abs().max()")),
     wrong("features_shuffled",
           "You shuffled the features, the second dimension. Positions are the first.",
           "`x` has shape `(L, d)`. Which dimension does `order` belong to?",
           edit(_GAP, "(layer(x[:, order]) - layer(x)[:, order]).abs().max()")),
-    wrong("features_too_where_it_fits",
-          "Where there are as many features as positions, you shuffle the features, too.",
-          "What does your code find out by the size of a dimension?",
-          edit("layer(x[order])", "layer(x[order] if len(x) != x.size(1) else x[order][:, order])")),
     wrong("mean",
           "You took the mean of the differences; the largest is wanted.",
           "Could a mean hide one bad position among many good ones?",
@@ -82,8 +71,7 @@ MISTAKES = [
     wrong("signed",
           "The absolute value is missing, or comes after the maximum: a large negative difference goes unnoticed.",
           "Which is further from zero, 0.1 or -5, and which of them does `max` choose?",
-          edit(".abs()", ""),
-          edit(".abs().max()", ".max().abs()", name="absolute_of_maximum")),
+          edit(".abs()", "")),
     wrong("squared",
           "You squared the differences.",
           "What is wanted: a largest difference or a squared error?",
@@ -103,8 +91,7 @@ MISTAKES = [
     wrong("invariance_or_so",
           "You returned 1 for a difference and 0 for none. The size of the difference is asked for.",
           "Which type does the docstring give for the result?",
-          edit(_GAP, "1.0 * bool((layer(x[order]) - layer(x)[order]).abs().max() > 1e-5)"),
-          edit(_GAP, "(not torch.allclose(layer(x[order]), layer(x)[order], atol=1e-5))", name="no_or_yes")),
+          edit(_GAP, "1.0 * bool((layer(x[order]) - layer(x)[order]).abs().max() > 1e-5)")),
     wrong("per_position",
           "You returned one gap for each position. One number for the layer is wanted.",
           "Over which dimensions does your maximum run?",

@@ -161,8 +161,7 @@ MISTAKES = [
           "The softmax ran over dimension 2. That is the last one for a batch `(B, Lq, Lk)`, but not without a batch, "
           "and not with heads.",
           "Which index names the last dimension of any tensor?",
-          edit(SOFTMAX, "F.softmax(scores, dim=2)"),
-          edit(SOFTMAX, "scores.softmax(2)", name="over_third")),
+          edit(SOFTMAX, "F.softmax(scores, dim=2)")),
     wrong("twice",
           "Your weights are much too even: softmax was applied twice.",
           "What does softmax make of numbers that all lie between 0 and 1?",

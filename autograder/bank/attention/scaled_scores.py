@@ -32,8 +32,7 @@ MISTAKES = [
     wrong("by_size",
           "You divided by `d_k` itself, not by its root.",
           "The variance of a score is `d_k`. What is its standard deviation?",
-          edit(_ROOT, "q.size(-1)"),
-          edit(_PRODUCT, "(q / q.size(-1) ** 0.5) @ k.transpose(-2, -1)", name="scaled_twice")),
+          edit(_ROOT, "q.size(-1)")),
     wrong("multiplied",
           "Your scores grew: you multiplied by the root of `d_k`.",
           "Are scores of long vectors too large or too small?",
@@ -41,8 +40,7 @@ MISTAKES = [
     wrong("root_of_keys",
           "You took the root of the number of keys, not of their size.",
           "Over which dimension does a dot product sum? What is its place from the end?",
-          edit(_ROOT, "math.sqrt(k.size(-2))"),
-          edit(_ROOT, "math.sqrt(scores.size(-1))", name="root_of_scores")),
+          edit(_ROOT, "math.sqrt(k.size(-2))")),
     wrong("root_of_queries",
           "You took the root of the number of queries, not of their size.",
           "Should a score change because the sentence became longer?",
@@ -56,7 +54,7 @@ MISTAKES = [
           "You divided by 8, always. That is the root of 64, the size in the paper's example, and of no other.",
           "Where can you read `d_k` off the input?",
           edit(_ROOT, "8.0")),
-    common("whole_root", edit(_ROOT, "math.isqrt(q.size(-1))", name="isqrt"), on=_ROOT),
+    common("whole_root", on=_ROOT),
     wrong("floor_division",
           "Your scores are whole numbers: `//` throws the rest of a division away.",
           "What is the difference between `7 / 2` and `7 // 2`?",
@@ -92,11 +90,7 @@ MISTAKES = [
               def scaled_scores(q, k):
                   q /= math.sqrt(q.size(-1))
                   return q @ k.transpose(-2, -1)
-              """),
-          source("""
-              def scaled_scores(q, k):
-                  return q.div_(q.shape[-1] ** 0.5) @ k.transpose(-2, -1)
-              """, name="in_place_div")),
+              """)),
 ]
 
 ACCEPTED = [

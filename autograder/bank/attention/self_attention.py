@@ -45,8 +45,7 @@ PROJECT = "q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)"
 MISTAKES = [
     # Mistakes in what goes into attention: projections and mask.
     common("query_key_swapped",
-           edit("(q, k, v, mask)", "(k, q, v, mask)"),
-           edit(PROJECT, "q, k, v = self.w_k(x), self.w_q(x), self.w_v(x)", name="projections_swapped")),
+           edit("(q, k, v, mask)", "(k, q, v, mask)")),
     wrong("queries_as_keys",
           "Queries and keys come from the same layer: `w_k` is never used.",
           "What a word looks for and what it offers: should they be the same?",
@@ -69,8 +68,7 @@ MISTAKES = [
           "Who says which positions are padding?",
           edit("(q, k, v, mask)", "(q, k, v, (x != 0).any(-1)[:, None] if mask is None else mask)")),
     common("mask_dropped",
-           edit("(q, k, v, mask)", "(q, k, v)"),
-           edit("(q, k, v, mask)", "(q, k, v, mask=None)", name="mask_none")),
+           edit("(q, k, v, mask)", "(q, k, v)")),
     wrong("mask_in_training_only",
           "The mask is used in training only.",
           "Does it depend on the mode who may see whom?",

@@ -72,8 +72,7 @@ MISTAKES = [
           "On paper this is right, but nothing keeps the exponents small: large numbers overflow, and `inf / inf` is "
           "`nan`.",
           "Which constant could you subtract from a row so that no exponent is positive?",
-          edit(POWERS, "x.exp()"),
-          edit(POWERS, "torch.pow(math.e, x)", name="naive_e")),
+          edit(POWERS, "x.exp()")),
     wrong("added",
           "You *added* the largest number of the row. That pushes exponents up.",
           "With which sign does the largest exponent become zero?",
@@ -119,8 +118,7 @@ MISTAKES = [
     wrong("no_keepdim",
           "A sum or a maximum lost its dimension: `(B, L)` and `(B,)` do not line up row by row.",
           "What shape must they have so that each row meets its own?",
-          edit(SUM, "powers.sum(dim=-1)"),
-          edit(MAX, "x.amax(dim=-1)", name="maximum_without_dimension")),
+          edit(SUM, "powers.sum(dim=-1)")),
     wrong("max_tuple",
           "`max` along a dimension gives two things, the numbers and their places. You used both together.",
           "What does `print(x.max(dim=-1))` show?",
@@ -170,10 +168,6 @@ MISTAKES = [
           "Your shares are much too even: softmax was applied twice.",
           "What does softmax make of numbers that all lie between 0 and 1?",
           edit("powers / powers.sum(dim=-1, keepdim=True)", "(powers / powers.sum(dim=-1, keepdim=True)).softmax(-1)")),
-    wrong("padded_sum",
-          "A constant in the denominator makes your rows sum to less than one.",
-          "After the shift, how large is the sum at least? Can it still be zero?",
-          edit(SUM, "(powers.sum(dim=-1, keepdim=True) + 1.0)")),
     wrong("small_constant",
           "A small constant in the denominator makes your rows sum to a little less than one.",
           "After the shift, how large is the sum at least? Can it still be zero?",
@@ -256,13 +250,7 @@ MISTAKES = [
                   x = x.masked_fill(x == -math.inf, -1e9)
                   powers = (x - x.amax(dim=-1, keepdim=True)).exp()
                   return powers / powers.sum(dim=-1, keepdim=True)
-              """),
-          source("""
-              def stable_softmax(x):
-                  x = torch.nan_to_num(x, neginf=-1e6)
-                  powers = (x - x.amax(dim=-1, keepdim=True)).exp()
-                  return powers / powers.sum(dim=-1, keepdim=True)
-              """, name="nan_to_num")),
+              """)),
     wrong("small_shares_cut_off",
           "Exponents below a bound are cut off, so very small shares are too large.",
           "Can an exponent be too small for `exp`, and what comes out of it then?",
@@ -270,8 +258,7 @@ MISTAKES = [
     wrong("in_float32",
           "The weights come back in float32, whatever the type of `x` was.",
           "Which of your steps names a type?",
-          edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).exp().float()"),
-          edit(POWERS, "(x.float() - x.float().amax(dim=-1, keepdim=True)).exp()", name="at_the_beginning")),
+          edit(POWERS, "(x - x.amax(dim=-1, keepdim=True)).exp().float()")),
     wrong("one_constant_for_each_matrix",
           "You subtract one number for each matrix. Its rows may lie far apart, too.",
           "Over which dimension do you look for the largest number?",

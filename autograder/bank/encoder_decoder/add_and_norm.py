@@ -142,14 +142,7 @@ MISTAKES = [
           "Your code writes into what it got from the sublayer and from dropout, which may be `x` itself.",
           "To whom does the tensor belong that `+=` or `add_` changes?",
           edit("x + dropout(sublayer(norm(x)))", "dropout(sublayer(norm(x))).add_(x)",
-               "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)).add_(x))"),
-          edit("return x + dropout(sublayer(norm(x)))", "branch = dropout(sublayer(norm(x)))",
-               "return norm(x + dropout(sublayer(x)))", """
-              else:
-                  branch = dropout(sublayer(x))
-              branch += x
-              return branch if norm_first else norm(branch)
-              """, name="branch_plus_equals")),
+               "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)).add_(x))")),
     wrong("branch_in_place_post",
           "In post-norm your code writes into what it got from the sublayer, which may be `x` itself.",
           "To whom does the tensor belong that `+=` or `add_` changes?",

@@ -68,13 +68,11 @@ MISTAKES = [
     wrong("pairs",
           "The list holds the pairs (output, weights).",
           "What is the second part of a pair?",
-          edit("result[1].detach()", "result"),
-          edit("result[1].detach()", "tuple(r.detach() for r in result)", name="pairs_detached")),
+          edit("result[1].detach()", "result")),
     wrong("graph_kept",
           "The weights still hold on to the graph, and with it to all that a backward pass would need.",
           "How does one cut a tensor off its history?",
-          edit("result[1].detach()", "result[1]"),
-          edit("result[1].detach()", "result[1].clone()", name="graph_cloned")),
+          edit("result[1].detach()", "result[1]")),
     wrong("hooks_of_others",
           "You took away all hooks of the attentions, also those that were there before you came.",
           "Which hooks are yours, and what did `register_forward_hook` give you for each of them?",
@@ -132,18 +130,7 @@ MISTAKES = [
     wrong("in_order_of_calls",
           "The weights come in the order in which the model calls its attentions.",
           "Which order does the docstring promise?",
-          edit(_RETURN, "return list(kept.values())"),
-          source("""
-              def attention_weights(model, attentions, *inputs):
-                  kept = []
-                  def keep(module, given, result):
-                      kept.append(result[1].detach())
-                  hooks = [a.register_forward_hook(keep) for a in attentions]
-                  model(*inputs)
-                  for hook in hooks:
-                      hook.remove()
-                  return kept
-              """, name="appended")),
+          edit(_RETURN, "return list(kept.values())")),
     wrong("reversed",
           "The list runs from the last attention to the first.",
           "Whose weights should be entry 0?",

@@ -119,12 +119,7 @@ MISTAKES = [
               for p in self.parameters():
                   if p.dim() > 1:
                       nn.init.xavier_uniform_(p)
-              """),
-          edit("self.pad_id = pad_id", """
-              self.pad_id = pad_id
-              nn.init.normal_(self.source.embedding.weight, std=d_model ** -0.5)
-              nn.init.normal_(self.target.embedding.weight, std=d_model ** -0.5)
-              """, name="small_numbers")),
+              """)),
     wrong("table_of_the_output",
           "The shared table is the one that the output layer was made with, so the vector of `pad_id` does not start "
           "as zero.",
@@ -254,16 +249,6 @@ MISTAKES = [
                   kept = self.kept = (src, self.encode(src))
               return self.decode(tgt, kept[1], src)
               """)),
-    wrong("memory_of_old_weights",
-          "For a source that it has just read, the model gives the memory of then, also when its weights have changed "
-          "since.",
-          "When would a memory that was kept be out of date?",
-          edit("return self.encoder(self.source(src), mask)", """
-              old, memory = getattr(self, "last", (None, None))
-              if self.training or old is None or not torch.equal(old, src):
-                  memory = self.encoder(self.source(src), mask)
-                  self.last = src.clone(), memory
-              return memory""")),
     wrong("first_token_unmasked",
           "For a target of one token the mask of the source is left out.",
           "What does the first step of writing look at?",

@@ -25,11 +25,7 @@ SPLITTING = [
           edit(RETURN, """
               z = weights @ v
               return self.w_o(z.reshape(z.size(0), z.size(2), -1)), weights
-              """),
-          edit(RETURN, """
-              z = weights @ v
-              return self.w_o(z.contiguous().view(z.size(0), z.size(2), -1)), weights
-              """, name="merge_by_contiguous_view")),
+              """)),
     wrong("merge_mixes_batch",
           "Sentences are mixed: before the merge the batch does not stand first.",
           "What happens to sentence 0 if you change sentence 1? What should happen?",

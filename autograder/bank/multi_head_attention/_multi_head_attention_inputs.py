@@ -54,10 +54,6 @@ PROJECTIONS = [
           "The keys go through `w_q`.",
           "Is the second line of a copied block still the same as the first?",
           edit(K, "k = split_heads(self.w_q(key), self.num_heads)")),
-    wrong("query_projection_for_keys_of_the_same",
-          "Where one tensor is query and key, the keys go through `w_q`.",
-          "Does the text make a difference between three tensors and one?",
-          edit(K, "k = split_heads((self.w_q if key is query else self.w_k)(key), self.num_heads)")),
     wrong("residual_of_the_same",
           "Where one tensor is query and key, it is added to the output.",
           "What does the text say of a residual?",
@@ -124,9 +120,7 @@ INPUTS = [
     wrong("keys_from_query",
           "Queries and keys are mixed up: the keys are made from `query`, or the two change places in the attention.",
           "Which argument does `w_k` read, and which comes first in the attention?",
-          edit(K, "k = split_heads(self.w_k(query), self.num_heads)"),
-          edit("attention.scaled_dot_product_attention(q, k, v, mask)",
-               "attention.scaled_dot_product_attention(k, q, v, mask)", name="queries_and_keys_exchanged")),
+          edit(K, "k = split_heads(self.w_k(query), self.num_heads)")),
     wrong("residual_added",
           "The query is added to the output. This residual comes in unit 4, outside this layer.",
           "What is the last step in the drawing?",
@@ -163,9 +157,7 @@ MASKS = [
     wrong("mask_without_heads",
           "The mask is passed on as it came: one of three dimensions then meets the heads with its batch.",
           "What was Exercise 3.5 for?",
-          edit(MASK, ""),
-          edit(MASK,
-               "mask = mask if mask is None else mask[(None,) * (4 - mask.dim())]", name="mask_dimension_in_front")),
+          edit(MASK, "")),
     wrong("mask_always_unsqueezed",
           "Every mask gets a dimension more after its first one. That suits three dimensions only.",
           "What does your code do with a mask `(Lq, Lk)`, and with `(B, h, Lq, Lk)`?",
@@ -212,12 +204,7 @@ MASKS = [
               scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
               scores = scores if mask is None else scores.masked_fill(~mask, 0)
               weights = scores.softmax(-1)
-              """),
-          edit(SDPA, """
-              scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
-              scores = scores if mask is None else scores.masked_fill(~mask, 1e-9)
-              weights = scores.softmax(-1)
-              """, name="masked_scores_tiny")),
+              """)),
     wrong("masked_scores_minus_ten",
           "Forbidden scores are set to a number that is small, but not small enough.",
           "Is the share of a forbidden key exactly zero, even if all scores are low?",
@@ -300,7 +287,6 @@ STATES = [
           "Closed keys get a large negative number. Scores can be more negative than that.",
           "Which number is below all others?",
           edit(SDPA, _scores("scores.masked_fill(~mask, -1e4)")),
-          edit(SDPA, _scores("scores.masked_fill(~mask, -100.0)"), name="closed_by_minus_100"),
           edit(SDPA, _scores("scores - 1e4 * (~mask)"), name="closed_by_a_sum")),
     wrong("flat_mask_by_sentence",
           "Where there are as many sentences as queries, a mask of two dimensions is read as `(B, Lk)`. In our "
@@ -315,15 +301,4 @@ STATES = [
           "Dropout writes into the weights that the softmax needs for its gradient, so training stops with an error.",
           "What does `inplace=True` overwrite, and who still needs it?",
           edit(DROP, "weights = nn.functional.dropout(weights, self.dropout.p, self.training, inplace=True)")),
-    wrong("keys_kept_from_before",
-          "The keys of an earlier call are kept, and used again for the same tensor: its new numbers, or its "
-          "gradient, are lost.",
-          "How could your layer know that a tensor still holds the same numbers?",
-          edit(K, """
-              if getattr(self, "seen", None) is not key:
-                  self.seen, self.kept = key, split_heads(self.w_k(key), self.num_heads).detach()
-                  k = split_heads(self.w_k(key), self.num_heads)
-              else:
-                  k = self.kept
-              """)),
 ]

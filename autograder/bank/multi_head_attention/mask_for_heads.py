@@ -89,15 +89,7 @@ MISTAKES = [
     wrong("batch_read_as_heads",
           "A mask of three dimensions was given its new one in front: its batch now stands where the heads should.",
           "Which dimension is missing in `(B, Lq, Lk)`, and where?",
-          edit(_THREE, "return mask.unsqueeze(0)"),
-          source("""
-              def mask_for_heads(mask):
-                  if mask is None:
-                      return None
-                  while mask.dim() < 4:
-                      mask = mask[None]
-                  return mask
-              """, name="indexed_none_in_front")),
+          edit(_THREE, "return mask.unsqueeze(0)")),
     wrong("heads_after_queries",
           "The new dimension stands between queries and keys.",
           "In `(B, h, Lq, Lk)`, which dimension follows the batch?",

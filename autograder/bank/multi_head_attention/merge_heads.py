@@ -43,8 +43,7 @@ MISTAKES = [
     wrong("no_transpose",
           "The shape is right, but positions got mixed: you reshaped without first swapping heads and positions back.",
           "Which two dimensions must be neighbours, in which order, before you join them?",
-          edit(_MERGE, "return x.reshape(x.size(0), x.size(2), -1)"),
-          edit(_MERGE, "return x.contiguous().view(x.size(0), x.size(2), -1)", name="contiguous_is_no_transpose")),
+          edit(_MERGE, "return x.reshape(x.size(0), x.size(2), -1)")),
     wrong("batch_mixed",
           "Sentences got mixed: the order of dimensions before the reshape does not begin with the batch.",
           "Which dimension must stand first, before you reshape to `(B, L, ...)`?",
@@ -84,8 +83,7 @@ MISTAKES = [
     wrong("joined_along_positions",
           "The heads stand below each other, `(B, h * L, d_k)`, not side by side.",
           "Which dimension shall grow: positions or features?",
-          edit(_MERGE, "return torch.cat(x.unbind(1), dim=1)"),
-          edit(_MERGE, "return x.flatten(1, 2)", name="heads_and_positions_joined")),
+          edit(_MERGE, "return torch.cat(x.unbind(1), dim=1)")),
     wrong("features_before_positions",
           "Features stand before positions: `(B, h * d_k, L)`.",
           "In which order does the contract name positions and features?",
@@ -111,14 +109,6 @@ MISTAKES = [
           "on the way.",
           "How would training reach the heads through your result?",
           edit(_MERGE, "return x.transpose(1, 2).flatten(2).detach()")),
-    wrong("single_head_detached",
-          "A single head gets no gradient: nothing before it can learn.",
-          "What is special about one head, so that it goes another way?",
-          edit(_MERGE, """
-              if x.size(1) == 1:
-                  return x[:, 0].detach().clone()
-              return x.transpose(1, 2).flatten(2)
-              """)),
     common("through_numpy",
            edit(_MERGE, "return torch.from_numpy(x.numpy().swapaxes(1, 2).reshape(x.size(0), x.size(2), -1))")),
     wrong("first_sentence_only",

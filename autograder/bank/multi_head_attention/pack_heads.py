@@ -65,14 +65,7 @@ MISTAKES = [
                       for kind in ("weight", "bias"):
                           packed[f"{name}.{kind}"] = torch.cat([getattr(getattr(h, name), kind) for h in heads])
                   return packed
-              """),
-           source("""
-              def pack_heads(heads, packed={}):
-                  for name in ("w_q", "w_k", "w_v"):
-                      for kind in ("weight", "bias"):
-                          packed[f"{name}.{kind}"] = torch.cat([getattr(getattr(h, name), kind) for h in heads])
-                  return packed
-              """, name="one_dict_by_default")),
+              """)),
     wrong("remembered",
           "Heads that were packed before give their old weights, whatever they hold by now.",
           "What may have happened to a layer between two calls?",
@@ -125,10 +118,6 @@ MISTAKES = [
                   for tensor in (getattr(getattr(h, name), kind) for h in heads)
               ])
               """)),
-    wrong("whole_turned_where_it_fits",
-          "The weights are right, but a packed one that is square is transposed.",
-          "What does your code find out by the size of a weight?",
-          edit(CAT, f"(lambda w: w.mT if w.dim() > 1 and len(w) == w.size(1) else w)({CAT})")),
     wrong("heads_reversed",
           "The heads are in reverse order.",
           "Whose rows come first?",

@@ -62,14 +62,6 @@ MISTAKES = [
           "A single sentence with a single head loses its first dimension.",
           "How many dimensions does `attn_mask` need, if each sentence has a mask?",
           edit(_TURN, f"{_TURN}.squeeze(0)")),
-    wrong("heads_for_sentences",
-          "With as many heads as sentences, the two are mixed up.",
-          "Does your code compare sizes to find out what a dimension means?",
-          edit(_TURN, """
-              if size[0] == size[1] and mask.size(1) > 1:
-                  mask = mask.transpose(0, 1)
-              return (~mask).expand(size).flatten(0, 1)
-              """)),
     wrong("nothing_to_close",
           "A mask that closes nothing does not get its full size.",
           "Does the size of the result depend on what the mask holds?",
@@ -93,14 +85,11 @@ MISTAKES = [
     wrong("not_turned",
           "The mask has kept our meaning. PyTorch's layer will attend to all that it should not.",
           "What does `True` mean for `nn.MultiheadAttention`?",
-          edit(_TURN, "return mask.expand(size).flatten(0, 1)"),
-          edit(_TURN, "return (~~mask).expand(size).flatten(0, 1)", name="turned_twice")),
+          edit(_TURN, "return mask.expand(size).flatten(0, 1)")),
     wrong("heads_slow",
           "The heads change slowly and the sentences quickly; PyTorch wants it the other way round.",
           "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?",
-          edit(_TURN, "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)"),
-          edit(_TURN,
-               "return torch.cat([(~mask).expand(size)[:, i] for i in range(size[1])])", name="repeated_as_a_whole")),
+          edit(_TURN, "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)")),
     wrong("heads_slow_not_turned",
           "The mask has kept our meaning, and its heads change slowly where they should change quickly.",
           "What does `True` mean for `nn.MultiheadAttention`, and whose mask is entry 1?",

@@ -115,12 +115,7 @@ MISTAKES = [
     wrong("zero_is_false",
           'Token 0 is taken for "no padding", because Python holds 0 to be false.',
           "What is `bool(0)`, and what should decide whether there is a padding token?",
-          edit("if padding_idx is None:", "if not padding_idx:"),
-          source("""
-              def embed(ids, table, padding_idx=None):
-                  padding_idx = padding_idx or -1
-                  return table[ids] * (ids != padding_idx).unsqueeze(-1)
-              """, name="zero_is_false_inline")),
+          edit("if padding_idx is None:", "if not padding_idx:")),
     wrong("padding_always_0",
           "Token 0 is taken for padding, whatever `padding_idx` says.",
           "Where does your code use the value of `padding_idx`?",
@@ -138,8 +133,7 @@ MISTAKES = [
     wrong("mask_inverted",
           "Only padding keeps its vector; all real words became zero.",
           "Is your mask True where the padding is, or where the words are?",
-          edit("ids == padding_idx", "ids != padding_idx"),
-          edit("vectors.masked_fill(is_padding, 0.0)", "vectors * is_padding", name="mask_multiplied_inverted")),
+          edit("ids == padding_idx", "ids != padding_idx")),
     wrong("mask_without_dimension",
           "The mask `(B, L)` does not fit the vectors `(B, L, d_model)`: it lacks a last dimension.",
           "Which shape spreads one flag over all numbers of a vector?",
@@ -156,14 +150,7 @@ MISTAKES = [
                   if padding_idx is not None:
                       table.data[padding_idx] = 0
                   return table[ids]
-              """),
-          source("""
-              def embed(ids, table, padding_idx=None):
-                  if padding_idx is not None:
-                      with torch.no_grad():
-                          table[padding_idx] = 0
-                  return table[ids]
-              """, name="row_overwritten_no_grad")),
+              """)),
     wrong("leaf_overwritten",
           "Your function writes into the table itself; autograd refuses that.",
           "How could you zero the vectors that come out, and not the table?",

@@ -50,10 +50,6 @@ MISTAKES = [
           "The embeddings are not scaled.",
           "By which factor should they be multiplied, and when?",
           edit(SCALED, "x = self.embedding(ids)"),
-          edit(SCALED, """
-              x = self.embedding(ids)
-              x * self.scale
-              """, name="scale_discarded"),
           edit(SCALE, "self.embedding.weight.data *= math.sqrt(d_model)",
                SCALED, "x = self.embedding(ids)", name="scaled_weights_at_the_start")),
     wrong("divided",
@@ -63,8 +59,7 @@ MISTAKES = [
     wrong("scaled_by_d",
           "The embeddings are multiplied by `d_model` itself: the square root is missing, or was applied twice.",
           "How often does the factor appear on the way from ids to result?",
-          edit(SCALE, "self.scale = d_model"),
-          edit(SCALED, "x = self.embedding(ids) * self.scale * self.scale*1.0", name="scaled_twice")),
+          edit(SCALE, "self.scale = d_model")),
     wrong("scaled_by_vocabulary",
           "The factor is the square root of the size of the vocabulary.",
           "Which of the two sizes is the length of a vector?",
@@ -136,8 +131,7 @@ MISTAKES = [
     wrong("dropout_always",
           "Numbers are dropped in eval mode as well.",
           "How does `F.dropout` know whether the module is in training mode?",
-          edit(DROP, "return nn.functional.dropout(self.positions(x), self.dropout.p)"),
-          edit(DROP, "return nn.Dropout(self.dropout.p)(self.positions(x))", name="dropout_made_anew")),
+          edit(DROP, "return nn.functional.dropout(self.positions(x), self.dropout.p)")),
     wrong("share_kept",
           "The share that should be dropped is kept instead.",
           "In PyTorch, is `p` the share that is dropped or the share that is kept?",

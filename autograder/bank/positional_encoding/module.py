@@ -63,9 +63,7 @@ MISTAKES = [
           "The table is an `nn.Parameter`: an optimizer would change it.",
           "Which of the three ways to keep a tensor moves with the module but is not trained?",
           edit(REGISTER, "self.pe = nn.Parameter(table)"),
-          edit(REGISTER, "self.pe = nn.Parameter(table, requires_grad=False)", name="frozen_parameter"),
-          edit(REGISTER, "self.table = nn.Embedding.from_pretrained(table)",
-               ADD, "return x + self.table.weight[: x.size(1)]", name="embedding_layer")),
+          edit(REGISTER, "self.pe = nn.Parameter(table, requires_grad=False)", name="frozen_parameter")),
     wrong("other_name",
           "There is a buffer, but none called `pe`.",
           "Which name does the docstring ask for?",
@@ -109,12 +107,9 @@ MISTAKES = [
           "Which shape does the docstring promise?",
           edit(ADD, "return torch.cat((x, self.pe[: x.size(1)].expand_as(x)), -1)")),
     common("whole_table",
-           edit(ADD, "return x + self.pe"),
-           edit(REGISTER, 'self.register_buffer("pe", table.unsqueeze(0))',
-                ADD, "return x + self.pe[:, :][: x.size(1)]", name="batch_dimension_cut")),
+           edit(ADD, "return x + self.pe")),
     common("batch_for_length",
-           edit(ADD, "return x + self.pe[: x.size(0)]"),
-           edit(ADD, "return x + self.pe[: len(x)]", name="len_of_x")),
+           edit(ADD, "return x + self.pe[: x.size(0)]")),
     common("width_for_length", edit(ADD, "return x + self.pe[: x.size(-1)]")),
     wrong("position_of_the_sentence",
           "Each sentence gets one row, the same for all of its words.",
@@ -153,8 +148,7 @@ MISTAKES = [
               if self.training:
                   return x + self.pe[: x.size(1)]
               return x.add_(self.pe[: x.size(1)])
-              """, name="in_place_in_eval_mode"),
-           edit(ADD, "return x.add_(self.pe[: x.size(1)])", name="add_underscore")),
+              """, name="in_place_in_eval_mode")),
     wrong("in_place_data",
           "The `x` that was handed in is changed, behind autograd's back.",
           "Who else uses `x` after your module?",
@@ -185,11 +179,7 @@ MISTAKES = [
     wrong("detached",
           "No gradient flows back to the words, so the embeddings could never learn.",
           "Does `.detach()`, `.data` or `no_grad` cut the graph somewhere?",
-          edit(ADD, "return x.detach() + self.pe[: x.size(1)]"),
-          edit(ADD, """
-              with torch.no_grad():
-                          return x + self.pe[: x.size(1)]
-              """, name="no_grad")),
+          edit(ADD, "return x.detach() + self.pe[: x.size(1)]")),
     wrong("table_cut",
           "The first call cuts the table for good, so a longer sentence no longer fits.",
           "Does `forward` change something of the module?",

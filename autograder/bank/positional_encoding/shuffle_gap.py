@@ -133,9 +133,7 @@ MISTAKES = [
           "Your two ways never differ: the gap is 0, whatever the mixer.",
           "Where does `order` come in, and along which dimension?",
           edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)", "shuffled_before = mix(x)",
-               "shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)"),
-          edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
-               "shuffled_after = mix(x[:, order])", name="shuffled_before_both")),
+               "shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)")),
     wrong("inverse_after",
           "The two ways end in different orders: one of your shuffles goes the wrong way.",
           "Do both ways put the vector of place `order[n]` at place `n`?",
@@ -155,14 +153,7 @@ MISTAKES = [
               def shuffle_gap(mix, x, order):
                   back = order.argsort()
                   return (mix(x[:, back]) - mix(x)[:, back]).abs().max()
-              """),
-          source("""
-              def shuffle_gap(mix, x, order):
-                  shuffled, after = torch.empty_like(x), torch.empty_like(x)
-                  shuffled[:, order] = x
-                  after[:, order] = mix(x)
-                  return (mix(shuffled) - after).abs().max()
-              """, name="scattered")),
+              """)),
     wrong("features_shuffled",
           "The numbers inside the vectors are shuffled, not the positions.",
           "Which of the three dimensions of `x` is the position?",
@@ -194,8 +185,7 @@ MISTAKES = [
     wrong("signed",
           "Signs are kept, so a large negative difference goes unseen.",
           "Is a difference of -3 smaller than one of 1?",
-          edit(".abs().max()", ".max()"),
-          edit(".abs().max()", ".max().abs()", name="abs_too_late")),
+          edit(".abs().max()", ".max()")),
     wrong("smallest",
           "You return the smallest difference, which is nearly always about 0.",
           "Could a large gap hide behind one number that happens to agree?",

@@ -59,25 +59,11 @@ MISTAKES = [
     wrong("cosine_exponent",
           "The cosine of a pair turns slower than its sine: its exponent is probably that of its own column.",
           "In the formula, which exponent stands under the cosine?",
-          edit("angles.cos()", "(positions.unsqueeze(-1) / 10000 ** (exponents + 1 / d_model)).cos()"),
-          source("""
-              def sinusoid(positions, d_model):
-                  if d_model % 2:
-                      raise ValueError('odd')
-                  exponents = torch.arange(d_model) / d_model
-                  angles = positions.unsqueeze(-1) / 10000**exponents
-                  table = angles.clone()
-                  table[..., 0::2] = angles[..., 0::2].sin()
-                  table[..., 1::2] = angles[..., 1::2].cos()
-                  return table
-              """, name="all_columns_exponent")),
+          edit("angles.cos()", "(positions.unsqueeze(-1) / 10000 ** (exponents + 1 / d_model)).cos()")),
     wrong("exponent_doubled",
           "The speeds fall twice as fast as they should: the 2 of `2i` seems to be in the exponent twice.",
           "Does your `arange` count pairs, or does it already step by 2?",
-          edit(_EXPONENTS, "exponents = 2 * torch.arange(0, d_model, 2) / d_model"),
-          edit(_EXPONENTS,
-               "exponents = torch.arange(d_model // 2) / (d_model // 4 or 1) if d_model % 4 == 0 else torch.arange(d_model // 2) * 4 / d_model",
-               name="exponent_doubled_half_size")),
+          edit(_EXPONENTS, "exponents = 2 * torch.arange(0, d_model, 2) / d_model")),
     wrong("exponent_halved",
           "The speeds fall half as fast as they should: the 2 of `2i` is missing in the exponent.",
           "Does your `arange` count pairs, or does it step by 2?",
@@ -135,8 +121,7 @@ MISTAKES = [
     wrong("halves",
           "All sines stand in the left half and all cosines in the right half.",
           "Does joining with `cat` put a sine beside its cosine?",
-          edit(_PAIRS, "return torch.cat((angles.sin(), angles.cos()), dim=-1)"),
-          edit(", dim=-1)  # (..., d_model/2, 2)", ", dim=-2)", name="stacked_before")),
+          edit(_PAIRS, "return torch.cat((angles.sin(), angles.cos()), dim=-1)")),
     common("swapped", edit(_SINES_AND_COSINES, "(angles.cos(), angles.sin())")),
     common("sine_everywhere", edit("angles.cos()", "angles.sin()*1")),
     common("cosine_everywhere", edit("angles.sin()", "angles.cos()*1")),
@@ -148,10 +133,7 @@ MISTAKES = [
           "The values of `positions` are not used: you count 0, 1, 2, ... yourself.",
           "What if the positions are 5, 2 and 2.5?",
           edit(ANGLES,
-               "angles = torch.arange(positions.numel()).view(positions.shape).unsqueeze(-1) / 10000**exponents"),
-          edit(ANGLES,
-               "angles = torch.ones_like(positions, dtype=exponents.dtype).flatten().cumsum(0).sub(1).view(positions.shape).unsqueeze(-1) / 10000**exponents",
-               name="length_only")),
+               "angles = torch.arange(positions.numel()).view(positions.shape).unsqueeze(-1) / 10000**exponents")),
     wrong("truncated",
           "Fractions of positions are cut off: they were turned into whole numbers.",
           "Where does `.long()`, `.int()` or `//` come in?",

@@ -34,30 +34,11 @@ MISTAKES = [
           "The cosine of a pair turns slower than its sine: its exponent is probably that of its own column, "
           "`(2 * i + 1) / d_model`.",
           "In the formula, which exponent stands under the cosine?",
-          edit(_COSINE, "table[pos, 2 * i + 1] = math.cos(pos / 10000 ** ((2 * i + 1) / d_model))"),
-          source("""
-              def table_by_loops(max_len, d_model):
-                  table = torch.zeros(max_len, d_model)
-                  for pos in range(max_len):
-                      for j in range(d_model):
-                          angle = pos / 10000 ** (j / d_model)
-                          table[pos, j] = math.cos(angle) if j % 2 else math.sin(angle)
-                  return table
-              """, name="own_column_exponent")),
+          edit(_COSINE, "table[pos, 2 * i + 1] = math.cos(pos / 10000 ** ((2 * i + 1) / d_model))")),
     wrong("exponent_doubled",
           "The speeds fall twice as fast as they should: the 2 of `2i` seems to be in the exponent twice.",
           "If your loop variable already runs over even columns, is it `i` or `2i`?",
-          edit("(2 * i / d_model)", "(4 * i / d_model)"),
-          source("""
-              def table_by_loops(max_len, d_model):
-                  table = torch.zeros(max_len, d_model)
-                  for pos in range(max_len):
-                      for i in range(0, d_model, 2):
-                          table[pos, i] = math.sin(pos / 10000 ** (2 * i / d_model))
-                          table[pos, i + 1] = math.cos(pos / 10000 ** (2 * i / d_model))
-                  return table
-              """, name="exponent_doubled_even_columns"),
-          edit("(2 * i / d_model)", "(2 * i / (d_model // 2))", name="exponent_doubled_half_size")),
+          edit("(2 * i / d_model)", "(4 * i / d_model)")),
     wrong("doubled_and_cosine_exponent",
           "Two slips at once: the 2 of `2i` is in the exponents twice, and the cosine has another exponent than its "
           "sine.",
@@ -87,8 +68,7 @@ MISTAKES = [
     wrong("exponent_negative",
           "The hands get faster from left to right: the position is *multiplied* by the power.",
           "Is the power of 10000 above or below the line?",
-          edit(_ANGLE, "angle = pos * 10000 ** (2 * i / d_model)"),
-          edit(_ANGLE, "angle = pos * math.exp(math.log(10000) * 2 * i / d_model)", name="positive_log")),
+          edit(_ANGLE, "angle = pos * 10000 ** (2 * i / d_model)")),
     wrong("exponent_from_one",
           "The pairs are counted from 1, so even the first hand turns too slowly.",
           "Which value has `i` in columns 0 and 1?",
@@ -124,9 +104,7 @@ MISTAKES = [
     common("log10", edit(_ANGLE, "angle = pos * math.exp(-math.log10(10000) * 2*i / d_model)")),
     common("log2", edit(_ANGLE, "angle = pos * math.exp(-math.log2(10000) * 2*i / d_model)")),
     common("swapped",
-           edit("math.sin", "math.cosine", "math.cos(", "math.sin(", "math.cosine", "math.cos"),
-           edit("table[pos, 2 * i] =", "table[pos, 2*i + 1] =",
-                "table[pos, 2 * i + 1] =", "table[pos, 2 * i] =", name="columns_swapped")),
+           edit("math.sin", "math.cosine", "math.cos(", "math.sin(", "math.cosine", "math.cos")),
     common("sine_everywhere", edit("math.cos", "math.sin")),
     common("cosine_everywhere", edit("math.sin", "math.cos")),
     wrong("sines_only",

@@ -125,10 +125,6 @@ MISTAKES = [
                       count += n
                   return hits / count
               """)),
-    wrong("wrong_axis_of_squares",
-          "With as many steps as source places, you looked for the largest weight over steps.",
-          "Which dimension of `(B, Lt, Ls)` is looked *at*, whatever its size?",
-          edit(_HITS, "(weights.argmax(dim=-1 if weights.size(1) != weights.size(2) else 1) == wanted)[wanted >= 0]")),
     wrong("mass",
           "You averaged the weights that lie on the line. The question is how often the *largest* weight lies there.",
           "A step gives 0.4 to the right place and less to all others. Does it count fully?",

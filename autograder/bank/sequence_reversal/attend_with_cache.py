@@ -50,9 +50,7 @@ MISTAKES = [
           "Each position gets nothing but its own value: the cache is not used, or the newest value has replaced the "
           "old ones.",
           "How many keys and how many values does the third step have?",
-          edit(_PAST, ""),
-          edit("values = torch.cat((cache[1], values), dim=1)",
-               "values = values.expand(-1, keys.size(1), -1)", name="only_new_values")),
+          edit(_PAST, "")),
     wrong("last_only",
           "Your cache holds only the newest key and value, so the past is one step deep.",
           "What must the cache contain after three steps?",

@@ -183,13 +183,7 @@ MISTAKES = [
     wrong("all_rows",
           "You ask whether *everything* is right: the result is 0 or 1.",
           "Over which dimension should `all` run?",
-          edit(".all(dim=1)", ".all()"),
-          source("""
-              def exact_match(decoded, labels):
-                  width = max(decoded.size(1), labels.size(1))
-                  decoded, labels = (F.pad(r, (0, width - r.size(1))) for r in (decoded, labels))
-                  return float(torch.equal(decoded, labels))
-              """, name="torch_equal")),
+          edit(".all(dim=1)", ".all()")),
     wrong("all_columns",
           "You count columns that are right in all rows.",
           "Which dimension of `(B, L)` holds the places of one row?",
@@ -228,15 +222,6 @@ MISTAKES = [
           "You compare one number for each row, which other tokens can have, too.",
           "Do equal sums prove equal tokens?",
           edit("(decoded == labels).all(dim=1)", "(decoded.sum(1) == labels.sum(1))")),
-    wrong("sums_by_place",
-          "You compare one number for each row, a sum of tokens times places; other tokens can have it, too.",
-          "How many rows are there, and how many such sums?",
-          source("""
-              def exact_match(decoded, labels):
-                  def number(rows):
-                      return (rows * torch.arange(1, rows.size(1) + 1)).sum(1)
-                  return (number(decoded) == number(labels)).double().mean().item()
-              """)),
     wrong("length_only",
           "You compare lengths only.",
           "Which tokens would you have to change to make your function notice?",
@@ -293,8 +278,7 @@ MISTAKES = [
     wrong("rounded",
           "You round ids before you compare them: large ones that lie near each other become equal.",
           "How many whole numbers can the type hold that you turn ids into?",
-          edit("(decoded == labels)", "(decoded.half() == labels.half())"),
-          edit("(decoded == labels)", "(decoded.to(torch.uint8) == labels.to(torch.uint8))", name="bytes")),
+          edit("(decoded == labels)", "(decoded.half() == labels.half())")),
 ]
 
 ACCEPTED = [

@@ -93,8 +93,7 @@ MISTAKES = [
           "The learning rate stays at its peak in every step.",
           "Where does the optimizer look up its rate, and what do you write there?",
           edit(_SET, ""),
-          edit(_SET, "optimizer.lr = peak * rate_factor(step, warmup, steps)", name="optimizer_attribute"),
-          edit(_SET, 'optimizer.defaults["lr"] = peak * rate_factor(step, warmup, steps)', name="optimizer_defaults")),
+          edit(_SET, "optimizer.lr = peak * rate_factor(step, warmup, steps)", name="optimizer_attribute")),
     wrong("rate_too_late",
           "The rate is set after the step, so each step uses the rate of the one before, and the first one the full "
           "peak.",

@@ -164,13 +164,7 @@ MISTAKES = [
     wrong("training_mode",
           "You decode in the mode in which the model came. In training mode, dropout would roll dice.",
           "Which call switches dropout off?",
-          edit("model.eval()", ""),
-          edit("model.eval()", """
-              with torch.no_grad():
-                  memory = model.encode(source)
-              model.eval()
-              """,
-               "= model(source, tokens)", "= model.decode(tokens, memory, source)", name="memory_in_training_mode")),
+          edit("model.eval()", "")),
     wrong("left_in_eval",
           "You leave the model in evaluation mode. A training around your function would go on without dropout, and "
           "nobody would notice.",
@@ -188,12 +182,7 @@ MISTAKES = [
           "The model is called with gradients on, unless somebody has switched them off before. What it computes "
           "keeps its graph in memory, for nothing.",
           "Which of your calls of the model stand inside `torch.no_grad`?",
-          edit("with torch.no_grad():", "if True:"),
-          edit("with torch.no_grad():", """
-              memory = model.encode(source)
-              with torch.no_grad():
-              """,
-               "= model(source, tokens)", "= model.decode(tokens, memory, source)", name="gradients_of_the_memory")),
+          edit("with torch.no_grad():", "if True:")),
     wrong("gradients_switched",
           "Afterwards gradients are always recorded, even if somebody had switched them off.",
           "How can you know at the end whether they were recorded at the start? Who remembers that for you?",

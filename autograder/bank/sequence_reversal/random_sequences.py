@@ -72,11 +72,7 @@ MISTAKES = [
     wrong("from_zero",
           "Your ids start at 0, so data tokens carry the ids of PAD, BOS and EOS.",
           "What would the loss do with a label 0? Where do symbols start?",
-          edit("range(FIRST, FIRST + symbols)", "range(symbols)"),
-          source("""
-              def random_sequences(count, rng, longest=10, symbols=10):
-                  return [[rng.randint(0, symbols - 1) for _ in range(rng.randint(1, longest))] for _ in range(count)]
-              """, name="from_one")),
+          edit("range(FIRST, FIRST + symbols)", "range(symbols)")),
     wrong("never_longest",
           "The greatest length never occurs: `range` and `randrange` stop before their end, `randint` does not.",
           "Which numbers does `rng.randrange(1, 10)` give?",
@@ -212,23 +208,6 @@ MISTAKES = [
           "Why are lists the better choice while the lengths differ?",
           edit("[rng.choices(ids, k=rng.randint(1, longest))",
                "[torch.tensor(rng.choices(ids, k=rng.randint(1, longest)))")),
-    wrong("pairs_of_a_length",
-          "Sequences come in pairs of equal length.",
-          "How often is a length drawn for how many sequences?",
-          edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
-               "return [rng.choices(ids, k=n) for n in [rng.randint(1, longest) for _ in range((count + 1) // 2)] for _ in range(2)][:count]")),
-    wrong("each_once",
-          "Your first sequences all differ; by chance, short ones come twice.",
-          "Which sequences do you throw away, and why?",
-          source("""
-              def random_sequences(count, rng, longest=10, symbols=10):
-                  ids, rows = range(FIRST, FIRST + symbols), []
-                  while len(rows) < count:
-                      row = rng.choices(ids, k=rng.randint(1, longest))
-                      if len(rows) > 200 or row not in rows:
-                          rows.append(row)
-                  return rows
-              """)),
     wrong("short_ones_run_out",
           "No sequence of yours comes twice, so nearly all of them are long.",
           "How many sequences of one symbol are there, and how many do you need?",
@@ -239,19 +218,6 @@ MISTAKES = [
                       row = rng.choices(ids, k=rng.randint(1, longest))
                       rows.setdefault(tuple(row), row)
                   return list(rows.values())
-              """)),
-    wrong("no_palindromes",
-          "No sequence of yours reads the same backwards; by chance, some do.",
-          "Which sequences do you draw a second time, and why?",
-          source("""
-              def random_sequences(count, rng, longest=10, symbols=10):
-                  rows = []
-                  while len(rows) < count:
-                      row = rng.choices(range(FIRST, FIRST + symbols), k=rng.randint(1, longest))
-                      while len(row) > 1 < symbols and row == row[::-1]:
-                          row = rng.choices(range(FIRST, FIRST + symbols), k=len(row))
-                      rows.append(row)
-                  return rows
               """)),
     wrong("tuples",
           "The sequences are right, but they come as tuples; lists are asked for. `row + [EOS]` fails on a tuple.",

@@ -93,18 +93,7 @@ MISTAKES = [
           "The weights do not change at all. Either nobody tells the optimizer to step, or there are no gradients "
           "when it does: never computed, or cleared too early.",
           "Which gradients does your optimizer find at the moment of its step?",
-          edit(STEP, ""),
-          edit(CLEAR, "",
-               BACK, """
-              loss.backward()
-              optimizer.zero_grad()
-              """, name="cleared_too_late"),
-          edit(CLEAR, "",
-               CLIP, """
-              nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-              optimizer.zero_grad()
-              """, name="cleared_before_step"),
-          edit(BACK, "", name="no_backward")),
+          edit(STEP, "")),
     wrong("step_before_backward",
           "The optimizer steps before `backward`: it uses the gradients of the batch before.",
           "Where do the gradients come from that your step uses the very first time?",
@@ -118,17 +107,7 @@ MISTAKES = [
     wrong("not_clipped",
           "Gradients are not clipped.",
           "What happens to the weights if one batch gives a gradient of norm 100?",
-          edit(CLIP, ""),
-          edit(CLIP, "",
-               STEP, """
-              optimizer.step()
-              nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-              """, name="clipped_after_step"),
-          edit(CLIP, "",
-               CLEAR, """
-              optimizer.zero_grad()
-              nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-              """, name="clipped_before_backward")),
+          edit(CLIP, "")),
     wrong("bound_fixed",
           "You clip at 1, whatever `max_norm` is.",
           "Where does your code use the argument `max_norm`?",
@@ -179,15 +158,6 @@ MISTAKES = [
           "Only matrices are measured and shortened; a bias is a parameter, too.",
           "Whose common norm may be at most `max_norm`?",
           edit("(model.parameters(), max_norm)", "([p for p in model.parameters() if p.dim() > 1], max_norm)")),
-    wrong("unused_keep_theirs",
-          "Parameters that your batch does not use keep an old gradient, and move by it.",
-          "Which parameters get no new gradient, and what stands in their `grad`?",
-          edit(CLEAR, "old = [p.grad for p in model.parameters()]",
-               BACK, """
-              found = torch.autograd.grad(loss, [*model.parameters()], allow_unused=True)
-              for p, new, before in zip(model.parameters(), found, old):
-                  p.grad = before if new is None else new
-              """)),
     wrong("long_ones_left_out",
           "A batch whose gradient is far too long takes no step; it should be shortened, and used.",
           "What becomes of a gradient that is longer than `max_norm`?",
@@ -264,11 +234,7 @@ MISTAKES = [
           "Only the flag of the model itself says training: its parts, a dropout inside for example, may still be in "
           "evaluation mode.",
           "What does `model.train()` do with the parts of a model?",
-          edit("model.train()", "model.training = True"),
-          edit("model.train()", """
-              if not model.training:
-                  model.train()
-              """, name="asked_before")),
+          edit("model.train()", "model.training = True")),
 ]
 
 ACCEPTED = [

@@ -165,14 +165,6 @@ MISTAKES = [
           "A parameter without a gradient changes, or stops everything.",
           "What is asked for if the gradient is `None`?",
           edit("continue", "p.mul_(1 - self.lr * self.weight_decay); continue")),
-    wrong("late_for_ever",
-          "A parameter that has no gradient in the first step is left alone for good.",
-          "When is it known which parameters have a gradient: once, or in each step?",
-          edit("for p, mean, square in zip(", """
-              if self.steps == 1:
-                  self.chosen = {p for p in self.parameters if p.grad is not None}
-              for p, mean, square in zip(""",
-               "if p.grad is None:", "if p.grad is None or p not in self.chosen:")),
     wrong("idle_memories_fade",
           "The memories of a parameter fade in steps in which it has no gradient.",
           "What is asked for if the gradient is `None`?",
@@ -181,8 +173,7 @@ MISTAKES = [
           "Your parameters hold new tensors after a step: whoever has a view of the old ones, as a layer with tied "
           "weights may, sees nothing of it.",
           "Which operations of PyTorch write into the tensor that is there?",
-          edit(_STEP, "p.data = p - self.lr * unbiased / (root + self.eps)"),
-          edit(_DECAY, "p.data = p * (1 - self.lr * self.weight_decay)", name="new_data_by_decay")),
+          edit(_STEP, "p.data = p - self.lr * unbiased / (root + self.eps)")),
     wrong("one_memory_for_all",
           "All parameters share their memories, or a memory is one number.",
           "Of which shape are $m$ and $v$?",

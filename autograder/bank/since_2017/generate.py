@@ -102,8 +102,7 @@ MISTAKES = [
           "The options have no influence: they are not handed on, or the distribution is made without "
           "`next_distribution`.",
           "Who knows the temperature?",
-          edit(", **options)", ")"),
-          edit(_CHANCES, "chances = next_logits(ids).softmax(-1)", name="logits_as_chances")),
+          edit(", **options)", ")")),
     wrong("prompt_only_penalised",
           "The penalty looks at the prompt only, not at what was written since.",
           "What is \"written so far\" in the fifth step?",

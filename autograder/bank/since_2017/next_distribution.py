@@ -73,10 +73,6 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("high_bound_is_one",
-          "From some `min_p` on, only the best token stays.",
-          "How many tokens reach three quarters of the largest probability?",
-          edit(_LEAST, "least = (1.0 if min_p > 0.5 else min_p) * chances.amax(dim=-1, keepdim=True)")),
     wrong("negative_divided",
           "Negative logits are divided as well: those tokens become *more* probable.",
           "What is -2 divided by 1.5, and is that a penalty?",
@@ -132,8 +128,7 @@ MISTAKES = [
           "The temperature has no influence: it is not used, or comes after the softmax, where scaling takes it away "
           "again.",
           "What happens to a distribution that is divided by 2 and scaled to sum to 1?",
-          edit("(logits / temperature)", "logits"),
-          edit(_CHANCES, "chances = logits.softmax(dim=-1) / temperature", name="temperature_too_late")),
+          edit("(logits / temperature)", "logits")),
     wrong("temperature_last",
           "Temperature comes after min-p: the bound is applied to another distribution.",
           "In which order do the three pushes come?",

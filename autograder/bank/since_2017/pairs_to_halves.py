@@ -34,11 +34,7 @@ MISTAKES = [
     wrong("unchanged",
           "The rows stand in the order in which they came.",
           "Where does row 1 of a head belong?",
-          edit(_BACK, "by_pair.flatten(0, 2)"),
-          source("""
-              def pairs_to_halves(weight, num_heads):
-                  return weight.clone()
-              """, name="returned")),
+          edit(_BACK, "by_pair.flatten(0, 2)")),
     wrong("halves_to_pairs",
           "You go the other way: from halves to neighbours.",
           "In the *given* weight, which row belongs together with row 0?",
@@ -46,12 +42,7 @@ MISTAKES = [
     wrong("heads_ignored",
           "You sort all rows as if they were one head: rows leave their head.",
           "Where does your code use `num_heads`?",
-          edit(_PAIRS, "by_pair = weight.unflatten(0, (1, -1, 2))"),
-          source("""
-              def pairs_to_halves(weight, num_heads):
-                  return torch.cat((weight[0::2], weight[1::2]))
-              """, name="slices"),
-          edit(_BACK, "by_pair.permute(2, 0, 1, 3).flatten(0, 2)", name="heads_inside")),
+          edit(_PAIRS, "by_pair = weight.unflatten(0, (1, -1, 2))")),
     wrong("odd_first",
           "The second numbers of the pairs come first.",
           "Which of a pair's two numbers stands in the first half?",
@@ -85,16 +76,7 @@ MISTAKES = [
     wrong("other_type",
           "The weight comes back in another type.",
           "Are they the same rows if `float64` becomes `float32`?",
-          edit(_BACK, f"{_BACK}.float()"),
-          source("""
-              def pairs_to_halves(weight, num_heads):
-                  new = torch.zeros(weight.shape)
-                  d_k = weight.size(0) // num_heads
-                  for row in range(weight.size(0)):
-                      head, place = divmod(row, d_k)
-                      new[head * d_k + place // 2 + place % 2 * (d_k // 2)] = weight[row]
-                  return new
-              """, name="written_into_zeros")),
+          edit(_BACK, f"{_BACK}.float()")),
     wrong("turned_over",
           "The result has rows and columns exchanged.",
           "Which shape does the docstring promise?",

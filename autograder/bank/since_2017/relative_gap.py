@@ -64,10 +64,6 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("queries_twice",
-          "Where there are as many queries as keys, you compare queries with queries.",
-          "Whose scores are asked for?",
-          edit("turn(k, offset)", "turn(q if q.shape == k.shape else k, offset)")),
     wrong("mean",
           "You return the mean change; one pair that changes much is lost in it.",
           "What was asked for: the mean or the largest?",
@@ -112,8 +108,7 @@ MISTAKES = [
           "Your result is always zero: both times the text stands at the same place.",
           "With which offsets do you call `turn`?",
           edit("(0, shift)", "(shift, shift)"),
-          edit("(0, shift)", "(0, 0)", name="both_from_zero"),
-          edit("moved - still", "moved - moved", name="itself")),
+          edit("(0, shift)", "(0, 0)", name="both_from_zero")),
     wrong("moved_by_one",
           "You move by one place, whatever `shift` is.",
           "Where does `shift` stand in your code?",

@@ -146,14 +146,6 @@ STEPS = [
           "The prefixes look at the memory of other sentences: it was repeated in the wrong order.",
           "Three sentences, two prefixes each: is it 0 0 1 1 2 2 or 0 1 2 0 1 2?",
           edit("asked = rows.repeat_interleave(live)", "asked = rows.repeat(live)")),
-    wrong("remembered_memory",
-          "The memory of earlier sentences is used again, since the new ones are as long and as many.",
-          "Whose sentences does the model encode in the second call?",
-          edit("memory = model.encode(source)", """
-              known = beam_search.__dict__
-              source = known.setdefault(tuple(source.shape), source)
-              memory = model.encode(source)
-              """)),
     wrong("one_step_short",
           "The search ends one step too early.",
           "How many tokens may an answer have, EOS included?",

@@ -7,12 +7,6 @@ from autograder.oracle.notation import edit, source, wrong
 _CLOSEST = "min(map(len, wanted), key=lambda size: (abs(size - len(tokens)), size))"
 
 REFERENCES = [
-    wrong("turned_round",
-          "You take a list of lists for one that is turned round: for the first references of all sentences, then the "
-          "second ones.",
-          "What is `references[0]`: of one sentence, or of all?",
-          edit("zip(hypotheses, references, strict=True)",
-               "zip(hypotheses, zip(*references) if len(references[0]) == len(references) else references)")),
     wrong("swapped",
           "Hypotheses and references are exchanged: precision has become recall.",
           "Whose n-grams are asked to match?",

@@ -132,27 +132,7 @@ MISTAKES = [
                "cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])",
                "cost[i - 1][j - 1] and output[i - 1] == original[j - 1]"),
           source(_by("(0 if pair[0] == pair[1] else 1 if None in pair else 2) - (di + dj == 1) / 64"),
-                 name="replacing_is_dear"),
-          source("""
-              def align(output, original):
-                  import functools
-
-                  @functools.cache
-                  def best(i, j):
-                      if not i or not j:
-                          return (i + j, [*((a, None) for a in output[:i]),
-                                          *((None, b) for b in original[:j])])
-                      a, b = output[i - 1], original[j - 1]
-                      if a == b:
-                          cost, pairs = best(i - 1, j - 1)
-                          return cost, [*pairs, (a, b)]
-                      left, right = best(i - 1, j), best(i, j - 1)
-                      if left[0] <= right[0]:
-                          return left[0] + 1, [*left[1], (a, None)]
-                      return right[0] + 1, [*right[1], (None, b)]
-
-                  return best(len(output), len(original))[1]
-              """, name="common_words")),
+                 name="replacing_is_dear")),
     wrong("greedy",
           "You walk from the left and take the first pair that fits; what comes later may need it.",
           "Two ways are equally good so far. Can you know which one ends well?",
@@ -185,8 +165,7 @@ MISTAKES = [
     wrong("equal_is_not_better",
           "A pair of equal words costs as much as a wrong one, so any two words are paired.",
           "What does the pair `(cake, the)` cost, and what `(cake, cake)`?",
-          edit(_SAME, "cost[i - 1][j - 1] + 1,", "(output[i - 1] != original[j - 1])", "1"),
-          edit(_SAME, "cost[i - 1][j - 1],", "+ (output[i - 1] != original[j - 1])", "", name="replacing_is_free")),
+          edit(_SAME, "cost[i - 1][j - 1] + 1,", "(output[i - 1] != original[j - 1])", "1")),
     wrong("taking_out_is_free",
           "A word that is too much costs nothing.",
           "What does the pair `(the, None)` cost?",

@@ -237,24 +237,6 @@ MISTAKES = [
           "Texts that come as a tuple stop your function.",
           "What is a `Sequence`, besides a list?",
           edit("others = [*texts[:i], *texts[i + 1 :]]", "others = texts[:i] + [] + texts[i + 1 :]")),
-    wrong("similarity_remembered",
-          "How alike two texts are is remembered for ever, also when another `similarity` is given.",
-          "On what, besides the two texts, does the number depend?",
-          source("""
-              KNOWN = {}
-
-              def consensus(texts, similarity):
-                  def agreement(i):
-                      found = 0
-                      for j, other in enumerate(texts):
-                          if j != i:
-                              key = texts[i], other
-                              if key not in KNOWN:
-                                  KNOWN[key] = similarity(*key)
-                              found += KNOWN[key]
-                      return found
-                  return texts[max(range(len(texts)), key=agreement)]
-              """)),
 ]
 
 ACCEPTED = [

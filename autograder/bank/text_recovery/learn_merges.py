@@ -183,14 +183,6 @@ MISTAKES = [
           "Of several pairs with the same count the one is merged whose letters, put together, come first.",
           'Which is the smaller one in Python, `("a", "c")` or `("ab", "a")`?',
           edit("(-pairs[pair], pair)", "(-pairs[pair], pair[0] + pair[1])")),
-    wrong("single_letters_removed",
-          "The merges are right, but words of one letter are gone from the counts that you were given.",
-          "Who else may hold that dict?",
-          edit("return merges", """
-              for word in [word for word in counts if len(word) < 2]:
-                  del counts[word]
-              return merges
-              """)),
 ]
 
 ACCEPTED = [

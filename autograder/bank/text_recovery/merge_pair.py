@@ -216,13 +216,6 @@ MISTAKES = [
                           out.append(s)
                   return out
               """)),
-    wrong("neighbour_missed",
-          "The symbol behind a merge is passed over, also where it begins another one.",
-          "In `a b a b`, at which place do you look after the first merge?",
-          edit("i += width", """
-              merged += symbols[i + 2 : i + 1 + width]
-              i += 2 * width - 1
-              """)),
     wrong("between_spaces",
           "You look for the pair in a text: the end of `xa` is taken for the symbol `a`.",
           "Where does a symbol begin in a text that is joined with spaces?",
