@@ -14,11 +14,11 @@ from autograder.oracle.specification import Specification
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """The exercises of a unit, in the order of its notebook."""
-    files = (p for root in __path__ for p in Path(root, unit).glob("[!_]*.py"))
-    order = _defined(unit)
+    """The exercises of a unit, in the order of its notebook; what it lacks is last."""
+    files = sorted(p for root in __path__ for p in Path(root, unit).glob("[!_]*.py"))
+    places = {name: i for i, name in enumerate(_defined(unit))}
     found = [specification(f"{unit}/{file.stem}") for file in files]
-    return tuple(sorted(found, key=lambda one: order.index(one.target)))
+    return tuple(sorted(found, key=lambda one: places.get(one.target, len(places))))
 
 
 def specification(name: str) -> Specification:

@@ -1,10 +1,12 @@
 """The words in which an exercise's file says its cases, mistakes and solutions.
 
-wrong("least",
-      "You found the key that fits *worst*.",
-      "Does a large score mean a good or a bad fit?",
-      edit("argmax", "argmin"),
-      edit("argmax", "neg().argmax", name="largest_negative")),
+A mistake is its name, what to say, what to ask, and ways to make it:
+
+    wrong("least",
+          "You found the key that fits *worst*.",
+          "Does a large score mean a good or a bad fit?",
+          edit("argmax", "argmin"),
+          edit("argmax", "neg().argmax", name="largest_negative"))
 """
 
 from __future__ import annotations

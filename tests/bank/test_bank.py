@@ -1,7 +1,12 @@
 """What is true of every exercise in the bank."""
 
+import sys
+from types import ModuleType, SimpleNamespace
+
 import pytest
 
+from autograder import bank
+from autograder.authoring.notebook import read
 from autograder.bank import specification, specifications
 from autograder.course import ROOT, units
 from autograder.student.references import load
@@ -32,7 +37,23 @@ def test_what_a_case_shows_and_expects_fits_into_a_message(unit):
                     assert len(values) < Limits.entries / 3, name
 
 
-def test_every_file_is_listed_and_named_like_its_exercise():
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_exercises_come_in_the_order_of_the_notebook(unit):
+    checks = [cell.name for cell in read(unit) if cell.role == "check"]
+    assert [exercise.name for exercise in specifications(unit.name)] == checks
+
+
+def test_an_exercise_that_the_notebook_lacks_comes_last(tmp_path, monkeypatch):
+    (tmp_path / "attention").mkdir()
+    (tmp_path / "attention" / "again.py").touch()
+    module = ModuleType("autograder.bank.attention.again")
+    module.EXERCISE = SimpleNamespace(target="again")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(bank, "__path__", [*bank.__path__, str(tmp_path)])
+    assert [one.target for one in specifications("attention")][-1] == "again"
+
+
+def test_every_file_is_found_and_named_like_its_exercise():
     files = (ROOT / "autograder" / "bank").glob("*/[!_]*.py")
     named = {f"{path.parent.name}/{path.stem}" for path in files}
     assert named == {exercise.name for exercise in ALL}
