@@ -26,7 +26,7 @@ from autograder.student.observe import observe
 from autograder.student.probes import find
 
 LUCK = 0.2  # the share that an answer may earn by its shape, or by chance
-CALLS = 16  # ways to give arguments to an earlier one
+CALLS = 8  # ways to give arguments to an earlier one
 # Answers that open an exercise, by exercise and earlier one; some are no single line.
 OPENS = {
     ("positional_encoding/sinusoid", "table_by_loops"): """
@@ -148,7 +148,11 @@ def one_liners(earlier, later) -> Iterator[str]:
         if inspect.isclass(old):
             yield f"class {target}({earlier.target}): pass"
         return
-    own = list(inspect.signature(new).parameters)
+    taken = inspect.signature(new).parameters
+    own = list(taken)
+    heads = ", ".join(
+        n if p.default is p.empty else f"{n}=None" for n, p in taken.items()
+    )
     wanted = [
         p.name
         for p in inspect.signature(old).parameters.values()
@@ -156,12 +160,11 @@ def one_liners(earlier, later) -> Iterator[str]:
     ]
     values = [form.format(name) for name in own for form in FORMS]
     values.sort(key=lambda value: value not in wanted)
-    for chosen in itertools.islice(
-        itertools.product(values, repeat=len(wanted)), CALLS
-    ):
+    ways = itertools.product(values, repeat=len(wanted))
+    for chosen in itertools.islice(ways, CALLS):
         call = f"{earlier.target}({', '.join(chosen)})"
         for form in RESULTS:
-            yield f"{target} = lambda {', '.join(own)}: {form.format(call)}"
+            yield f"{target} = lambda {heads}: {form.format(call)}"
 
 
 FORMS = ("{0}", "{0}.size(-1)", "len({0})", "int({0}.max()) + 1", "next(iter({0}))")
