@@ -1,78 +1,77 @@
-"""Each sentence of an exercise's text is tested by something, or asks for nothing."""
+"""Each line of an exercise's contract is tested by something."""
 
 from __future__ import annotations
 
 import pytest
 
-from autograder.authoring.notebook import Cell, read
-from autograder.authoring.sentences import asked, gaps, table
+from autograder.authoring.notebook import read
+from autograder.authoring.sentences import documented, gaps, table
 from autograder.bank import specification
 from autograder.course import units
 
-TEXT = """### Exercise 2.3 - count
-
-*time ~5 min · difficulty 1/5 · 5 points*
-
-**Why it matters.** Nobody is asked for anything here.
-
-**What to do.** Count the rows (of *any* table). Loops are
-welcome, e.g. yours.
-
-- `0` is a number;
-- an error is a `ValueError`.
-
-```text
-this is a picture
-```
-
-| this is | a table |
-
-<details> this is a hint </details>
-"""
-CODE = '''def count(rows: Tensor) -> int:
-    """How many rows there are.
+CODE = '''
+def helper(seed: int) -> int:
+    """Not what is checked.
 
     Args:
-        rows: (L, d), any
-            numbers.
-
-    Returns:
-        A whole number: L. It is
-        never negative.
-
-    Raises:
-        ValueError: no rows.
+        seed: any.
     """
+
+
+class Count:
+    """How many rows there are: see the text.
+
+    Args:
+        size, width: whole numbers, the
+            larger one: first.
+    """
+
+    def forward(self, rows: Tensor) -> int:
+        """Count them.
+
+        Args:
+            rows: (L, d), any
+                numbers.
+
+        Returns:
+            L: it is never negative.
+
+        Raises:
+            ValueError: no rows.
+        """
+
+    def again(self, rows: Tensor) -> int:
+        """Count them again.
+
+        Args:
+            rows: the same.
+        """
 '''
-SENTENCES = [
-    "Count the rows (of *any* table).",
-    "Loops are welcome, e.g. yours.",
-    "`0` is a number;",
-    "an error is a `ValueError`.",
-    "How many rows there are.",
-    "rows: (L, d), any numbers.",
-    "A whole number: L. It is never negative.",
-    "ValueError: no rows.",
-]
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
-def test_each_sentence_is_tested_or_asks_for_nothing(unit):
-    rows = table(unit.name)
-    if rows is None:
-        pytest.skip(f"no {unit.name}/sentences.toml yet")
-    found = asked(read(unit))
-    assert set(rows) == set(found)
-    for name, sentences in found.items():
-        assert gaps(sentences, rows[name], specification(f"{unit.name}/{name}")) == []
+def test_each_line_of_a_contract_is_tested(unit):
+    rows, wrong = dict(table(unit.name)), {}
+    for cell in read(unit):
+        if cell.role == "exercise":
+            exercise = specification(cell.name)
+            names = documented(cell.text, exercise.target)
+            own = rows.pop(cell.name.split("/")[1], {})
+            wrong[cell.name] = gaps(names, own, exercise)
+    assert len(wrong) >= 10
+    assert not any(wrong.values()), wrong
+    assert not rows, "no such exercise"
 
 
-def test_what_is_asked_is_in_the_instruction_and_the_docstrings():
-    cells = [
-        Cell("markdown", TEXT, "n.py:1"),
-        Cell("code", CODE, "n.py:30", role="exercise", name="tiny/count"),
-    ]
-    assert asked(cells) == {"count": SENTENCES}
+def test_the_target_s_arguments_results_and_errors_are_its_contract():
+    names = ["size", "width", "rows", "returns", "ValueError"]
+    assert documented(CODE, "Count") == names
+
+
+def test_prose_is_no_contract():
+    edited = CODE.replace("see the text", "read this").replace("any\n", "some\n")
+    assert edited != CODE
+    assert documented(edited, "Count") == documented(CODE, "Count")
 
 
 EXERCISE = specification("attention/causal_mask")
@@ -81,18 +80,18 @@ EXERCISE = specification("attention/causal_mask")
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ({"No row": "upper"}, []),
-        ({"No row": "upper_strict long loop property_sequence"}, []),
-        ({"No row": "-"}, []),
-        ({}, ["0 rows begin like: No row may be empty."]),
-        ({"No row": "-", "No": "-"}, ["2 rows begin like: No row may be empty."]),
+        ({"length": "upper"}, []),
+        ({"length, returns": "upper"}, ["not documented: returns"]),
+        ({"length": "upper_strict long loop property_sequence"}, []),
+        ({"length": "upper", "no row is empty": "no_self"}, []),
+        ({}, ["no row for: length"]),
+        ({"no row is empty": "no_self"}, ["no row for: length"]),
+        ({"length": "uper"}, ["names what is not there, uper: length"]),
         (
-            {"No row": "-", "All rows": "-"},
-            ["no sentence begins like the row: All rows"],
+            {"length": "upper", "no row is empty": ""},
+            ["nothing tests: no row is empty"],
         ),
-        ({"No row": "uper"}, ["names what is not there, uper: No row"]),
-        ({"No row": ""}, ["names what is not there, nothing: No row"]),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(rows, says):
-    assert gaps(["No row may be empty."], rows, EXERCISE) == says
+    assert gaps(["length"], rows, EXERCISE) == says
