@@ -1,4 +1,4 @@
-"""What grading noted in the notebooks of ``autograded/``: its only reader."""
+"""What grading noted in the notebooks of ``autograded/``, for classroom's pages."""
 
 from __future__ import annotations
 

@@ -181,7 +181,12 @@ def _attack_in_box(
 
 
 def attacks(task: dict[str, Any]) -> list[str]:
-    """Try everything; returns the names of what came out the wrong way."""
+    """Try all that a box must deny, and what it must allow.
+
+    Returns:
+        The names of what was not denied or not allowed. Damage outside (a file's
+        mode, a datagram, a message) is not seen from here: `Canaries.harmed` looks.
+    """
     forbidden: dict[str, Callable[[], object]] = {
         "killed a process outside": lambda: _kill(task["bird"]),
         "read a file outside": lambda: open(task["secret"]).close(),
