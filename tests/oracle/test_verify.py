@@ -11,24 +11,13 @@ from autograder.oracle.answers import mistaken_answers, mistaken_objects
 from autograder.oracle.cases import fresh_cases
 from autograder.oracle.specification import Accepted, Specification, Way
 from autograder.oracle.variants import build_object
-from autograder.oracle.verify import Validity, measure, total, uneven
+from autograder.oracle.verify import measure, total, uneven
 from autograder.student.compare import compare
 from autograder.student.observe import observe
 from autograder.student.otherside import OtherSide
 from autograder.student.probes import find
 from autograder.student.references import load
 from tests.conftest import by_cost
-
-LEAST = {  # mutants and accepted solutions
-    "01": (40, 18),
-    "02": (60, 25),
-    "03": (45, 18),
-    "04": (50, 18),
-    "05": (45, 15),
-    "06": (50, 20),
-    "07": (250, 45),
-}
-
 
 # Half a minute each: to name a mutant, all cases that hold its answers are tried. Each
 # day it is seen that one is caught, for which the first that it fails is enough.
@@ -38,8 +27,7 @@ DEAREST = ("encoder_decoder/bug_clinic", "encoder_decoder/transformer")
 @pytest.mark.parametrize("unit", by_cost(first_slow="05"))
 def test_mutants_are_caught_and_named_and_accepted_solutions_accepted(unit):
     exercises = [e for e in specifications(unit.name) if e.name not in DEAREST]
-    whole, (mutants, solutions) = convincing(exercises), LEAST[unit.number]
-    assert whole.mutants >= mutants and whole.solutions >= solutions
+    convincing(exercises)
 
 
 @pytest.mark.slow
@@ -48,8 +36,8 @@ def test_so_are_those_that_take_longest(name):
     convincing([specification(name)])
 
 
-def convincing(exercises: Sequence[Specification]) -> Validity:
-    """See that their checks catch, name and accept what they should; what that was."""
+def convincing(exercises: Sequence[Specification]) -> None:
+    """See that their checks catch, name and accept what they should."""
     unit = exercises[0].unit
     rows = list(measure(exercises, [load(unit), load(unit, "hidden")]))
     whole = total(rows)
@@ -59,7 +47,6 @@ def convincing(exercises: Sequence[Specification]) -> Validity:
     assert whole.named >= 0.95 * whole.mutants, failures
     for row in rows:
         assert row.mutants >= 3 and row.solutions >= 1, f"{row.name} is hardly tested"
-    return whole
 
 
 @pytest.mark.parametrize("name", DEAREST)
