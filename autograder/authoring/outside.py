@@ -123,7 +123,7 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
 
 
 def _kind(name: str) -> str:
-    """Weights and numbered things by one word."""
+    """A name without what numbers it; the weights of a module are one."""
     name = re.sub(r" \d+$", "", name)
     name = re.sub(r"^\d+/", "", name)  # of a property: the same, several times
     head, dot, _ = name.partition(".")

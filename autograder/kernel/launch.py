@@ -32,7 +32,7 @@ def command(module: str, *arguments: object) -> list[str]:
 
 
 def imported() -> None:
-    """All is imported: leave it alone from here on, in each fork, too."""
+    """After all imports: spare what is there from collection, in forks also."""
     gc.freeze()
     gc.enable()
 

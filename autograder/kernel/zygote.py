@@ -67,7 +67,7 @@ def preload() -> list[str]:
 
 
 def ready_to_fork() -> None:
-    """All is imported: leave behind what forks would only take apart."""
+    """After all imports: clear what a fork need not inherit, and look up paths once."""
     sys.path_importer_cache.clear()  # what folders hold, as the server sees them
     kit.interpreter_paths()  # known from here on
     imported()

@@ -179,7 +179,8 @@ def _size(entry: dict[str, Any], limits: Limits) -> int:
         if type(n) is not int or not 0 <= n <= limits.data:
             raise WireError("bad shape")
         numbers *= n
-        # An empty one may have other sides, and who works with it makes what they span.
+        # An empty tensor may have huge other sides: what is computed from it is not
+        # empty, so its sides count as if each 0 were a 1.
         span *= n or 1
     _require(span <= limits.data, "bad shape")
     return numbers * width

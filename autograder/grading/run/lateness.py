@@ -1,7 +1,7 @@
-"""Late penalties of what is up to date: a deadline, a policy or a score may be another.
+"""Late penalties of submissions that are up to date, computed anew.
 
-A deadline is set, or moved, after grading; a person gives points by hand. nbgrader's
-penalty is that of the last grading, which need not happen again for it.
+A deadline is moved or a policy changed after grading, or a person gives points by hand.
+nbgrader's penalty is that of the last grading, which is not repeated for that.
 """
 
 from __future__ import annotations

@@ -51,11 +51,11 @@ DROPPED = (
 def chances(
     module: nn.Module, names: Sequence[str], branches: int, inputs: Inputs
 ) -> Seen:
-    """What training makes of what each branch of a pre-norm layer adds to the road.
+    """What dropout does to what each branch of a pre-norm layer adds to the residual.
 
-    Whatever they are given, the branches of the inputs add their last biases, branch i
-    every so many features only: each number tells of one drop. Which are dropped is
-    chance and not reported, only what is true of every choice.
+    The branches of these inputs ignore their argument and add their last bias, which is
+    zero but in features of their own, so that each component of the difference tells of
+    one drop. Which are dropped is random and not reported, only what every draw shares.
     """
 
     def added() -> torch.Tensor:

@@ -28,7 +28,7 @@ HABIT = ("every day", "every morning", "every evening", "every winter", "once a 
          "twice a year", *(f"on {day}s" for day in DAYS))  # fmt: skip
 NOW = ("at the moment", "right now")
 OFTEN = ("always", "often", "sometimes", "rarely", "never", "usually")
-# What may be said of a thing for a while only, and so with a time.
+# Passing states of a thing: sentences with them name a time.
 PASSING = ("still warm", "too hot", "almost cold", "clean", "dirty", "empty", "hungry",
            "wet", "asleep", "too wet", "out of order", "very noisy", "out of tune",
            "sold out", "closed", "open", "half an hour late", "still muddy", "swollen",
