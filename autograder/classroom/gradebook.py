@@ -248,7 +248,7 @@ def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
         "refused": " ".join(filter(None, (note.get("refused", "") for note in notes))),
         "level": " ".join(sorted({noted.isolation(n) for n in notes if n.get("box")})),
         "seconds": sum(seconds) if seconds else None,
-        "graded": frozenset(note["id"] for note in notes if "id" in note),
+        "graded": frozenset(n["id"] for n in notes if n.get("id") is not None),
     }
 
 

@@ -32,6 +32,7 @@ from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
 from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError
+from autograder.kernel.slot import NoRoom
 from autograder.kernel.warm import asked_for
 from autograder.student.words import LEFT_OUT
 
@@ -193,7 +194,7 @@ class JudgedExecute(BoxedExecute):
 
 def _no_box(error: ConfinementError) -> str:
     """What to do about it: no other walls help a server that does not start."""
-    plain = isinstance(error, client.NotStarted | client.NoRoom)
+    plain = isinstance(error, client.NotStarted | NoRoom)
     return str(error) if plain else _NO_BOX.format(error)
 
 

@@ -12,12 +12,10 @@ import socket
 import time
 from typing import Any, cast
 
+from autograder.kernel.ending import EndReason
 from autograder.kernel.request import Usage
-from autograder.kernel.slot import FULL
 
 OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
-LOST = "supervisor lost"  # the reason of an end that nobody was left to tell
-OURS = (LOST, "server gone", FULL)  # how reasons begin that are no fault of the box's
 _STEP = 1.0  # seconds
 
 
@@ -74,13 +72,15 @@ class Box:
     terminate = kill
 
     def _last_words(self, answer: bytes) -> Usage:
-        words = json.loads(answer) if answer else {"error": LOST}
-        if words.pop("slot", self._slot) != self._slot:
-            words = {"error": LOST}
+        words = json.loads(answer) if answer else {}
+        if words.pop("slot", self._slot) != self._slot or not words:
+            words = {"error": EndReason.LOST, "ended": EndReason.LOST}
+        ended = EndReason(words["ended"])
         if "error" not in words:
-            return cast(Usage, words)
+            return cast(Usage, words | {"ended": ended})
         return {
             "exit": -9,
+            "ended": ended,
             "reason": words["error"],
             "utime": 0.0,
             "stime": 0.0,

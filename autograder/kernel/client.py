@@ -21,10 +21,11 @@ from typing import IO, Any
 from autograder.kernel import fonts, launch
 from autograder.kernel.box import Box, readable
 from autograder.kernel.confine import ConfinementError, Policy
+from autograder.kernel.ending import EndReason
 from autograder.kernel.inside import ALIKE, BACKEND
 from autograder.kernel.kit import PACKAGE
 from autograder.kernel.request import Request
-from autograder.kernel.slot import FULL, remove_tree
+from autograder.kernel.slot import NoRoom, remove_tree
 
 log = logging.getLogger("autograder.kernel")
 
@@ -39,10 +40,6 @@ _begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not gree
 
 class NotStarted(ConfinementError):
     """The warm server did not start: nothing is known of what walls there are."""
-
-
-class NoRoom(ConfinementError):
-    """The disk that boxes write to is full: no other walls help."""
 
 
 def begin(level: str = "") -> None:
@@ -96,7 +93,7 @@ def start_box(request: Request, channel: socket.socket) -> Box:
         reply = {"error": "the server answered another request"}
     if "error" in reply:
         connection.close()
-        full = reply["error"].startswith(FULL)
+        full = reply.get("ended") == EndReason.HOST_DISK
         raise (NoRoom if full else ConfinementError)(reply["error"])
     return Box(connection, reply)
 

@@ -13,6 +13,7 @@ import os
 import time
 from dataclasses import dataclass
 
+from autograder.kernel.ending import EndReason
 from autograder.kernel.processes import (
     collected_seconds,
     cpu_seconds,
@@ -43,11 +44,11 @@ class Budget:
         """What is left of it after a span."""
         return Budget(self.cpu - span.cpu, self.clock - span.clock)
 
-    def used_up(self, span: Span) -> str:
-        """What a span has used up of it: "CPU time", "time", or "" for nothing."""
+    def used_up(self, span: Span) -> EndReason | None:
+        """What a span has used up of it: CPU_TIME, TIME, or nothing."""
         if span.cpu > self.cpu:
-            return "CPU time"
-        return "time" if span.clock > self.clock else ""
+            return EndReason.CPU_TIME
+        return EndReason.TIME if span.clock > self.clock else None
 
 
 def usual_budget(cpu: float) -> Budget:
@@ -114,8 +115,8 @@ class Span:
         self._start = meter.cpu, meter.clock, meter.lost
         self._seen = meter.clock  # when it was last looked at
 
-    def over(self) -> str:
-        """What is used up: "CPU time", "time", or "" for nothing. Looks first."""
+    def over(self) -> EndReason | None:
+        """What is used up: CPU_TIME, TIME, or nothing. Looks first."""
         self._meter.look()
         self._seen = self._meter.clock
         return self._budget.used_up(self)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
+from autograder.kernel.ending import EndReason
+
 
 class Request(TypedDict):
     """A kernel to be started.
@@ -24,11 +26,13 @@ class Request(TypedDict):
 class Usage(TypedDict):
     """Of a box that has ended.
 
-    Its exit status and why; seconds of CPU; MB at the peak of its first process, warm
-    pages included; whether a control group limited it, or a count of its processes.
+    Its exit status; why it has ended, and the words for that; seconds of CPU; MB at the
+    peak of its first process, warm pages included; whether a control group limited it,
+    or a count of its processes.
     """
 
     exit: int
+    ended: EndReason
     reason: str
     utime: float
     stime: float

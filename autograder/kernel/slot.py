@@ -12,12 +12,16 @@ import secrets
 import tempfile
 from pathlib import Path
 
-# Why a box has ended whose files found no room on the host's disk, and where that is.
-FULL = "there is no room in "
+from autograder.kernel.confine import ConfinementError
+
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _TRIED = 1 << 16  # bytes
 _FILES = 100
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class NoRoom(ConfinementError):
+    """The disk that boxes write to is full: no other walls help."""
 
 
 def tree_size(folder: Path, most: int) -> tuple[int, int]:
@@ -60,7 +64,8 @@ def lacks_room(folder: Path, needed: int) -> bool:
 
 def no_room(slot: Path) -> str:
     """What there is to do about it, if `slot` lies on a full disk."""
-    return f"{FULL}{slot.parents[1]}; make some, or set TMPDIR to another disk"
+    where = slot.parents[1]
+    return f"there is no room in {where}; make some, or set TMPDIR to another disk"
 
 
 def remove_tree(folder: Path) -> None:

@@ -19,14 +19,14 @@ from autograder.kernel.cgroup import Group
 from autograder.kernel.confine import (
     MB,
     ON_HOSTS_DISK,
-    ConfinementError,
     Policy,
     Room,
 )
+from autograder.kernel.ending import EndReason
 from autograder.kernel.processes import end_all_children
 from autograder.kernel.relay import Relay
 from autograder.kernel.request import Request
-from autograder.kernel.slot import lacks_room, no_room, remove_tree
+from autograder.kernel.slot import NoRoom, lacks_room, no_room, remove_tree
 from autograder.kernel.start import Plan, start
 from autograder.kernel.watch import Watchdog
 
@@ -52,7 +52,7 @@ def supervise(
         policy = Policy(**request["policy"])
         room = room_for(policy, slot, request["submission"])
         if level in ON_HOSTS_DISK and lacks_room(slot, policy.file_mb * MB):
-            raise ConfinementError(no_room(slot))
+            raise NoRoom(no_room(slot))
         if groups:
             group = Group(groups, slot.name, policy)
         plan = Plan(request, policy, room, level, group)
@@ -61,7 +61,11 @@ def supervise(
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
         last_words = Watchdog(box, plan, relay).until_end(client, life)
     except Exception as error:
-        last_words = {"error": str(error) or type(error).__name__}
+        full = isinstance(error, NoRoom)
+        last_words = {
+            "error": str(error) or type(error).__name__,
+            "ended": EndReason.HOST_DISK if full else EndReason.FAULT,
+        }
     if group:
         group.remove()
     end_all_children()

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from autograder.kernel.confine import MB, ON_HOSTS_DISK
+from autograder.kernel.ending import EndReason
 from autograder.kernel.held import held_mb, mapped_mb, share_fairly
 from autograder.kernel.processes import (
     collected_seconds,
@@ -21,7 +22,7 @@ from autograder.kernel.processes import (
 )
 from autograder.kernel.relay import Relay
 from autograder.kernel.request import Usage
-from autograder.kernel.slot import FULL, lacks_room, no_room, tree_size
+from autograder.kernel.slot import lacks_room, no_room, tree_size
 from autograder.kernel.start import Plan
 
 WATCH_SECONDS = 0.25
@@ -35,7 +36,8 @@ class Watchdog:
         self.box, self.relay = box, relay
         self.policy, self.room, self.level = plan.policy, plan.room, plan.level
         self.group = plan.group
-        self.reason = ""
+        self.ended: EndReason | None = None  # by us
+        self.says = ""
         self.next_look = time.monotonic() + WATCH_SECONDS
         self.cpu = (0.0, 0.0)
         self.warm_mb, self.mapped_mb = resident_mb([box]), mapped_mb(box)
@@ -52,21 +54,21 @@ class Watchdog:
                 return self._usage(status, used)
             ready = self.relay.turn(events, WATCH_SECONDS)
             if life in ready:
-                self._kill("server gone")
+                self._kill(EndReason.SERVER_GONE)
             if client.fileno() in ready:
                 self._obey(client.recv(1 << 16))
             if reader in ready:
                 os.read(reader, 1 << 10)
                 _reap_others(self.box)
             if self.relay.excess:
-                self._kill(f"it {self.relay.excess}")
+                self._kill(EndReason.MESSAGES, f"it {self.relay.excess}")
             if time.monotonic() > self.next_look:
                 self._check_limits()
 
     def _obey(self, message: bytes) -> None:
         number = json.loads(message)["signal"] if message else signal.SIGKILL
         if number in (signal.SIGKILL, signal.SIGTERM):
-            self._kill("killed")
+            self._kill(EndReason.KILLED)
         else:
             os.killpg(self.box, number)
 
@@ -77,38 +79,41 @@ class Watchdog:
         _offer(pids)
         used = cpu_seconds(pids)
         if sum(used) + collected_seconds(os.getpid()) > self.policy.notebook_seconds:
-            self._kill("CPU time")
+            self._kill(EndReason.CPU_TIME)
         elif self.group is None and self._holds_too_much(pids):
-            self._kill("memory")
-        elif reason := self._disk_is_full():
-            self._kill(reason)
+            self._kill(EndReason.MEMORY)
+        elif (full := self._full_disk()) is EndReason.HOST_DISK:
+            self._kill(full, no_room(self.room.slot))
+        elif full:
+            self._kill(full)
 
     def _holds_too_much(self, pids: list[int]) -> bool:
         """All processes together, and what the system holds for them."""
         held = held_mb(pids, self.policy.memory_mb, self.mapped_mb)
         return held > self.policy.memory_mb * 1.25 + self.warm_mb
 
-    def _disk_is_full(self) -> str:
-        """Why it can write no more, "" if it can; where its disk is the host's.
+    def _full_disk(self) -> EndReason | None:
+        """Why it can write no more, None if it can; where its disk is the host's.
 
         There nothing else refuses a box what it writes: its own limit ends it, and a
         host that has no room for a file of the largest size is no fault of its.
         """
         if self.level not in ON_HOSTS_DISK:
-            return ""
+            return None
         try:
             home, most = self.room.home(self.level), self.policy.files
             size, files = tree_size(home, most)
         except OSError:
-            return "disk"
+            return EndReason.DISK
         left = self.policy.disk_mb * MB - size
         if left < 0 or files > most:
-            return "disk"
+            return EndReason.DISK
         needed = min(left, self.policy.file_mb * MB)
-        return no_room(self.room.slot) if lacks_room(self.room.slot, needed) else ""
+        return EndReason.HOST_DISK if lacks_room(self.room.slot, needed) else None
 
-    def _kill(self, reason: str) -> None:
-        self.reason = self.reason or reason
+    def _kill(self, reason: EndReason, says: str = "") -> None:
+        if self.ended is None:
+            self.ended, self.says = reason, says or reason
         self.cpu = cpu_seconds(descendants(os.getpid()))
         os.kill(self.box, signal.SIGKILL)
 
@@ -118,14 +123,19 @@ class Watchdog:
         Processes whose parent never collected them are known by the last look only.
         """
         code = os.waitstatus_to_exitcode(status)
-        reason = "exited" if code >= 0 else f"signal {-code}"
-        if (full := self._disk_is_full()).startswith(FULL):  # since the last look
-            self.reason = full
-        if self.group and self.group.was_too_large():
-            reason = "memory"
+        ended, says = EndReason.EXITED, str(EndReason.EXITED)
+        if self._full_disk() is EndReason.HOST_DISK:  # since the last look
+            self.ended, self.says = EndReason.HOST_DISK, no_room(self.room.slot)
+        if self.ended:
+            ended, says = self.ended, self.says
+        elif self.group and self.group.was_too_large():
+            ended, says = EndReason.MEMORY, str(EndReason.MEMORY)
+        elif code < 0:
+            ended, says = EndReason.SIGNAL, f"{EndReason.SIGNAL} {-code}"
         return {
             "exit": code,
-            "reason": self.reason or reason,
+            "ended": ended,
+            "reason": says,
             "utime": max(used.ru_utime, self.cpu[0]),
             "stime": max(used.ru_stime, self.cpu[1]),
             "maxrss_mb": used.ru_maxrss / 1024,

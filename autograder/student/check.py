@@ -11,14 +11,13 @@ from autograder.student import references
 from autograder.student.calls import code_of, running
 from autograder.student.compare import judge
 from autograder.student.demo import left_out
-from autograder.student.exercise import RAISED, Answers, Case, Exercise, Verdict
+from autograder.student.exercise import Answers, Case, Exercise, Verdict, is_stub
 from autograder.student.naming import blame
-from autograder.student.observe import UNSOLVED, brief, observe
+from autograder.student.observe import brief, observe
 from autograder.student.panel import Shown
 from autograder.student.probes import find
 from autograder.student.summary import ExerciseScore, Summary, row_of, summary
 from autograder.student.switches import as_new, kept, renewed
-from autograder.student.words import NOT_SOLVED
 
 
 class Check:
@@ -103,11 +102,14 @@ def without_stub(verdict: Verdict) -> Verdict:
 
     Where it is one of several, and cases that do not reach it are right, they count.
     """
-    stubs = [r for r in verdict.results if r.answers.get(RAISED) == UNSOLVED]
+    stubs = [r for r in verdict.results if is_stub(r.answers)]
     if not stubs or any(result.passed for result in verdict.results):
         return verdict
-    note = f"{NOT_SOLVED}: {verdict.title}. Replace the stub, then run this again."
-    return Verdict(verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note)
+    note = f"Not solved yet: {verdict.title}. Replace the stub, then run this again."
+    return Verdict(
+        verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note,
+        unsolved=True,
+    )  # fmt: skip
 
 
 def _find(name: str, visibility: str) -> Exercise | None:

@@ -54,9 +54,15 @@ def plain(value: object) -> Value:
     return value.clone(memory_format=torch.contiguous_format)
 
 
-# The one key of the answers of an object that raised or returned something unusable.
+# The key of the answers of an object that raised or returned something unusable.
 RAISED = "raised"
+STUB = "stub"  # beside that one: what raised is an exercise that nobody has solved
 AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
+
+
+def is_stub(answers: Answers) -> bool:
+    """Whether an exercise is not solved yet, rather than wrong."""
+    return RAISED in answers and STUB in answers
 
 
 @dataclass(frozen=True)
@@ -165,9 +171,9 @@ class Verdict:
 
     ``points`` may hold a bonus; nbgrader's own grading stops at a credit above the
     points of a cell, so the ``repr`` leaves it out. ``note`` replaces the list of
-    cases when nothing could be run ("not solved yet"). ``sure`` says that the
-    mistake explains every answer, not only some of them. ``aspects`` are the points
-    earned and possible, by aspect.
+    cases when nothing could be run; ``unsolved`` says that it is a stub still. ``sure``
+    says that the mistake explains every answer, not only some of them. ``aspects`` are
+    the points earned and possible, by aspect.
     """
 
     exercise: str
@@ -178,6 +184,7 @@ class Verdict:
     mistake: Mistake | None = None
     sure: bool = False
     note: str = ""
+    unsolved: bool = False
     aspects: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property

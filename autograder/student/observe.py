@@ -22,11 +22,11 @@ import torch
 from autograder.student import properties
 from autograder.student.calls import code_of
 from autograder.student.console import showable
-from autograder.student.exercise import RAISED, Answers, WrongAnswer, plain
+from autograder.student.exercise import RAISED, STUB, Answers, WrongAnswer, plain
 from autograder.student.probes import Report, seed
 from autograder.student.switches import on_cpu
 
-UNSOLVED = "not solved yet"
+UNSOLVED = "not solved yet"  # said of a stub
 # Code that is not the student's: ours, Python's own (partly frozen), what is installed.
 _LIBRARIES = (
     f"{Path(__file__).parents[1]}{os.sep}",
@@ -40,8 +40,8 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     """What the probe reports of ``answer`` on one case.
 
     Never raises for what the student's code does: an exception becomes the answer
-    ``{"raised": message}``, and an unsolved stub ``{"raised": "not solved yet"}``; that
-    of another exercise is named.
+    ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
+    another exercise is named.
     The inputs are copied first, and the student's random state is left as it was.
     """
     copies = {
@@ -56,8 +56,12 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
         except WrongAnswer as error:
             return {RAISED: str(error)}
         except NotImplementedError as error:
-            told = _whose_stub(error, answer) if from_stub(error) else ""
-            return {RAISED: told or describe_error(error)}
+            if not from_stub(error):
+                return {RAISED: describe_error(error)}
+            other = _others_stub(error, answer)
+            if other:
+                return {RAISED: f"`{other}` is {UNSOLVED}"}
+            return {RAISED: UNSOLVED, STUB: ""}
         except (Exception, SystemExit) as error:
             return {RAISED: describe_error(error)}
 
@@ -116,8 +120,8 @@ def from_stub(error: NotImplementedError) -> bool:
     return not error.args and not _is_library(last.filename)
 
 
-def _whose_stub(error: NotImplementedError, answer: object) -> str:
-    """``UNSOLVED`` for a stub in the answer's own cell; else, whose stub it is.
+def _others_stub(error: NotImplementedError, answer: object) -> str:
+    """The name of the stub, "" for one in the answer's own cell.
 
     Each cell is a file to Python. An exercise is solved, though one that it calls is
     not: then it says so, and grading tries it once more with a right one. While a
@@ -126,8 +130,8 @@ def _whose_stub(error: NotImplementedError, answer: object) -> str:
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     stub, own = frame.f_code, {code.co_filename for code in code_of(answer)}
     if not own or stub.co_filename in own or _has_stub(answer, own):
-        return UNSOLVED
-    return f"`{stub.co_qualname.partition('.')[0]}` is {UNSOLVED}"
+        return ""
+    return stub.co_qualname.partition(".")[0]
 
 
 def _has_stub(function: object, files: Collection[str]) -> bool:

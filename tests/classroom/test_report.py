@@ -18,6 +18,7 @@ from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
 from autograder.grading.judge.record import CaseRecord, Record
+from autograder.kernel.ending import EndReason
 from autograder.student.references import titles
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
@@ -100,8 +101,8 @@ def test_the_most_common_mistake_comes_first_with_its_students():
 
 
 def test_who_needs_help_is_listed_with_reasons():
-    stopped = "The notebook stopped here: memory."
-    record = Record("u/a", 0.0, 4.0, note=stopped)
+    stopped = "The notebook stopped here: too many boxes."
+    record = Record("u/a", 0.0, 4.0, note=stopped, ended=EndReason.TOO_MANY_BOXES)
     lost = Submission(Student("lost"), {"a": 0.0, "b": 6.0}, records={"a": record})
     refused = submission("refused", 0, 0, refused="it is empty")
     view = report.overview(class_of(lost, refused, submission("fine", 4, 6)))
@@ -260,14 +261,16 @@ def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
     assert printed.read_bytes().startswith(b"%PDF")
 
 
-def record(student: str, *problems: str, note: str = "") -> Submission:
+def record(
+    student: str, *problems: str, note: str = "", ended: EndReason | None = None
+) -> Submission:
     """A student's only exercise, whose cases have these problems."""
     cases = tuple(
         CaseRecord(f"case {n}", f"inputs {n}", problem, n > 0)
         for n, problem in enumerate(problems)
     )
     points = 2.0 * (bool(problems) and not any(problems))
-    made = Record("numbers/double", points, 2.0, note=note, cases=cases)
+    made = Record("numbers/double", points, 2.0, note=note, cases=cases, ended=ended)
     who = Student(student, first_name=student.title(), last_name="King")
     return Submission(who, {"numbers-double": points}, records={"numbers-double": made})
 
@@ -277,12 +280,13 @@ def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
         record("ada", "", ""),
         record("bob", "", "values"),
         record("cut", "shape", "values"),
-        record("eve", note="Not solved yet: Doubling. Replace the stub."),
+        record("eve", note="Replace the stub.", ended=EndReason.STUB),
+        record("fay", note="Not solved yet: said by the code itself."),
     )
     book = Classbook("01_numbers", (Item("numbers-double", 2.0),), taken)
     told = report.overview(book)
     (row,) = told.exercises
-    assert (row.full, row.none, row.blank) == (1, 3, 1)
+    assert (row.full, row.none, row.blank) == (1, 4, 1)
     assert [(case.title, case.count) for case in row.failed] == [
         ("inputs 0", 1),
         ("inputs 1", 2),

@@ -21,6 +21,7 @@ from autograder.grading.judge.exchange import Exchange
 from autograder.grading.judge.record import Record
 from autograder.grading.run import assignment
 from autograder.kernel.box import Box
+from autograder.kernel.ending import EndReason
 from autograder.kernel.meter import Budget
 from autograder.kernel.slot import no_room
 from tests.grading import judged_course as judged
@@ -169,6 +170,7 @@ def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
         if not told or again:
             told.append(words["reason"])
             words["reason"] = no_room(Path("/scratch/server/slot"))
+            words["ended"] = EndReason.HOST_DISK
         return words
 
     monkeypatch.setattr(Box, "_last_words", full)

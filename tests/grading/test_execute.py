@@ -11,7 +11,9 @@ from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute
 from autograder.kernel import client
 from autograder.kernel.confine import ConfinementError
+from autograder.kernel.ending import EndReason
 from autograder.kernel.meter import Budget, Meter, Span
+from autograder.kernel.slot import NoRoom
 
 
 def test_they_hold_while_the_notebook_runs():
@@ -42,8 +44,8 @@ def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
     executor.count(19.0)
     assert not executor._notebook_is_over(span)
     executor.count(2.0)
-    assert executor._notebook_is_over(span) == "the notebook has used up its time"
-    assert "used up its time" in executor.ended(0)
+    assert executor._notebook_is_over(span) is EndReason.NOTEBOOK_TIME
+    assert "used up its time" in executor.ended(0).says
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
@@ -58,7 +60,7 @@ def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
     with pytest.raises(CourseError, match="No space left") as told:
         JudgedExecute.warm_up(Config())
     assert "unconfined" not in str(told.value)
-    kind = client.NoRoom
+    kind = NoRoom
     with pytest.raises(CourseError, match="No space left") as told:
         JudgedExecute.warm_up(Config())
     assert "unconfined" not in str(told.value)

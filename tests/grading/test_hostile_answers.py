@@ -19,7 +19,7 @@ from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import for_a_person, told
 from autograder.student import references
 from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Answers, Other
+from autograder.student.exercise import RAISED, STUB, Answers, Other
 from autograder.student.otherside import concluded, reply
 from tests.grading.answering import kept, run, values
 
@@ -37,7 +37,7 @@ NAMES = (
     "since_2017/trained_model",
     "since_2017/bug_clinic",
 )
-OTHERS = {RAISED, "", "weights.x", "share", "checkpoint"}  # names of answers
+OTHERS = {RAISED, STUB, "", "weights.x", "share", "checkpoint"}  # names of answers
 LONG = 200_000  # characters: about what a message's header may hold
 
 

@@ -18,6 +18,7 @@ from nbclient.exceptions import DeadKernelError
 
 from autograder.kernel import box, client, confine
 from autograder.kernel.confine import Policy
+from autograder.kernel.ending import EndReason
 from autograder.kernel.slot import remove_tree
 from tests.attacks.seams import PARTS
 from tests.conftest import start_kernels_with
@@ -120,7 +121,7 @@ def test_what_all_processes_compute_is_bounded_and_sleep_is_not(
         kernel.execute(child)
         await ended(manager)
 
-    assert with_kernel(tmp_path, body)["reason"] == "CPU time"
+    assert with_kernel(tmp_path, body)["ended"] is EndReason.CPU_TIME
 
 
 def test_many_processes_together_stay_within_the_memory(
@@ -138,7 +139,7 @@ while True: pass
         kernel.execute(greedy)
         await ended(manager)
 
-    assert with_kernel(tmp_path, body)["reason"] == "memory"
+    assert with_kernel(tmp_path, body)["ended"] is EndReason.MEMORY
 
 
 HIDDEN = {
@@ -185,7 +186,7 @@ def test_memory_that_no_process_shows_counts(
         kernel.execute(HIDDEN[name])
         await ended(manager)
 
-    assert with_kernel(tmp_path, body)["reason"] == "memory"
+    assert with_kernel(tmp_path, body)["ended"] is EndReason.MEMORY
 
 
 PARTS_WITHOUT_END = {
@@ -205,7 +206,9 @@ def test_a_message_without_end_does_not_grow_its_reader(
         kernel.execute(f"{PARTS}\n{PARTS_WITHOUT_END[name]}")
         await ended(manager)
 
-    assert with_kernel(tmp_path, body)["reason"].startswith("it sent")
+    used = with_kernel(tmp_path, body)
+    assert used["ended"] is EndReason.MESSAGES
+    assert used["reason"].startswith("it sent")
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 100 << 10  # in kB; a whole message would be more
 
@@ -223,17 +226,20 @@ def test_what_is_too_large_to_show_is_left_out_and_the_kernel_goes_on(
 
 @pytest.mark.parametrize(
     ("code", "reason"),
-    [("import os; os._exit(3)", "exited"), ("import os; os.abort()", "signal")],
+    [
+        ("import os; os._exit(3)", EndReason.EXITED),
+        ("import os; os.abort()", EndReason.SIGNAL),
+    ],
 )
 def test_a_kernel_that_ends_itself_says_how(
-    tmp_path: Path, code: str, reason: str
+    tmp_path: Path, code: str, reason: EndReason
 ) -> None:
     async def body(manager: Any, kernel: Any) -> None:
         kernel.execute(code)
         await ended(manager)
 
     used = with_kernel(tmp_path, body)
-    assert used["reason"].startswith(reason)
+    assert used["ended"] is reason
     assert used["exit"] == 3 or used["exit"] < 0
 
 
@@ -247,7 +253,7 @@ def test_a_supervisor_that_does_not_obey_is_waited_for_no_longer(
         os.kill(manager.provisioner.supervisor, signal.SIGSTOP)
 
     monkeypatch.setattr(box, "OBEY_SECONDS", 0.5)
-    assert with_kernel(tmp_path, body)["reason"] == box.LOST
+    assert with_kernel(tmp_path, body)["ended"] is EndReason.LOST
     remove_tree(slots[0])  # else the server does, at its end
 
 
@@ -364,7 +370,7 @@ def test_an_unconfined_kernel_needs_to_be_asked_for(
         assert manager.provisioner.level == "none"
         assert "42" in text(await run(kernel, "print(6 * 7)"))
 
-    assert with_kernel(tmp_path, body)["reason"] == "killed"
+    assert with_kernel(tmp_path, body)["ended"] is EndReason.KILLED
 
 
 def test_slots_are_gone_when_their_kernels_are(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from autograder.kernel.ending import EndReason
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span
 from autograder.kernel.processes import descendants, is_stopped
 from tests.kernel.conftest import linux
@@ -109,9 +110,9 @@ def test_a_look_that_comes_late_counts_as_one_in_time(box):
 def test_what_is_used_up_is_named(box):
     _, span = box(ENDLESS)
     little = span.next(Budget(cpu=0.1, clock=math.inf))
-    look(span, lambda: little.over() == "CPU time")
+    look(span, lambda: little.over() is EndReason.CPU_TIME)
     short = span.next(Budget(cpu=math.inf, clock=0.1))
-    look(span, lambda: short.over() == "time")
+    look(span, lambda: short.over() is EndReason.TIME)
     assert not span.over()
 
 
@@ -125,7 +126,7 @@ def test_a_pause_takes_back_what_has_passed_since_the_last_look():
     span.pause()
     assert not span.over() and 1.5 <= span.clock < 2.0
     meter.clock += 1.0
-    assert span.over() == "time"
+    assert span.over() is EndReason.TIME
     span.give_back(1.0)
     assert not span.over()
 
@@ -137,5 +138,5 @@ def test_what_is_left_of_a_budget_is_what_no_span_has_used():
     left = Budget(5.0, 10.0).without(span)
     assert left.cpu == 4.0 and left.clock == pytest.approx(7.0, abs=0.1)
     assert left.least(Budget(2.0, 8.0)) == Budget(2.0, left.clock)
-    assert Budget(0.5, 9.0).used_up(span) == "CPU time"
-    assert Budget(2.0, 2.0).used_up(span) == "time"
+    assert Budget(0.5, 9.0).used_up(span) is EndReason.CPU_TIME
+    assert Budget(2.0, 2.0).used_up(span) is EndReason.TIME

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from autograder.kernel.ending import EndReason
 from tests.kernel.conftest import NOBODY, drive, environment, linux, run_json
 
 pytestmark = linux
@@ -61,7 +62,7 @@ def look_at(report: dict[str, Any], level: str) -> None:
     assert report["answer"] == "answer"
     assert report["pictures"] == 1
     assert "from the shell" in report["printed"]["shell"]
-    assert report["usage"]["reason"] == "killed"
+    assert report["usage"]["ended"] == EndReason.KILLED
     assert report["usage"]["utime"] > 0 and report["usage"]["maxrss_mb"] > 10
     assert not report["slot left"]
     assert report["shared left"] == []

@@ -46,13 +46,11 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
             remark=remark,
             inside=sum(record.decided == "inside" for record in records),
             seconds=statistics.median(r.seconds for r in records) if records else None,
-            blank=None if exercise.written else sum(map(_is_blank, records)),
+            blank=None
+            if exercise.written
+            else sum(record.is_unsolved for record in records),
             failed=tuple(_failed(records)),
         )
-
-
-def _is_blank(record: Record) -> bool:
-    return not record.cases and record.note.startswith("Not solved yet")
 
 
 def _failed(records: Iterable[Record]) -> Iterator[CaseRow]:

@@ -131,9 +131,9 @@ def _reasons(
         yield f"refused: {submission.refused}"
         return
     records = submission.records
-    stopped = [n for n, r in records.items() if r.note.startswith("The notebook stopp")]
+    stopped = [r for r in records.values() if r.ended and r.ended.stops_notebook]
     if stopped:
-        yield f"{records[stopped[0]].note} {len(stopped)} exercises were lost to it."
+        yield f"{stopped[0].note} {len(stopped)} exercises were lost to it."
     if points < BEHIND * most:
         yield f"less than {BEHIND:.0%} of the points"
         missed = [

@@ -20,17 +20,17 @@ from autograder.grading.cells.one_cell import OneCell
 from autograder.grading.cells.outputs import CappedOutputs
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import Undecided
-from autograder.kernel.box import OURS
+from autograder.kernel.ending import Ended, EndReason
 from autograder.kernel.meter import Budget, Meter, Span, usual_budget
-from autograder.kernel.slot import FULL
 
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _TIMEOUT = "CellTimeoutError"  # nbgrader's word for it
+_USED_UP = "it has used up its time"
 
-# Called at each look while a cell runs: why it is to be ended, "" if it is not.
-Look = Callable[[Span], str]
+# Called at each look while a cell runs: why it is to be ended, if it is.
+Look = Callable[[Span], EndReason | None]
 
 
 class BoxedExecute(CappedOutputs):
@@ -67,16 +67,16 @@ class BoxedExecute(CappedOutputs):
     ).tag(config=True)
 
     final = True  # whether there is no second try
-    _stopped = ""  # why the notebook has ended as a whole
+    _stopped: Ended | None = None  # the notebook as a whole
     _used_up = False  # whether the box is one that nothing may be run in any more
-    _gone: dict[int, str]  # index of a cell -> why it was ended for good
+    _gone: dict[int, Ended]  # cells that were ended for good, by their index
     _boxes: list[Any]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
 
     def begin(self) -> None:
         """Forget the notebook before."""
         self._spent, self._gone = {}, {}
-        self._stopped, self._used_up, self._deaf = "", False, False
+        self._stopped, self._used_up, self._deaf = None, False, False
         self._meter, self._boxes = Meter(None), []
         self._cpu_before = self._clock_before = 0.0
 
@@ -98,9 +98,9 @@ class BoxedExecute(CappedOutputs):
             Undecided: one has; who knows what its cells missed.
         """
         for box in self._boxes:
-            reason = (getattr(box, "usage", None) or {}).get("reason", "")
-            if reason.startswith(FULL):
-                raise Undecided(reason)
+            usage = getattr(box, "usage", None)
+            if usage and usage["ended"] is EndReason.HOST_DISK:
+                raise Undecided(usage["reason"])
 
     @property
     def box_level(self) -> str:
@@ -117,12 +117,12 @@ class BoxedExecute(CappedOutputs):
         """
         if self.has_box(index):
             self._run(cell, index, look or Span.over)
-        if says := self.ended(index):
-            cell.outputs = [_error("Stopped", says)]
+        if ended := self.ended(index):
+            cell.outputs = [_error("Stopped", ended.says)]
         return cell
 
-    def ended(self, index: int) -> str:
-        """Why a cell, or the notebook before it, was ended for good; "" if not."""
+    def ended(self, index: int) -> Ended | None:
+        """Why a cell, or the notebook before it, was ended for good, if it was."""
         return self._gone.get(index, self._stopped)
 
     def has_box(self, index: int) -> bool:
@@ -176,7 +176,7 @@ class BoxedExecute(CappedOutputs):
 
     def _start_anew(self) -> None:
         if len(self._boxes) >= self.most_boxes:
-            self._stop("too many of its cells had to be ended")
+            self._stop(EndReason.TOO_MANY_BOXES)
             return
         self._cpu_before += self._meter.cpu
         self._cleanup_kernel()
@@ -186,66 +186,71 @@ class BoxedExecute(CappedOutputs):
         self._used_up = False
         self._note_box()
 
-    def _stop(self, reason: str) -> None:
-        self._stopped = f"The notebook stopped here: {reason}."
+    def _stop(self, reason: EndReason, says: str = "") -> None:
+        says = f"The notebook stopped here: {says or reason}."
+        self._stopped = Ended(reason, says)
 
     # One cell
 
     def _run(self, cell: NotebookNode, index: int, look: Look) -> None:
         span = Span(self._meter, usual_budget(self.timeout))
-        ended = ""
+        ended = None
         try:
             ended = self._executed(cell, index, span, look)
         except DeadKernelError:
             self._after_death(index)
         except _NONSENSE:
-            self._stop("its messages made no sense")
+            self._stop(EndReason.NONSENSE)
         self._clock_before += span.clock
         if ended:
             cell.outputs.append(_error(_TIMEOUT, f"it was ended: {ended}"))
-            if ended == "time" and span.busy and not self.final:
+            if ended is EndReason.TIME and span.busy and not self.final:
                 raise Undecided("a cell was cut off on a busy machine")
 
-    def _executed(self, cell: NotebookNode, index: int, span: Span, look: Look) -> str:
-        """Execute a cell; why it was interrupted, or "".
+    def _executed(
+        self, cell: NotebookNode, index: int, span: Span, look: Look
+    ) -> EndReason | None:
+        """Execute a cell; why it was interrupted, if it was.
 
         Raises:
             DeadKernelError: its box has ended.
         """
         if not cell.source.strip():
-            return ""
+            return None
         asked = OneCell(self, cell, index)
         reason = asked.heard(lambda: look(span) or self._notebook_is_over(span))
         if reason:
             run_sync(self.km.interrupt_kernel)()
             if asked.heard(Span(self._meter, _TO_END).over):
                 run_sync(self.km.signal_kernel)(signal.SIGKILL)
-                asked.heard(lambda: "")  # its end
+                asked.heard(lambda: None)  # its end
         asked.close()
         if asked.lacks_output and not (reason or self.final):
             raise Undecided("the end of a cell's output did not come")
         return reason
 
-    def _notebook_is_over(self, span: Span) -> str:
+    def _notebook_is_over(self, span: Span) -> EndReason | None:
         cpu = self._cpu_before + self._meter.cpu
         clock = self._clock_before + span.clock
         budget = usual_budget(self.notebook_seconds)
         if cpu > budget.cpu or clock > budget.clock:
-            self._stop("it has used up its time")
-            return "the notebook has used up its time"
-        return ""
+            self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
+            return EndReason.NOTEBOOK_TIME
+        return None
 
     def _after_death(self, index: int) -> None:
         """Say of what a box has died; a fresh one goes on without this cell."""
-        reason = (self._boxes[-1].usage or {}).get("reason", "its process ended")
-        if reason.startswith(OURS):
-            raise Undecided(f"its box was lost: {reason}")
-        if reason.startswith("signal") and not self.final:
-            raise Undecided(f"its box was ended by {reason}")
-        self._gone[index] = f"This cell ended its process: {reason}."
+        usage = self._boxes[-1].usage
+        ended = usage["ended"] if usage else EndReason.EXITED
+        says = usage["reason"] if usage else "its process ended"
+        if ended.is_ours:
+            raise Undecided(f"its box was lost: {says}")
+        if ended is EndReason.SIGNAL and not self.final:
+            raise Undecided(f"its box was ended by {says}")
+        self._gone[index] = Ended(ended, f"This cell ended its process: {says}.")
         self._used_up = True
-        if reason == "CPU time":
-            self._stop("it has used up its time")
+        if ended is EndReason.CPU_TIME:
+            self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
 
     def create_kernel_manager(self) -> AsyncKernelManager:
         """nbclient's, for a kernel in a box, whose messages it does not queue up."""

@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.cells.outputs import CappedOutputs, is_count
 from autograder.grading.cells.prompt_client import KernelMessage, is_about
+from autograder.kernel.ending import EndReason
 from autograder.kernel.meter import LOOK_SECONDS
 
 _LAST_WORDS = 0.1  # seconds in which what a dead kernel has said may still come
@@ -39,11 +40,11 @@ class OneCell:
             cell.source, store_history=True, stop_on_error=False
         )
 
-    def heard(self, over: Callable[[], str]) -> str:
+    def heard(self, over: Callable[[], EndReason | None]) -> EndReason | None:
         """Take in what comes until the cell has ended.
 
         Args:
-            over: why it is to be ended before, "" if it is not; asked now and again.
+            over: why it is to be ended before, if it is; asked now and again.
 
         Returns:
             What that has said.
@@ -59,7 +60,7 @@ class OneCell:
             else:
                 self._refuse_death()
                 reason, look = over(), time.monotonic() + LOOK_SECONDS
-        return "" if self._is_over() else reason
+        return None if self._is_over() else reason
 
     @property
     def lacks_output(self) -> bool:

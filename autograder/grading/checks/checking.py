@@ -20,7 +20,6 @@ from autograder.grading.judge.exchange import Decision, Exchange, Question, Seco
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.record import VERDICT, Record
 from autograder.grading.judge.referee import Referee
-from autograder.student.words import NOT_SOLVED
 
 
 class Checks:
@@ -59,30 +58,30 @@ class Checks:
 
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Have a check decided."""
-        if not self._boxes.has_box(index):
+        if not self._boxes.has_box(index) and (ended := self._boxes.ended(index)):
             from autograder.grading.judge.told import without_box
 
             points = float(cell.metadata.nbgrader.points)
-            says = self._boxes.ended(index)
-            told = without_box(check.exercise, points, says, self._submission)
+            told = without_box(check.exercise, points, ended, self._submission)
             self._keep(cell, index, Decision(told.record, told.panel))
             return
         question = Question(check.exercise, self._submission, self._key, self._seconds)
         decision = self._decided(question, cell, check, index)
-        if says := self._boxes.ended(index):  # why the box has not answered
-            decision = replace(decision, record=replace(decision.record, note=says))
+        if ended := self._boxes.ended(index):  # why the box has not answered
+            record = replace(decision.record, note=ended.says, ended=ended.reason)
+            decision = replace(decision, record=record)
         self._keep(cell, index, decision)
 
     def carry(self, notebook: NotebookNode) -> None:
         """Try what follows from other failures again, in another box (see carrying)."""
         failed, self._reached = self._failed(), None
-        if all(record.note.startswith(NOT_SOLVED) for record in failed.values()):
+        if all(record.is_unsolved for record in failed.values()):
             return
         uses = carrying.named(notebook.cells)
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
-            record = failed.get(check.exercise) if check else None
-            if check is None or record is None or record.note.startswith(NOT_SOLVED):
+            before = failed.get(check.exercise) if check else None
+            if check is None or before is None or before.is_unsolved:
                 continue
             found = carrying.missing(check.exercise, failed, uses)
             keys = carrying.kept_back(check.exercise, self._failed())
@@ -94,7 +93,7 @@ class Checks:
                 self._say_kept_back(index, cell.metadata.nbgrader.grade_id, named)
 
     def _failed(self) -> Mapping[str, Record]:
-        """The exercises that have failed, by name."""
+        """The exercises that have failed, and the records of them."""
         return {
             record.exercise: record
             for record in self._records.values()

@@ -30,8 +30,7 @@ from autograder.kernel.launch import imported
 from autograder.kernel.meter import Meter
 from autograder.student.check import without_stub
 from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Verdict
-from autograder.student.observe import UNSOLVED
+from autograder.student.exercise import Verdict, is_stub
 from autograder.student.panel import pictures
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
@@ -142,7 +141,7 @@ def decide(check: Prepared, box: Respondent) -> Verdict:
     """
     cases = check.exercise.cases
     answers = [box.ask(check.side(case), check.shown(case)) for case in cases]
-    if any(answer.get(RAISED) != UNSOLVED for answer in answers):
+    if not all(map(is_stub, answers)):
         cases = check.cases
         answers += [box.ask(check.side(c), check.shown(c)) for c in check.fresh]
     box.done()

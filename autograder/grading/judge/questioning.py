@@ -13,21 +13,23 @@ import torch
 
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.line import Line
+from autograder.kernel.ending import EndReason
 from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 from autograder.student.exercise import RAISED, Answers, Mistake
 from autograder.student.otherside import OtherSide, concluded, reply
 from autograder.student.wire import Limits, Packed, Wait, WireError, receive, send
 
 NO_ANSWER = "the check got no readable answer from the notebook"
-TOO_MANY = "your code asked more than a check answers"
 MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept
 MOST_QUESTIONS = 50_000  # that a box may ask during one check
 TOO_SLOW = "an answer took longer than {}"
 TOO_SLOW_IN_ALL = "the answers to this check together took longer than {}"
 _ASKED = {
-    "CPU time": "Does each loop end, and what is done again that could be done once?",
-    "time": "What does your code wait for?",
-    TOO_MANY: "How many calls does your code need to find out what it wants to know?",
+    EndReason.CPU_TIME: "Does each loop end, and what is done again that could be done "
+    "once?",
+    EndReason.TIME: "What does your code wait for?",
+    EndReason.TOO_MANY_QUESTIONS: "How many calls does your code need to find out what "
+    "it wants to know?",
 }
 _SIGN = 1.0
 _STRAYS = 4  # messages of an interrupted call that are passed over
@@ -103,7 +105,7 @@ class Respondent:
                 return concluded(side, found[1])
             self._questions += 1
             if self._questions > MOST_QUESTIONS:
-                self._lose(TOO_MANY, TOO_MANY)
+                self._lose(EndReason.TOO_MANY_QUESTIONS)
             asked = self._send(f"reply {call}", reply(side, found[1]), span)
         return {RAISED: self._lost}
 
@@ -164,7 +166,7 @@ class Respondent:
             self._waits()
         self._count_ours(span)
         if self._worked > self._seconds.check:
-            self._lose(TOO_MANY, TOO_MANY)
+            self._lose(EndReason.TOO_MANY_QUESTIONS)
             raise WireError("asked too much")
         if over := span.over():
             alone = self._one.used_up(span)
@@ -172,16 +174,18 @@ class Respondent:
                 self._seconds.answer if alone else self._seconds.check
             )
             used = f"{budget.clock:g} seconds"
-            if over == "CPU time":
+            if over is EndReason.CPU_TIME:
                 used = f"{budget.cpu:g} seconds of CPU time"
-            self._lose((TOO_SLOW if alone else TOO_SLOW_IN_ALL).format(used), over)
-            self.hindered = over == "time" and span.busy
+            self._lose(over, (TOO_SLOW if alone else TOO_SLOW_IN_ALL).format(used))
+            self.hindered = over is EndReason.TIME and span.busy
             raise WireError("too slow")
 
-    def _lose(self, reason: str, limit: str) -> None:
+    def _lose(self, reason: EndReason, says: str = "") -> None:
         """Ask no more: it was too much of something."""
-        self._lost = reason
-        self.late = Mistake("late", f"The check was ended: {reason}.", _ASKED[limit])
+        self._lost = says or reason
+        self.late = Mistake(
+            "late", f"The check was ended: {self._lost}.", _ASKED[reason]
+        )
 
     def _begun(self, budget: Budget) -> Span:
         """A span from now on, of the box's time and of ours."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder.course.printable import printable
+from autograder.kernel.ending import EndReason
 from autograder.student.aspects import by_aspect
 
 VERDICT = "autograder"  # output metadata that marks what the trusted side put there
@@ -30,6 +31,8 @@ class Record:
     ``decided`` is "outside" (by the judge), "person" (nobody yet: the judge has failed
     over it, and a person decides) or "inside" (an assert in the box);
     ``submission`` says whose check it was.
+    ``ended`` is why answers are missing, which ``note`` says in words; None for all
+    others, and in records of versions that did not say.
     ``given`` are the exercises that it builds on and whose course version stood in
     place of the student's failed one.
     ``aspects`` are the points earned and possible, by aspect; ``panel`` is what the
@@ -53,6 +56,12 @@ class Record:
     given: tuple[str, ...] = ()
     aspects: dict[str, list[float]] = field(default_factory=dict)
     panel: str = ""
+    ended: EndReason | None = None
+
+    @property
+    def is_unsolved(self) -> bool:
+        """Whether the exercise is a stub still."""
+        return self.ended is EndReason.STUB
 
     def __post_init__(self) -> None:
         for name in ("says", "note", "panel"):
@@ -72,4 +81,5 @@ class Record:
     def from_json(cls, data: Mapping[str, Any]) -> Record:
         cases = tuple(CaseRecord(**case) for case in data["cases"])
         given = tuple(data.get("given", ()))
-        return cls(**{**data, "cases": cases, "given": given})
+        ended = EndReason(data["ended"]) if data.get("ended") else None
+        return cls(**{**data, "cases": cases, "given": given, "ended": ended})

@@ -8,6 +8,7 @@ import time
 
 from autograder.grading.faults import Undecided
 from autograder.grading.judge.exchange import Exchange
+from autograder.kernel.ending import EndReason
 from autograder.kernel.meter import Budget, Span
 
 _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
@@ -32,21 +33,21 @@ class Referee:
         self._afterwards: Span | None = None
         self._since = time.monotonic()
 
-    def look(self, span: Span) -> str:
-        """Why the cell is to be ended, or "".
+    def look(self, span: Span) -> EndReason | None:
+        """Why the cell is to be ended, if it is.
 
         Raises:
             Undecided: the judge was lost.
         """
         self._exchange.look()
         if decision := self._exchange.decision:
-            return self._late(span) if decision.complete else "its check is decided"
+            return self._late(span) if decision.complete else EndReason.DECIDED
         if self._exchange.ready or self._channel.poll(0):
             span.pause()
             self._refuse_silence()
         return span.over()
 
-    def _late(self, span: Span) -> str:
+    def _late(self, span: Span) -> EndReason | None:
         self._afterwards = self._afterwards or span.next(_AFTERWARDS)
         return self._afterwards.over()
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from autograder.grading.judge.record import CaseRecord, Record
+from autograder.kernel.ending import Ended, EndReason
 from autograder.student.exercise import RAISED, Exercise, Verdict
 from autograder.student.measures import details
 from autograder.student.panel import as_html, as_text
@@ -43,9 +44,10 @@ def for_a_person(exercise: Exercise, submission: str) -> Told:
     return replace(found, record=replace(found.record, decided="person"))
 
 
-def without_box(exercise: str, points: float, says: str, submission: str) -> Told:
+def without_box(exercise: str, points: float, ended: Ended, submission: str) -> Told:
     """What is told of a check for which no box could be had any more, and why."""
-    return told(Verdict(exercise, "", 0.0, points, note=says), submission)
+    found = told(Verdict(exercise, "", 0.0, points, note=ended.says), submission)
+    return replace(found, record=replace(found.record, ended=ended.reason))
 
 
 def of_verdict(verdict: Verdict, submission: str = "") -> Record:
@@ -68,7 +70,7 @@ def of_verdict(verdict: Verdict, submission: str = "") -> Record:
         verdict.note or _error(verdict), scores=scores,
         cases=tuple(cases.values()), submission=submission,
         aspects={name: list(points) for name, points in verdict.aspects.items()},
-        panel=_panel(verdict),
+        panel=_panel(verdict), ended=EndReason.STUB if verdict.unsolved else None,
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from autograder.grading.judge import preparing, questioning
 from autograder.solutions import attention
 from autograder.student import references
 from autograder.student.panel import as_text
-from autograder.student.words import NOT_SOLVED
 from tests.grading.box_and_judge import NAME, judged
 
 
@@ -46,7 +45,7 @@ def test_nothing_is_drawn_for_a_stub(box, monkeypatch):
     preparing._fresh.cache_clear()
     monkeypatch.setattr(preparing, "fresh_cases", None)
     verdict = judged(box(lambda: stub))
-    assert verdict.note.startswith(NOT_SOLVED) and verdict.points == 0
+    assert verdict.unsolved and verdict.points == 0
 
 
 def test_an_undefined_name_is_reported(box):
