@@ -14,11 +14,12 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom import ledger, noted
+from autograder.classroom import ledger
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_path, refuse_unreadable
+from autograder.grading import metadata
 from autograder.grading.gradebook.book import (
     Gradebook,
     PatientBook,
@@ -26,6 +27,7 @@ from autograder.grading.gradebook.book import (
     grades_of,
     of_assignment,
 )
+from autograder.grading.metadata import GradingMetadata
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
@@ -231,24 +233,22 @@ def _points(book: api.Gradebook, unit: str) -> tuple[dict[str, Any], dict[str, f
 
 
 def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
-    """What grading noted of a submission, as attributes of a `Submission`."""
+    """What grading kept of a submission, as attributes of a `Submission`."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
-    by_notebook = {path.stem: noted.note_of(noted.read(path)) for path in paths}
-    notes = list(by_notebook.values())
-    seconds = [note["seconds"] for note in notes if _is_number(note.get("seconds"))]
+    by_notebook = {path.stem: GradingMetadata.of(metadata.read(path)) for path in paths}
+    known = list(by_notebook.values())
+    seconds = [one.seconds for one in known if one.seconds is not None]
     return {
         "records": {
             key(unit, notebook, name): record
-            for notebook, note in by_notebook.items()
-            for name, record in noted.records(note).items()
+            for notebook, one in by_notebook.items()
+            for name, record in one.checks.items()
         },
-        "repairs": tuple(
-            (r["kind"], r["says"]) for n in notes for r in n.get("repairs", ())
-        ),
-        "refused": " ".join(filter(None, (note.get("refused", "") for note in notes))),
-        "level": " ".join(sorted({noted.isolation(n) for n in notes if n.get("box")})),
+        "repairs": tuple((r.kind, r.says) for one in known for r in one.repairs),
+        "refused": " ".join(one.refused for one in known if one.refused),
+        "level": " ".join(sorted({one.isolation for one in known if one.isolation})),
         "seconds": sum(seconds) if seconds else None,
-        "graded": frozenset(n["id"] for n in notes if n.get("id") is not None),
+        "graded": frozenset(one.id for one in known if one.id is not None),
     }
 
 
@@ -257,7 +257,3 @@ def _is_late(entry: api.SubmittedAssignment, note: ledger.Note | None) -> bool:
     if entry.timestamp and entry.duedate:
         return bool(entry.total_seconds_late > 0)
     return bool(note and note.late)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

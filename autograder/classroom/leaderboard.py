@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import noted, page, sheet
+from autograder.classroom import page, sheet
 from autograder.course import graded_notebooks
 from autograder.course.files import write as write_whole
+from autograder.grading import metadata
+from autograder.grading.metadata import GradingMetadata
 
 ABILITIES = ("case", "punctuation", "function words", "inflection")
 _LONGEST_NAME = 40
@@ -32,7 +34,7 @@ class Entry:
 def read(unit: str, root: Path) -> list[Entry]:
     """The entries of all graded submissions of an assignment, the best first."""
     paths = graded_notebooks(unit, root)
-    found = (_entry(noted.read(path)) for path in paths)
+    found = (_entry(metadata.read(path)) for path in paths)
     return ranked(entry for entry in found if entry)
 
 
@@ -43,7 +45,7 @@ def ranked(entries: Iterable[Entry]) -> list[Entry]:
 
 def _entry(notebook: dict[str, Any]) -> Entry | None:
     name = chosen_name(notebook)
-    records = noted.records(noted.note_of(notebook)).values()
+    records = GradingMetadata.of(notebook).checks.values()
     measured = (record.scores for record in records)
     scores = next((found for found in measured if "bleu" in found), None)
     if not name or not scores:

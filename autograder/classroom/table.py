@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom import noted
 from autograder.course import Unit, grade_ids, graded_notebooks, notebooks
+from autograder.grading import metadata
 from autograder.grading.judge.record import Record
+from autograder.grading.metadata import GradingMetadata
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,10 @@ def read(unit: Unit, root: Path) -> list[Row]:
 
 
 def _row(path: Path) -> Row:
-    note = noted.note_of(noted.read(path))
-    records = noted.records(note).values()
-    remarks = tuple(repair["says"] for repair in note.get("repairs", ()))
-    return Row(path.parts[-3], {r.exercise: r for r in records}, remarks)
+    known = GradingMetadata.of(metadata.read(path))
+    remarks = tuple(repair.says for repair in known.repairs)
+    records = {record.exercise: record for record in known.checks.values()}
+    return Row(path.parts[-3], records, remarks)
 
 
 def exercises(unit: Unit) -> list[str]:

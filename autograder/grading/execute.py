@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from autograder.grading.fingerprint import fingerprint
 from autograder.grading.grade import environment
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.handle import Judge
-from autograder.grading.judge.record import VERDICT
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
 from autograder.kernel import client
@@ -109,7 +110,8 @@ class JudgedExecute(BoxedExecute):
             raise CourseError(_no_box(error)) from error
         self.refuse_full()
         self._checks.place(nb)
-        nb.metadata[VERDICT]["box"] = {"level": self.box_level, **self.usage}
+        box = {"level": self.box_level, **self.usage}
+        replace(GradingMetadata.of(nb), box=box).put(nb)
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:

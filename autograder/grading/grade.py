@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from traitlets.config import Config
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import shared
 from autograder.grading.intake import Refused, rebuild
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.settings import Preprocessor, loaded
-from autograder.grading.task import KEY, Graded, Task, resources_of
+from autograder.grading.task import Graded, Task, resources_of
 
 
 def grade(task: Task) -> Graded:
@@ -30,7 +32,8 @@ def grade(task: Task) -> Graded:
     started = time.monotonic()
     graded = _grade(task)
     seconds = round(time.monotonic() - started, 3)
-    graded.notebook.metadata.setdefault(KEY, {})["seconds"] = seconds
+    known = GradingMetadata.of(graded.notebook)
+    replace(known, seconds=seconds).put(graded.notebook)
     return graded
 
 

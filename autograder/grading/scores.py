@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from nbformat import NotebookNode
@@ -20,7 +21,8 @@ from autograder.grading.checks import index
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.faults import Undecided
 from autograder.grading.gradebook.book import Row, rows_of, set_score
-from autograder.grading.judge.record import VERDICT, Record
+from autograder.grading.judge.record import Record
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points
@@ -32,7 +34,8 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        self._records = nb.metadata[VERDICT]["checks"]
+        known = GradingMetadata.of(nb)
+        self._records = dict(known.checks)
         self._submission = identity(resources)
         its = resources["nbgrader"]
         names = its["student"], its["assignment"], its["notebook"]
@@ -45,6 +48,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
                 if is_solution(cell) or is_task(cell):
                     _its(cell, comments).auto_comment = _comment(cell)
             book.db.commit()
+        replace(known, checks=self._records).put(nb)
         return nb, resources
 
     def _score(self, cell: NotebookNode) -> float | None:
@@ -52,14 +56,14 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         if check := check_cell(cell):
             if grade_id not in self._records:
                 raise Undecided(f"{grade_id} came without a verdict")
-            record = Record.from_json(self._records[grade_id])
+            record = self._records[grade_id]
             self._refuse_strange(record, check.exercise, cell)
             return None if record.decided == "person" else record.points
         score = inside_score(cell)
         if score is not None and not is_solution(cell):
             points = float(cell.metadata.nbgrader.points)
-            record = Record(grade_id, score, points, decided="inside")
-            self._records[grade_id] = record.to_json()
+            inside = Record(grade_id, score, points, decided="inside")
+            self._records[grade_id] = inside
         return score
 
     def _refuse_strange(

@@ -25,7 +25,6 @@ from autograder.grading.settings import (
     loaded,
 )
 
-KEY = "autograder"  # of the notebook's metadata: what is known about its grading
 _PLAIN = (
     "student", "assignment", "notebook", "source", "release", "folder", "refused",
     "id", "final",

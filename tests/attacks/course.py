@@ -30,7 +30,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import ROOT
-from autograder.grading.task import KEY
+from autograder.grading.metadata import KEY
 from tests.attacks.material import (
     CANARY,
     COMPANIONS,

@@ -12,12 +12,13 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder import cli
-from autograder.classroom import noted, report
+from autograder.classroom import report
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
 from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.metadata import UNGROUPED
 from autograder.kernel.ending import EndReason
 from autograder.student.references import titles
 from tests.classroom.conftest import WHOLE
@@ -203,7 +204,7 @@ def test_a_class_of_four_has_no_shareable_report():
     [
         ("namespaces", ""),
         ("landlock", ""),
-        (f"landlock, {noted.UNGROUPED}", "What is not promised then"),
+        (f"landlock, {UNGROUPED}", "What is not promised then"),
         ("none", "this machine gave none"),
     ],
 )

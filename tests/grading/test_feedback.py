@@ -14,6 +14,8 @@ from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
 from autograder.grading import feedback
+from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.rendering.page import Allowance, Page
 from autograder.student.exercise import Verdict
 from autograder.student.panel import as_html
@@ -44,12 +46,10 @@ class Stranger(Preprocessor):
             metadata={"autograder": "verdict"},
         )
         tiny.cell(nb, "numbers-double").outputs = [marked]
-        nb.metadata["autograder"] = {
-            "checks": {
-                "numbers-double": {"decided": "outside"},
-                "numbers-triple": {"decided": "inside", "aspects": Stranger.aspects},
-            }
-        }
+        outside = Record("numbers/double", 2.0, 2.0)
+        inside = Record("triple", 3.0, 3.0, decided="inside", aspects=Stranger.aspects)
+        checks = {"numbers-double": outside, "numbers-triple": inside}
+        GradingMetadata(checks).put(nb)
         return nb, resources
 
 
@@ -304,11 +304,13 @@ def test_the_table_says_in_which_aspect_points_were_lost(course):
 @pytest.mark.parametrize("tell", ["points", "cases", "panels"])
 def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypatch):
     monkeypatch.setattr("autograder.grading.feedback.tell._is_over", lambda _: False)
-    cases = [{"title": "a vector", "problem": "values", "hidden": True}]
-    record = {"points": 1.0, "max_points": 4.0, "says": "You tripled.", "note": "",
-              "cases": cases, "aspects": {"values": [1.0, 3.0], "calls": [0.0, 1.0]},
-              "panel": "You tripled."}  # fmt: skip
-    notebook = v4.new_notebook(metadata={"autograder": {"checks": {"e": record}}})
+    record = Record(
+        "n/e", 1.0, 4.0, says="You tripled.", panel="You tripled.",
+        cases=(CaseRecord("a", "a vector", "values", True),),
+        aspects={"values": [1.0, 3.0], "calls": [0.0, 1.0]},
+    )  # fmt: skip
+    notebook = v4.new_notebook()
+    GradingMetadata({"e": record}).put(notebook)
     notebook.cells = [v4.new_code_cell(metadata={"nbgrader": {"grade_id": "e"}})]
     told, _ = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
     text = str(told)

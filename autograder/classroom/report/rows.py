@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.classroom.classbook import Submission
-from autograder.classroom.noted import UNGROUPED
 from autograder.classroom.similarity import Comparison
+from autograder.grading.metadata import UNGROUPED
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import Undecided
 from autograder.grading.judge.exchange import Decision, Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
-from autograder.grading.judge.record import VERDICT, Record
+from autograder.grading.judge.record import Record
 from autograder.grading.judge.referee import Referee
+from autograder.grading.metadata import KEY, GradingMetadata
 
 
 class Checks:
@@ -51,8 +52,8 @@ class Checks:
 
         Only when all has run: a display update can reach any output before it.
         """
-        checks = {name: record.to_json() for name, record in self._records.items()}
-        notebook.metadata.setdefault(VERDICT, {})["checks"] = checks
+        known = GradingMetadata.of(notebook)
+        replace(known, checks=self._records).put(notebook)
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
 
@@ -190,7 +191,7 @@ class Checks:
         # Not by `new_output`, which would look at its own work again by the schema.
         self._panels[index] = from_dict({
             "output_type": "execute_result", "execution_count": None,
-            "metadata": {VERDICT: "verdict"},
+            "metadata": {KEY: "verdict"},
             "data": {"text/plain": repr(points), "text/html": decision.panel},
         })  # fmt: skip
         self._records[cell.metadata.nbgrader.grade_id] = decision.record

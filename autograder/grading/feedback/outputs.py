@@ -12,9 +12,10 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
+from autograder.grading.judge.record import Record
+from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.rendering import Page
 
-KEY = "autograder"
 RASTER = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _NOTHING = {"text/plain": "[an output that cannot be shown here]"}
 
@@ -31,7 +32,7 @@ class CleanOutputs(Preprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        checks = nb.metadata.get(KEY, {}).get("checks", {})
+        checks = GradingMetadata.of(nb).checks
         page = Page()
         for cell in nb.cells:
             if cell.cell_type == "code":
@@ -44,10 +45,9 @@ class CleanOutputs(Preprocessor):
         return nb, resources
 
 
-def _is_outside(cell: NotebookNode, checks: Mapping[str, Any]) -> bool:
-    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-    decided = checks.get(grade_id, {}).get("decided")
-    return bool(is_grade(cell)) and decided == "outside"
+def _is_outside(cell: NotebookNode, checks: Mapping[str, Record]) -> bool:
+    record = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+    return bool(is_grade(cell)) and record is not None and record.decided == "outside"
 
 
 def is_verdict(output: NotebookNode) -> bool:

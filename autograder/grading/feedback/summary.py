@@ -9,9 +9,12 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import GetGrades
 
-from autograder.grading.feedback.outputs import KEY
+from autograder.grading.judge.record import Record
+from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.titles import title
 from autograder.student.aspects import by_aspect
+
+_NONE = Record("", 0.0, 0.0)  # of what no check has decided
 
 
 class Scores(GetGrades):  # type: ignore[misc]
@@ -43,19 +46,19 @@ def _summary(
     nb: NotebookNode, notebook: SubmittedNotebook, assignment: str
 ) -> dict[str, Any]:
     """What stands at the top of a page."""
-    known = nb.metadata.get(KEY, {})
+    known = GradingMetadata.of(nb)
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     points = [nbgrader_of(c)["points"] for c in graded if nbgrader_of(c).get("waiting")]
     student = notebook.assignment.student
     name = f"{student.first_name or ''} {student.last_name or ''}".strip()
     return {
         "student": name or student.id,
-        "refused": known.get("refused", ""),
-        "repairs": [repair["says"] for repair in known.get("repairs", [])],
+        "refused": known.refused,
+        "repairs": [repair.says for repair in known.repairs],
         "late": _duration(notebook.assignment.total_seconds_late),
         "penalty": notebook.late_submission_penalty or 0.0,
         "waiting": sum(points),
-        "rows": [_row(cell, known.get("checks", {}), assignment) for cell in graded],
+        "rows": [_row(cell, known.checks, assignment) for cell in graded],
         "titles": {
             nbgrader_of(c)["grade_id"]: title(assignment, nbgrader_of(c)["grade_id"])
             for c in graded
@@ -65,21 +68,19 @@ def _summary(
 
 
 def _row(
-    cell: NotebookNode, checks: Mapping[str, Any], assignment: str
+    cell: NotebookNode, checks: Mapping[str, Record], assignment: str
 ) -> dict[str, Any]:
     """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
     mark = nbgrader_of(cell)
-    record = checks.get(mark["grade_id"], {})
-    cases = record.get("cases", ())
-    right = sum(not case["problem"] for case in cases)
-    says = record.get("says") or record.get("note", "")
+    record = checks.get(mark["grade_id"], _NONE)
+    right = sum(not case.problem for case in record.cases)
     return {
         "cell": cell,
         "title": title(assignment, mark["grade_id"]),
         "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
-        "cases": f"{right} of {len(cases)}" if cases else "",
-        "remark": "" if _is_full(cell) else says,
-        "aspects": "" if _is_full(cell) else by_aspect(record.get("aspects", {})),
+        "cases": f"{right} of {len(record.cases)}" if record.cases else "",
+        "remark": "" if _is_full(cell) else record.says or record.note,
+        "aspects": "" if _is_full(cell) else by_aspect(record.aspects),
     }
 
 

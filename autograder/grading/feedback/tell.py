@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
@@ -12,7 +13,8 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Enum
 
-from autograder.grading.feedback.outputs import KEY
+from autograder.grading.judge.record import Record
+from autograder.grading.metadata import GradingMetadata
 from autograder.student.aspects import by_aspect
 
 
@@ -34,25 +36,29 @@ class Tell(Preprocessor):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         if self.tell == "panels" or _is_over(resources["nbgrader"]):
             return nb, resources
-        checks = nb.metadata.get(KEY, {}).get("checks", {})
-        for record in checks.values():
-            record["says"] = record["note"] = record["panel"] = ""
-            if self.tell == "points":
-                record["cases"], record["aspects"] = [], {}
+        known = GradingMetadata.of(nb)
+        checks = {name: self._cut(record) for name, record in known.checks.items()}
+        replace(known, checks=checks).put(nb)
         for cell in nb.cells:
             record = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
             if record is not None and cell.cell_type == "code":
                 cell.outputs = [new_output("stream", text=_short(record))]
         return nb, resources
 
+    def _cut(self, record: Record) -> Record:
+        record = replace(record, says="", note="", panel="")
+        if self.tell == "points":
+            record = replace(record, cases=(), aspects={})
+        return record
 
-def _short(record: Mapping[str, Any]) -> str:
-    lines = [f"{record['points']:g} of {record['max_points']:g} points"]
-    if lost := by_aspect(record.get("aspects", {})):
+
+def _short(record: Record) -> str:
+    lines = [f"{record.points:g} of {record.max_points:g} points"]
+    if lost := by_aspect(record.aspects):
         lines.append(lost)
-    for case in record["cases"]:
-        hidden = " (hidden)" if case["hidden"] else ""
-        lines.append(f"{'✗' if case['problem'] else '✓'} {case['title']}{hidden}")
+    for case in record.cases:
+        hidden = " (hidden)" if case.hidden else ""
+        lines.append(f"{'✗' if case.problem else '✓'} {case.title}{hidden}")
     return "\n".join([*lines, "After the deadline, this page says what happened."])
 
 

@@ -10,8 +10,6 @@ from autograder.course.printable import printable
 from autograder.kernel.ending import EndReason
 from autograder.student.aspects import by_aspect
 
-VERDICT = "autograder"  # output metadata that marks what the trusted side put there
-
 
 @dataclass(frozen=True)
 class CaseRecord:

@@ -15,11 +15,12 @@ from autograder.course.notebooks import shared
 from autograder.grading.faults import Undecided
 from autograder.grading.gradebook.book import GradebookError, PatientBook
 from autograder.grading.gradebook.recording import Recorder
-from autograder.grading.intake import rebuild, say
+from autograder.grading.intake import rebuild
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.outcome import Outcome, outcome
-from autograder.grading.run.published import Published, noted
-from autograder.grading.task import KEY, Graded, Task
+from autograder.grading.run.published import Published
+from autograder.grading.task import Graded, Task
 from autograder.grading.workers.underway import Begun, Work
 
 UNSURE = "Something went wrong while grading; your teachers have been told."
@@ -64,7 +65,7 @@ class Keeper:
 
     def _recorded(self, work: Work, begun: Begun) -> Outcome:
         if work.future is None:
-            return outcome(begun.student, "up to date", work.known, {})
+            return outcome(begun.student, "up to date", work.known, work.known)
         try:
             return self._keep(work, work.graded(self.log), begun)
         except GradebookError:
@@ -85,8 +86,8 @@ class Keeper:
         """Record a graded notebook, then publish it; only then it is done."""
         task, stamp = work.task, begun.stamp
         extra = self.extra.get(task.student)
-        checks = noted(graded.notebook).get("checks", {}).values()
-        lost = [check for check in checks if check["decided"] == "person"]
+        checks = GradingMetadata.of(graded.notebook).checks.values()
+        lost = [check for check in checks if check.decided == "person"]
         if lost and not begun.final:
             raise Undecided("the judge has failed over an answer")
         before = self.published(task.student).notebook(task.notebook)
@@ -95,12 +96,13 @@ class Keeper:
                 book, task, graded, stamp, extra, before, self.log.warning
             )
         )
-        known = noted(graded.notebook) | {
-            "digest": work.digest, "scores": scores, "refused": graded.refused,
-            "repairs": say(graded.repairs), "handed_in": str(stamp or ""),
-            "id": task.id if graded.decided else "",
-        }  # fmt: skip
-        graded.notebook.metadata[KEY] = nbformat.from_dict(known)
+        known = replace(
+            GradingMetadata.of(graded.notebook),
+            digest=work.digest, scores=scores, refused=graded.refused,
+            repairs=graded.repairs, handed_in=str(stamp or ""),
+            id=task.id if graded.decided else "",
+        )  # fmt: skip
+        known.put(graded.notebook)
         self._publish(task, graded, begun)
         self.permit(task.student)
         found = outcome(task.student, "graded", known, work.known)
@@ -127,7 +129,7 @@ class Keeper:
 
     def _undecided(self, work: Work, begun: Begun, error: Exception) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""
-        task, old = work.task, bool(work.known.get("digest"))  # "": one from here
+        task, old = work.task, bool(work.known.digest)  # "": one from here
         if not old:
             open_ = Graded(_blank(task), task.repairs, UNSURE, decided=False)
             self._keep(replace(work, digest=""), open_, begun)

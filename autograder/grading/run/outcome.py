@@ -6,11 +6,11 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from autograder.grading.intake import Repair, said
+from autograder.grading.intake import Repair
+from autograder.grading.metadata import GradingMetadata
 
 STATES = ("graded", "up to date", "refused", "undecided")
 
@@ -44,14 +44,13 @@ class Outcome:
 
 
 def outcome(
-    student: str, status: str, known: Mapping[str, Any], before: Mapping[str, Any]
+    student: str, status: str, known: GradingMetadata, before: GradingMetadata
 ) -> Outcome:
     """The outcome of a notebook, from what is known of this grading and of the last."""
-    repairs = said(known["repairs"])
-    old, new = before.get("scores") or {}, known.get("scores") or {}
+    old, new = before.scores or {}, known.scores or {}
     changes = {k: (old[k], v) for k, v in new.items() if k in old and old[k] != v}
-    reason = known["refused"]
-    return Outcome(student, "refused" if reason else status, reason, repairs, changes)
+    status = "refused" if known.refused else status
+    return Outcome(student, status, known.refused, known.repairs, changes)
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

@@ -12,7 +12,6 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -21,12 +20,7 @@ from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_closed, write
 from autograder.grading.intake import OF_NBGRADER
-from autograder.grading.task import KEY
-
-
-def noted(notebook: NotebookNode) -> dict[str, Any]:
-    """What grading noted in a notebook; {} if nothing."""
-    return dict(notebook.metadata.get(KEY, {}))
+from autograder.grading.metadata import GradingMetadata
 
 
 class Published:
@@ -63,10 +57,10 @@ class Published:
         finally:
             os.close(descriptor)
 
-    def known(self, name: str) -> dict[str, Any]:
-        """What an earlier run noted in a notebook; {} if there is none."""
+    def known(self, name: str) -> GradingMetadata:
+        """What an earlier run kept in a notebook; nothing if there is none."""
         notebook = self.notebook(name)
-        return noted(notebook) if notebook else {}
+        return GradingMetadata.of(notebook) if notebook else GradingMetadata()
 
     def notebook(self, name: str) -> NotebookNode | None:
         """What an earlier run graded; None if there is nothing that can be read."""

@@ -124,7 +124,7 @@ class Run:
         known = self._keeper.published(task.student).known(task.notebook)
         work = Work(task, digest, known)
         scores = self._recorded.get((task.student, task.notebook))
-        same = known.get("digest") == digest and known.get("scores") == scores
+        same = known.digest == digest and known.scores == scores
         if not (same and scores is not None and not self._force):
             begun.kept.callback(shutil.rmtree, task.folder, ignore_errors=True)
             work.future = self._slots.submit(task)

@@ -14,6 +14,7 @@ from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.grading.grade import expect, grade, warm_up
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task
 from autograder.grading.workers.cluster import Cluster
@@ -30,7 +31,7 @@ class Work:
 
     task: Task
     digest: str
-    known: dict[str, Any]
+    known: GradingMetadata
     future: Future[Any] | None = None
 
     def graded(self, log: logging.Logger) -> Graded:

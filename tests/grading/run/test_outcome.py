@@ -1,11 +1,14 @@
 """How submissions fared, in words that a person reads after a run."""
 
 import logging
+from dataclasses import replace
 
 from autograder.grading.intake import Repair
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.outcome import Outcome, above_bar, changes, outcome, summary
 
-KNOWN = {"repairs": [], "refused": "", "scores": {"double": 2.0, "triple": 3.0}}
+KNOWN = GradingMetadata(scores={"double": 2.0, "triple": 3.0})
+NOTHING = GradingMetadata()
 
 
 def test_a_run_is_counted_in_a_fixed_order_without_zeros():
@@ -19,7 +22,7 @@ def test_a_run_is_counted_in_a_fixed_order_without_zeros():
 
 
 def test_a_reason_makes_it_refused_whatever_came_of_the_run():
-    fared = outcome("ada", "graded", {**KNOWN, "refused": "no notebook"}, {})
+    fared = outcome("ada", "graded", replace(KNOWN, refused="no notebook"), NOTHING)
     assert (fared.status, fared.needs_person) == ("refused", True)
     assert str(fared) == "ada: refused: no notebook"
 
@@ -30,7 +33,7 @@ def test_repairs_are_told_behind_the_reason():
 
 
 def test_only_scores_that_were_there_before_can_change():
-    before = {"scores": {"double": 1.0, "why": None}}
+    before = GradingMetadata(scores={"double": 1.0, "why": None})
     fared = outcome("ada", "graded", KNOWN, before)
     assert fared.changes == {"double": (1.0, 2.0)}
     assert changes([fared, Outcome("bob", "graded")]) == [

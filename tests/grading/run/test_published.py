@@ -9,8 +9,8 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder.course.errors import CourseError
-from autograder.grading.run.published import Published, noted
-from autograder.grading.task import KEY
+from autograder.grading.metadata import KEY, GradingMetadata
+from autograder.grading.run.published import Published
 
 KEPT = {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
 
@@ -28,13 +28,13 @@ def notebook(**note: object):
 
 def test_what_was_noted_is_known_to_the_next_run(folder):
     Published(folder).replace("a", notebook(digest="d1"), {}, ["a", "b"])
-    assert Published(folder).known("a") == {"digest": "d1"}
-    assert Published(folder).known("b") == {} == noted(notebook())
+    assert Published(folder).known("a") == GradingMetadata(digest="d1")
+    assert Published(folder).known("b") == GradingMetadata()
 
 
 def test_a_notebook_that_was_cut_off_is_known_as_none(folder):
     (folder / "a.ipynb").write_text('{"cells": [')
-    assert Published(folder).known("a") == {}
+    assert Published(folder).known("a") == GradingMetadata()
 
 
 def test_what_others_left_behind_goes_and_other_notebooks_stay(folder):

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.workers import underway
 from autograder.grading.workers.underway import Begun, Here, Work, enough, names_of
 from tests.grading.eventful import task
@@ -21,7 +22,7 @@ def begun(*results: object) -> Begun:
             future.set_exception(result)
         elif result is not None:
             future.set_result(result)
-        works.append(Work(task(), "digest", {}, future))
+        works.append(Work(task(), "digest", GradingMetadata(), future))
     return Begun("ada", works=works)
 
 
@@ -46,7 +47,7 @@ def test_only_results_that_are_there_are_held():
 
 
 def test_what_is_up_to_date_has_nothing_to_wait_for():
-    assert Begun("ada", works=[Work(task(), "digest", {})]).done
+    assert Begun("ada", works=[Work(task(), "digest", GradingMetadata())]).done
 
 
 def test_what_grading_raised_comes_out_where_it_is_recorded():

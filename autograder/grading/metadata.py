@@ -1,0 +1,94 @@
+"""What grading keeps in a notebook: the one writer and the one reader of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from autograder.course.errors import CourseError
+from autograder.course.files import closed
+from autograder.course.notebooks import remedy
+from autograder.grading.intake import Repair, said, say
+from autograder.grading.judge.record import Record
+
+KEY = "autograder"  # of a notebook's metadata; of an output's, if it is a verdict
+UNGROUPED = "no control group"
+
+
+@dataclass(frozen=True)
+class GradingMetadata:
+    """``metadata.autograder`` of a notebook on its way, and in ``autograded/``.
+
+    Attributes:
+        checks: the verdicts by the check's grade id.
+        box: the level of isolation, and what the boxes used; None if none was needed.
+        seconds: how long grading took.
+        digest: of all that the result depends on; "" where nothing was decided.
+        scores: what the gradebook has, by grade id.
+        refused: why it could not be graded, "" if it could.
+        handed_in: when, as text.
+        id: whose submission it is, "" where nothing was decided.
+
+    What an earlier version did not write, or has not been written yet, is None or
+    empty.
+    """
+
+    checks: Mapping[str, Record] = field(default_factory=dict)
+    box: Mapping[str, Any] | None = None
+    seconds: float | None = None
+    digest: str = ""
+    scores: Mapping[str, float | None] | None = None
+    refused: str = ""
+    repairs: tuple[Repair, ...] = ()
+    handed_in: str = ""
+    id: str | None = None
+
+    @classmethod
+    def of(cls, notebook: Mapping[str, Any]) -> GradingMetadata:
+        """What is kept in a notebook: nbformat's, or plain JSON values.
+
+        Raises:
+            LookupError, TypeError, AttributeError: it is none, or another program's.
+        """
+        kept = notebook["metadata"].get(KEY, {})
+        known = {one.name: kept[one.name] for one in fields(cls) if one.name in kept}
+        checks = {n: Record.from_json(r) for n, r in known.pop("checks", {}).items()}
+        return cls(checks=checks, repairs=said(known.pop("repairs", ())), **known)
+
+    def put(self, notebook: Mapping[str, Any]) -> None:
+        """Have it kept in a notebook, in place of what was."""
+        named = {one.name: getattr(self, one.name) for one in fields(self)}
+        named["checks"] = {name: r.to_json() for name, r in self.checks.items()}
+        named["repairs"] = say(self.repairs)
+        notebook["metadata"][KEY] = {n: v for n, v in named.items() if v is not None}
+
+    @property
+    def isolation(self) -> str:
+        """The level that the code ran in, and whether the kernel did not count.
+
+        "" if it did not run.
+        """
+        if self.box is None:
+            return ""
+        level = str(self.box["level"])
+        grouped = self.box.get("grouped", True) or level == "none"
+        return level if grouped else f"{level}, {UNGROUPED}"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A graded notebook, as plain JSON values.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    try:
+        notebook: dict[str, Any] = json.loads(path.read_bytes())
+        GradingMetadata.of(notebook)
+        return notebook
+    except PermissionError:
+        raise CourseError(closed(path)) from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise CourseError(f"{path} cannot be read; {remedy(path)}") from None

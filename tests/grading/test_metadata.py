@@ -1,0 +1,93 @@
+"""What grading keeps in a notebook has one reader, whatever version wrote it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+
+import nbformat
+import pytest
+
+from autograder.course.errors import CourseError
+from autograder.grading.intake import Repair
+from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.metadata import GradingMetadata, read
+from autograder.kernel.ending import EndReason
+
+RECORD = Record(
+    "n/double", 1.0, 2.0, "tripled", cases=(CaseRecord("a", "a vector", "", True),)
+)
+
+WHOLE = GradingMetadata(
+    {"n-double": replace(RECORD, ended=EndReason.MEMORY)},
+    {"level": "landlock", "grouped": False},
+    2.5,
+    "d1",
+    {"n-double": 1.0, "n-why": None},
+    "it is empty",
+    (Repair("name", "It was renamed."),),
+    "2026-11-01 12:00:00",
+    "ada/01/numbers",
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    folder = tmp_path / "autograded" / "ada" / "01_numbers"
+    folder.mkdir(parents=True)
+    return folder / "01_numbers.ipynb"
+
+
+def test_all_comes_back_as_it_was_put(path):
+    notebook = nbformat.v4.new_notebook()
+    WHOLE.put(notebook)
+    path.write_text(nbformat.v4.writes(notebook))
+    assert GradingMetadata.of(read(path)) == WHOLE == GradingMetadata.of(notebook)
+    for one in fields(WHOLE):
+        assert getattr(WHOLE, one.name) != getattr(GradingMetadata(), one.name)
+
+
+def test_a_notebook_in_which_nothing_is_kept_is_known_as_that(path):
+    path.write_text('{"metadata": {}}')
+    assert GradingMetadata.of(read(path)) == GradingMetadata()
+
+
+def test_what_an_earlier_version_wrote_is_read(path):
+    """Without what came later: why answers are missing, identities, seconds."""
+    old = {"exercise": "n/double", "points": 1.0, "max_points": 2.0, "cases": []}
+    kept = {"checks": {"n-double": old}, "repairs": [{"kind": "k", "says": "s"}]}
+    path.write_text(json.dumps({"metadata": {"autograder": kept}}))
+    assert GradingMetadata.of(read(path)) == GradingMetadata(
+        {"n-double": Record("n/double", 1.0, 2.0)}, repairs=(Repair("k", "s"),)
+    )
+
+
+def test_what_is_put_takes_the_place_of_what_was(path):
+    notebook = nbformat.v4.new_notebook()
+    WHOLE.put(notebook)
+    replace(GradingMetadata.of(notebook), box=None, checks={}).put(notebook)
+    known = GradingMetadata.of(notebook)
+    assert known.box is None and not known.checks and known.digest == WHOLE.digest
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "{}", None])
+def test_what_cannot_be_read_says_how_to_grade_it_again(path, text):
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CourseError) as error:
+        read(path)
+    assert "nbgrader autograde 01_numbers --student=ada --force" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("box", "level"),
+    [
+        ({"level": "namespaces", "grouped": True}, "namespaces"),
+        ({"level": "landlock"}, "landlock"),  # noted before groups were
+        ({"level": "landlock", "grouped": False}, "landlock, no control group"),
+        ({"level": "none", "grouped": False}, "none"),
+    ],
+)
+def test_the_level_of_a_box_says_whether_the_kernel_counted(box, level):
+    assert GradingMetadata(box=box).isolation == level
+    assert GradingMetadata().isolation == ""
