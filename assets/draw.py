@@ -13,14 +13,14 @@ from pathlib import Path
 
 from PIL import Image
 
-from autograder.bank import specification
-from autograder.oracle.variants import build_object
-from autograder.student import references
-from autograder.student.compare import judge
-from autograder.student.exercise import Verdict
-from autograder.student.observe import observe
-from autograder.student.panel import as_html
-from autograder.student.probes import find
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import build_object
+from autograder.checks import references
+from autograder.checks.compare import judge
+from autograder.checks.exercise import Verdict
+from autograder.checks.observe import observe
+from autograder.checks.panel import as_html
+from autograder.checks.probes import find
 
 HERE = Path(__file__).resolve().parent
 OPTIONS = (

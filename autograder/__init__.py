@@ -20,5 +20,5 @@ def __getattr__(name: str) -> object:
     """Import on first use: nbgrader's commands import this package without torch."""
     if name not in _WHERE:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
-    module = importlib.import_module(f"autograder.student.{_WHERE[name]}")
+    module = importlib.import_module(f"autograder.checks.{_WHERE[name]}")
     return getattr(module, name)

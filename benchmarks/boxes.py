@@ -22,12 +22,12 @@ import nbformat
 from jupyter_client.manager import AsyncKernelManager
 from nbgrader.utils import is_grade, is_solution
 
+from autograder.checks.words import LEFT_OUT
 from autograder.course import find_unit
 from autograder.grading.cells.prompt_client import PromptClient
-from autograder.kernel import client
-from autograder.kernel.confine import Policy
-from autograder.kernel.warm import asked_for
-from autograder.student.words import LEFT_OUT
+from autograder.sandbox import client
+from autograder.sandbox.confine import Policy
+from autograder.sandbox.warm import asked_for
 
 ERROR = "import torch\ntorch.nn.Linear(3, 4)(torch.ones(2, 2))"
 NOTEBOOKS = {

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.checks.words import LEFT_OUT
 from autograder.classroom import sample
 from autograder.course import Unit
 from autograder.course.files import write
 from autograder.grading.intake import rebuild
-from autograder.kernel.inside import THREADS
-from autograder.student.words import LEFT_OUT
+from autograder.sandbox.inside import THREADS
 
 
 def floor(unit: Unit, class_: dict[str, bytes]) -> tuple[float, float]:
@@ -60,7 +60,7 @@ def _as_graded(unit: Unit, data: bytes) -> bytes:
 
 def main(folder: Path) -> None:
     """Print the seconds and the CPU seconds of each notebook, as JSON."""
-    from autograder.kernel import warm, zygote
+    from autograder.sandbox import warm, zygote
 
     zygote.preload()
     for modules in warm.ON_DEMAND.values():

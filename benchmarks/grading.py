@@ -50,7 +50,7 @@ from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.grading.workers.parallel import usable_cores
-from autograder.kernel.inside import THREADS
+from autograder.sandbox.inside import THREADS
 from benchmarks.floor import floor
 from benchmarks.tables import FLOOR, ONE, OTTER, PLAIN, Checks, Cost, Costs, tables
 from benchmarks.watch import GRADER, Watched, watched

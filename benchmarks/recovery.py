@@ -25,14 +25,14 @@ import sacrebleu
 import torch
 from torch import Tensor, nn
 
-from autograder.oracle.decoding import recovered
+from autograder.authoring.decoding import recovered
+from autograder.library import baselines, corpora, faster
+from autograder.library.calibration import calibrate, function_word_ids
+from autograder.library.checkpoint import save
+from autograder.library.decoding import bucketed, recover
+from autograder.library.model import Restorer, Sizes, device, parameters
+from autograder.library.text import PAD, SubwordTokenizer, lemma, pieces
 from autograder.solutions import encoder_decoder, sequence_reversal, text_recovery
-from autograder.student.recovery import baselines, corpora, faster
-from autograder.student.recovery.calibration import calibrate, function_word_ids
-from autograder.student.recovery.checkpoint import save
-from autograder.student.recovery.decoding import bucketed, recover
-from autograder.student.recovery.model import Restorer, Sizes, device, parameters
-from autograder.student.recovery.text import PAD, SubwordTokenizer, lemma, pieces
 
 
 class TorchRestorer(nn.Module):

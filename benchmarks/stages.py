@@ -21,16 +21,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import torch
 
-from autograder.bank import specifications
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import build_object
+from autograder.checks import agent
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
-from autograder.kernel.meter import Meter
-from autograder.oracle.cases import fresh_cases
-from autograder.oracle.specification import Specification
-from autograder.oracle.variants import build_object
-from autograder.student import agent
+from autograder.sandbox.meter import Meter
 
 TICKET, SECONDS = "t", 60.0
 HEADS = ("drawing", "judge", "box")

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit
-from autograder.kernel.inside import THREADS
+from autograder.sandbox.inside import THREADS
 from benchmarks.grading import STOCK, Course
 from benchmarks.watch import Watched, watched
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import psutil
 
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks
-from autograder.kernel.inside import THREADS
+from autograder.sandbox.inside import THREADS
 from benchmarks.tables import table
 
 REST = "else"

@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import torch
 
-from autograder.bank import specifications
-from autograder.oracle.specification import Specification
-from autograder.oracle.variants import build_object
-from autograder.student.check import Check
-from autograder.student.panel import as_html
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import build_object
+from autograder.checks.check import Check
+from autograder.checks.panel import as_html
 
 MILLISECONDS, KILOBYTES, SECONDS = 50, 60, 0.5  # what a check may take at most
 UNITS = ["positional_encoding", "attention", "multi_head_attention", "encoder_decoder"]

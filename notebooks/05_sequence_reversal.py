@@ -65,8 +65,8 @@ from torch.nn.utils.parametrize import register_parametrization
 from tqdm.auto import tqdm
 
 from autograder import check, demo, earlier, show
-from autograder.student.recovery import corpora
-from autograder.student.recovery.text import glue, pieces
+from autograder.library import corpora
+from autograder.library.text import glue, pieces
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one. Grading always uses the course's.

@@ -59,17 +59,17 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, earlier, show
-from autograder.student.recovery import abilities, baselines, corpora, experiments
-from autograder.student.recovery.checkpoint import handed_in, load, notes, save, shipped
-from autograder.student.recovery.decoding import bucketed, padded, recover
-from autograder.student.recovery.model import (
+from autograder.library import abilities, baselines, corpora, experiments
+from autograder.library.checkpoint import handed_in, load, notes, save, shipped
+from autograder.library.decoding import bucketed, padded, recover
+from autograder.library.model import (
     Restorer,
     Sizes,
     cross_attention,
     device,
     parameters,
 )
-from autograder.student.recovery.text import (
+from autograder.library.text import (
     BOS,
     EOS,
     PAD,

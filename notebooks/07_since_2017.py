@@ -68,7 +68,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, earlier, show
-from autograder.student.recovery import corpora
+from autograder.library import corpora
 
 # False: what earlier units built comes from the course, right for sure. True: from your
 # own notebooks, if they lie beside this one. Grading always uses the course's.

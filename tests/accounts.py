@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from autograder.course import ROOT
-from tests.kernel.conftest import closed_ancestor
+from tests.sandbox.conftest import closed_ancestor
 
-_NAMESPACE = ROOT / "tests" / "kernel" / "ordinary.sh"
+_NAMESPACE = ROOT / "tests" / "sandbox" / "ordinary.sh"
 _NEEDED = ("useradd", "userdel", "groupdel", "runuser", "unshare")
 
 needs_accounts = pytest.mark.skipif(

@@ -12,13 +12,13 @@ import pytest
 import torch
 from jupyter_client.provisioning import KernelProvisionerFactory
 
+from autograder.authoring.notation import case, edit, right, wrong
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import run_source
+from autograder.checks.exercise import Case, Exercise, Mistake
+from autograder.checks.probes import probe, tensor
 from autograder.course import units
 from autograder.grading.gradebook import book
-from autograder.oracle.notation import case, edit, right, wrong
-from autograder.oracle.specification import Specification
-from autograder.oracle.variants import run_source
-from autograder.student.exercise import Case, Exercise, Mistake
-from autograder.student.probes import probe, tensor
 
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -116,7 +116,7 @@ def tiny_exercise(monkeypatch) -> Specification:
     run_source(source, vars(solutions), "<solutions of tiny>")
     monkeypatch.setitem(sys.modules, solutions.__name__, solutions)
     monkeypatch.setitem(
-        sys.modules, "autograder.student.probes.tiny", ModuleType("probes")
+        sys.modules, "autograder.units.tiny.probes", ModuleType("probes")
     )
 
     @probe("tiny/double", results="twice")
@@ -131,7 +131,7 @@ def tiny_exercise(monkeypatch) -> Specification:
         mutants=[wrong("tripled", "You tripled.", "How many?", edit("2 *", "3 *"))],
         accepted=[right("added", edit("2 * x", "x + x"))],
     )
-    exercise = ModuleType("autograder.bank.tiny.double")
+    exercise = ModuleType("autograder.units.tiny.exercises.double")
     exercise.EXERCISE = made
     monkeypatch.setitem(sys.modules, exercise.__name__, exercise)
     return made

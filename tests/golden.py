@@ -22,13 +22,13 @@ from pathlib import Path
 
 import torch
 
-from autograder.bank import specifications
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import variant_source
+from autograder.authoring.verify import measure
+from autograder.checks.exercise import Case, Other, Value
+from autograder.checks.references import load
 from autograder.course import units
-from autograder.oracle.specification import Specification
-from autograder.oracle.variants import variant_source
-from autograder.oracle.verify import measure
-from autograder.student.exercise import Case, Other, Value
-from autograder.student.references import load
 
 Rows = dict[str, str]
 ANSWERS = ("inputs", "expected", "mistakes")

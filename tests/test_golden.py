@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from autograder.oracle.notation import edit, wrong
+from autograder.authoring.notation import edit, wrong
 from tests.golden import differences, digest, text, variants
 
 
@@ -28,7 +28,7 @@ def test_what_came_and_went_is_named_and_so_is_another_order():
 
 def test_a_module_that_moves_changes_no_row():
     code = "from autograder.{} import shipped\n"
-    assert text(code.format("student.recovery")) == text(code.format("checks.words"))
+    assert text(code.format("library")) == text(code.format("checks.words"))
 
 
 def test_equal_numbers_have_one_digest_however_they_are_stored():

@@ -36,9 +36,11 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     change(notebook, "11 exercises and one", "12 exercises and one")
     mark = "# %% [markdown]\n# ## 2. Why divide"
     change(notebook, mark, f"{cells}\n{mark}")
-    with (clone / "autograder/student/probes/attention.py").open("a") as file:
+    with (clone / "autograder/units/attention/probes/__init__.py").open("a") as file:
         file.write(f"\n\n{probe}")
-    file = clone / "autograder" / "bank" / "attention" / "favourite_key.py"
+    file = (
+        clone / "autograder" / "units" / "attention" / "exercises" / "favourite_key.py"
+    )
     file.write_text(exercise, encoding="utf-8")
 
     assert "release/02_attention" in run(clone, "autograder", "build", "02")

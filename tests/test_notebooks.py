@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from autograder.checks.references import load
 from autograder.course import Unit, manifest, units
-from autograder.student.references import load
 from tests.conftest import start_kernels_with
 
 

@@ -2,11 +2,11 @@
 
 import re
 
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.colab import published
 from autograder.authoring.notebook import read
-from autograder.bank import specifications
+from autograder.classroom.publishing import kit
 from autograder.course import ROOT, units
-from autograder.publishing import kit
 from tests.attacks.bank import BANK
 from tests.attacks.batches import EFFECTS
 

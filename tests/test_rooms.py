@@ -23,50 +23,15 @@ MODULES = sorted(p for p in PACKAGE.rglob("*.py") if "solutions" not in p.parts)
 ALLOWED = {
     "__init__": set(),
     "__main__": {"cli"},
-    "student": {"solutions"},
     "course": set(),
-    "kernel": set(),
-    "oracle": {"student", "solutions", "course"},
-    "bank": {"student", "solutions", "oracle"},
-    "authoring": {"student", "oracle", "bank", "course", "__version__"},
-    "grading": {
-        "student",
-        "oracle",
-        "bank",
-        "kernel",
-        "course",
-        "__version__",
-    },
-    "publishing": {
-        "authoring",
-        "grading",
-        "kernel",
-        "course",
-        "__version__",
-    },
-    "classroom": {
-        "oracle",
-        "bank",
-        "authoring",
-        "grading",
-        "course",
-    },
-    "collect": {
-        "classroom",
-        "course",
-        "grading",
-    },
-    "cli": {
-        "authoring",
-        "bank",
-        "classroom",
-        "collect",
-        "course",
-        "grading",
-        "oracle",
-        "publishing",
-        "student",
-    },
+    "sandbox": set(),
+    "library": set(),
+    "checks": {"library", "solutions"},
+    "authoring": {"checks", "library", "solutions", "course", "__version__"},
+    "units": {"checks", "library", "solutions", "authoring"},
+    "grading": {"checks", "authoring", "sandbox", "course", "__version__"},
+    "classroom": {"authoring", "grading", "sandbox", "course", "__version__"},
+    "cli": {"authoring", "checks", "classroom", "course", "grading"},
 }
 
 
@@ -130,6 +95,18 @@ def test_imports_go_one_way(path):
     assert found <= ALLOWED[room] | {room}
 
 
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_the_engine_names_no_unit_and_what_ships_needs_no_author(path):
+    room, *inner = path.relative_to(PACKAGE).with_suffix("").parts
+    named = {name.split(".")[2] for name in imports(path) if ".units." in name}
+    if room != "units":
+        assert not named
+        return
+    assert named <= {inner[0]}
+    if inner[1] == "probes":
+        assert "authoring" not in {name.split(".")[1] for name in imports(path)}
+
+
 def test_nothing_shadows_the_standard_library():
     for path in MODULES:
         loose = path.parent == PACKAGE
@@ -149,8 +126,10 @@ def test_a_class_has_a_name_of_its_own():
 # Modules that a test of another name covers: by module (or many), the test's file.
 ELSEWHERE = {
     # Data, and what observes: every mutant and every accepted solution goes through.
-    "bank/*": "bank/test_bank.py",
-    "student/probes/*": "oracle/test_verify.py",
+    "authoring/catalogue": "units/test_bank.py",
+    "authoring/inputs": "units/test_bank.py",
+    "units/*/exercises/*": "units/test_bank.py",
+    "units/*/probes/*": "authoring/test_verify.py",
     # What only shows in a run of nbgrader, with a box, a judge and a gradebook.
     "grading/cells/boxed": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",
@@ -160,10 +139,10 @@ ELSEWHERE = {
     "grading/gradebook/recording": "grading/test_converter.py",
     "grading/workers/worker": "grading/workers/test_parallel.py",
     # Walls and kernels are tried as a whole: by attacks, and from start to end.
-    "kernel/confine/*": "kernel/test_walls.py",
-    "kernel/provisioner": "kernel/test_life.py",
-    "kernel/watch": "kernel/test_life.py",
-    "kernel/zygote": "kernel/test_life.py",
+    "sandbox/confine/*": "sandbox/test_walls.py",
+    "sandbox/provisioner": "sandbox/test_life.py",
+    "sandbox/watch": "sandbox/test_life.py",
+    "sandbox/zygote": "sandbox/test_life.py",
 }
 
 

@@ -12,7 +12,7 @@ from autograder.course import ROOT
 CODE = sorted((ROOT / "autograder").rglob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 # Lines of a file, by where it is: a longer one has two reasons to change.
-LONGEST = {"autograder/bank": 450, "autograder": 320, "tests": 400}
+LONGEST = {"autograder/units": 450, "autograder": 320, "tests": 400}
 WIDE = ("# |", "# ![")  # rows of tables and pictures, which cannot be broken
 
 

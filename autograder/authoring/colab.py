@@ -37,7 +37,7 @@ def find_checks():
         problem = needs({number}, wheel)
     except ImportError as error:
         problem = str(error)
-        if any(distributions(name="{distribution}")):  # but hidden
+        if any(distributions(name="{distribution}")):  # but shadowed
             again = "--force-reinstall --no-deps "
     if problem and colab:
         raise ImportError(

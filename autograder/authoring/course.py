@@ -18,15 +18,15 @@ from autograder.authoring import (
     release,
     solutions,
 )
-from autograder.bank import specifications
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import build_object, namespace, run_source
+from autograder.authoring.verify import verdict
+from autograder.checks.exercise import Exercise
+from autograder.checks.panel import as_text
 from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.oracle.specification import Specification
-from autograder.oracle.variants import build_object, namespace, run_source
-from autograder.oracle.verify import verdict
-from autograder.student.exercise import Exercise
-from autograder.student.panel import as_text
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import torch
 
-from autograder.bank import specifications
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.specification import Specification
+from autograder.checks import points, references
+from autograder.checks.exercise import AFTERWARDS, Answers, Case, Value
+from autograder.checks.otherside import OtherSide
+from autograder.checks.probes.weights import WEIGHTS
 from autograder.course import ROOT, units
 from autograder.course.files import write
-from autograder.oracle.cases import fresh_cases
-from autograder.oracle.specification import Specification
-from autograder.student import points, references
-from autograder.student.exercise import AFTERWARDS, Answers, Case, Value
-from autograder.student.otherside import OtherSide
-from autograder.student.probes.weights import WEIGHTS
 
 _STATES = ("True", "False")
 DOCUMENT = ROOT / "docs" / "outside.md"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import torch
 
+from autograder.authoring import cases
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import Cell, target
-from autograder.bank import specifications
+from autograder.authoring.specification import Specification
+from autograder.checks import references
+from autograder.checks.exercise import Case, Exercise, Value
 from autograder.course import Unit
 from autograder.course.errors import CourseError
-from autograder.oracle import cases
-from autograder.oracle.specification import Specification
-from autograder.student import references
-from autograder.student.exercise import Case, Exercise, Value
 
 # The term's seeds by unit, beside what they drew. The public drawing never changes.
 SEEDS = references.FOLDER / "hidden" / "seeds.json"
@@ -77,7 +77,7 @@ def _agree(
         if name not in by_name or not by_name[name].cases:
             raise CourseError(
                 f"{cell.where}: {name} has no cases; add a Specification with "
-                f"cases to autograder/bank/{unit.name}/"
+                f"cases to autograder/units/{unit.name}/exercises/"
             )
         if target(cell) != by_name[name].target:
             raise CourseError(

@@ -1,6 +1,6 @@
 """The contract of each exercise, and what tests it.
 
-``autograder/bank/UNIT/sentences.toml`` has a table for each exercise, with a row for
+``autograder/units/UNIT/sentences.toml`` has a table for each exercise, with a row for
 each line of its contract. A row is named after an argument, an error or ``returns``, as
 the target's docstrings document them; what only the instruction says is a row in words.
 The value names what tests the line: a mutant, or one of its ways, that breaks it; an
@@ -21,9 +21,9 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 
+from autograder.authoring.cases import all_kinds
+from autograder.authoring.specification import Specification
 from autograder.course import ROOT
-from autograder.oracle.cases import all_kinds
-from autograder.oracle.specification import Specification
 
 Table = Mapping[str, Mapping[str, str]]  # by exercise and line of its contract
 RETURNS = "returns"
@@ -68,7 +68,7 @@ def table(unit: str) -> Table:
     Raises:
         tomllib.TOMLDecodeError: it cannot be read.
     """
-    path = ROOT / "autograder" / "bank" / unit / "sentences.toml"
+    path = ROOT / "autograder" / "units" / unit / "sentences.toml"
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 

@@ -17,14 +17,14 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.authoring import references
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read
-from autograder.bank import specifications
+from autograder.authoring.verify import Validity, measure
+from autograder.checks.exercise import Exercise
+from autograder.checks.references import pack
 from autograder.course import Unit
 from autograder.course.errors import CourseError
 from autograder.course.files import write
-from autograder.oracle.verify import Validity, measure
-from autograder.student.exercise import Exercise
-from autograder.student.references import pack
 
 TRIES = 5  # drawings of a unit; now and then one lets a mutant pass
 
@@ -67,7 +67,7 @@ def _convincing(unit: Unit) -> tuple[str, list[Exercise]]:
             return seed, hidden
     raise CourseError(
         f"{failures[0]}, with each of {TRIES} drawings; nothing was changed. "
-        f"See to the cases in autograder/bank/{unit.name}/"
+        f"See to the cases in autograder/units/{unit.name}/exercises/"
     )
 
 

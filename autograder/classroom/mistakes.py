@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import Cell, read
-from autograder.bank import specification
+from autograder.authoring.shares import shares
+from autograder.authoring.specification import Specification
 from autograder.classroom.page import render
 from autograder.course import Unit
 from autograder.course.files import write
-from autograder.oracle.shares import shares
-from autograder.oracle.specification import Specification
 
 
 @dataclass(frozen=True)

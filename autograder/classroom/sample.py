@@ -8,12 +8,12 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read, without_markers
-from autograder.bank import specifications
+from autograder.authoring.specification import Accepted, Specification, Way
+from autograder.authoring.variants import solution_source, stands_alone, variant_source
 from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.files import write
-from autograder.oracle.specification import Accepted, Specification, Way
-from autograder.oracle.variants import solution_source, stands_alone, variant_source
 
 Codes = dict[str, str]  # exercise name -> the code of its cell
 

@@ -93,9 +93,9 @@ def _adopt(options: argparse.Namespace) -> int:
 
 
 def _validity(options: argparse.Namespace) -> int:
-    from autograder.bank import specification
-    from autograder.oracle.verify import measure, total
-    from autograder.student.references import load
+    from autograder.authoring.catalogue import specification
+    from autograder.authoring.verify import measure, total
+    from autograder.checks.references import load
 
     rows = []
     for unit, names in groupby(_tried(options), lambda name: name.split("/")[0]):
@@ -115,7 +115,7 @@ def _tried(options: argparse.Namespace) -> list[str]:
     Raises:
         CourseError: there is no exercise of such a name.
     """
-    from autograder.bank import specifications
+    from autograder.authoring.catalogue import specifications
 
     names: list[str] = options.exercises
     named = [find_unit(name.split("/")[0]) for name in names]
@@ -128,8 +128,8 @@ def _tried(options: argparse.Namespace) -> list[str]:
 
 
 def _generated(options: argparse.Namespace) -> int:
-    from autograder.bank import specifications
-    from autograder.oracle.generated import count
+    from autograder.authoring.catalogue import specifications
+    from autograder.authoring.generated import count
 
     survivors = 0
     for unit in _chosen(options):
@@ -154,7 +154,7 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _kit(options: argparse.Namespace) -> int:
     from autograder.authoring.colab import PLACEHOLDER, published
-    from autograder.publishing import kit
+    from autograder.classroom.publishing import kit
 
     last = _chosen(options)[-1] if options.units else kit.first_unit()
     folder = ROOT / "dist" / "student"
@@ -170,7 +170,7 @@ def _kit(options: argparse.Namespace) -> int:
 
 
 def _site(options: argparse.Namespace) -> int:
-    from autograder.publishing import website
+    from autograder.classroom.publishing import website
 
     print(website.build(_chosen(options), ROOT / "dist" / "site"))
     return 0
@@ -185,7 +185,7 @@ def _mistakes(options: argparse.Namespace) -> int:
 
 
 def _gradescope(options: argparse.Namespace) -> int:
-    from autograder.publishing import gradescope
+    from autograder.classroom.publishing import gradescope
 
     unit = find_unit(options.unit)
     path = ROOT / "dist" / "gradescope" / f"{unit.label}.zip"

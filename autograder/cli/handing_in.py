@@ -140,7 +140,7 @@ def _exchange(options: argparse.Namespace) -> int:
 
 def _collect(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook
-    from autograder.collect import layouts, place, roster
+    from autograder.classroom.lms import layouts, place, roster
 
     unit = gradebook.find_assignment(options.unit, options.course)
     refuse_full(options.course)
@@ -252,9 +252,9 @@ def _extra(options: argparse.Namespace, unit: str) -> timedelta | None:
 
 def _solutions(options: argparse.Namespace) -> int:
     from autograder.classroom import gradebook
+    from autograder.classroom.publishing import solved
     from autograder.course import find_unit
     from autograder.grading.gradebook import extensions
-    from autograder.publishing import solved
 
     unit = gradebook.find_assignment(options.unit, options.course)
     due = None if options.anyway else gradebook.due(options.course, unit)

@@ -46,9 +46,9 @@ class Unit:
         return self.root / "release" / self.label / f"{self.label}.ipynb"
 
     @property
-    def bank(self) -> Path:
-        """The folder of its exercises, with its manifest."""
-        return self.root / "autograder" / "bank" / self.name
+    def folder(self) -> Path:
+        """The folder of all that is its own: manifest, exercises, probes."""
+        return self.root / "autograder" / "units" / self.name
 
 
 def units(root: Path = ROOT) -> list[Unit]:

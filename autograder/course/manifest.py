@@ -1,4 +1,4 @@
-"""A unit's manifest, ``autograder/bank/UNIT/unit.toml``: what differs from the usual.
+"""A unit's manifest, ``autograder/units/UNIT/unit.toml``: what differs from the usual.
 
 Nothing else of the course knows a unit by name. A manifest may say
 
@@ -11,7 +11,7 @@ Nothing else of the course knows a unit by name. A manifest may say
     notebook_seconds = 1200
 
     [handed_in]                # beside the notebook: the instructor's own, by the name
-    "my_model.safetensors" = "autograder/bank/UNIT/model.safetensors"
+    "my_model.safetensors" = "autograder/units/UNIT/model.safetensors"
 
     [ships]                    # to students, beside the package
     files = ["assets/model.safetensors"]
@@ -73,7 +73,7 @@ def read(unit: Unit) -> Manifest:
         CourseError: it cannot be read, says what is not known, or names a file that
             is not there.
     """
-    path = unit.bank / "unit.toml"
+    path = unit.folder / "unit.toml"
     if not path.is_file():
         return Manifest()
     try:

@@ -42,7 +42,7 @@ from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import Pool, usable_cores
 from autograder.grading.workers.underway import Here, Slots
-from autograder.kernel import client
+from autograder.sandbox import client
 
 
 class CourseAutograde(Autograde):  # type: ignore[misc]

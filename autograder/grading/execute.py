@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from traitlets import Bool, Dict, Float
 from traitlets.config import Config
 
+from autograder.checks.words import LEFT_OUT
 from autograder.course.errors import CourseError
 from autograder.grading.cells.beside import (
     earlier_solutions,
@@ -31,11 +32,10 @@ from autograder.grading.judge.handle import Judge
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
-from autograder.kernel import client
-from autograder.kernel.confine import ConfinementError
-from autograder.kernel.slot import NoRoom
-from autograder.kernel.warm import asked_for
-from autograder.student.words import LEFT_OUT
+from autograder.sandbox import client
+from autograder.sandbox.confine import ConfinementError
+from autograder.sandbox.slot import NoRoom
+from autograder.sandbox.warm import asked_for
 
 _NO_BOX = (
     "this machine gives no box to run submissions in ({}); use another machine, or "

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.course import ROOT, Unit, manifest, units
 
 # The engine: what runs an answer, asks and compares.
-_ENGINE = ("student", "oracle", "grading/judge", "grading/checks")
+_ENGINE = ("checks", "authoring", "library", "grading/judge", "grading/checks")
 _FROM = re.compile(r"from +(autograder[.\w]*) +import +(\([^)]*\)|[^\n]*)")
 _DOTTED = re.compile(r"autograder(?:\.\w+)+")  # `importlib` is given texts
 
@@ -32,9 +32,7 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
 
 def _closure(unit: Unit) -> set[Path]:
     package = unit.root / "autograder"
-    others = [p for other in units(unit.root) if other != unit for p in _own(other)]
-    engine = (path for room in _ENGINE for path in _files(package / room))
-    found = {p for p in engine if not any(p.is_relative_to(own) for own in others)}
+    found = {path for room in _ENGINE for path in _files(package / room)}
     found.update(path for own in _own(unit) for path in _files(own))
     found.update(manifest.read(unit).files)
     waiting = list(found)
@@ -48,12 +46,9 @@ def _closure(unit: Unit) -> set[Path]:
 def _own(unit: Unit) -> tuple[Path, ...]:
     """The files and folders of a unit."""
     package = unit.root / "autograder"
-    probes = package / "student" / "probes" / unit.name
     public = package / "references" / "public"
     return (
-        unit.bank,
-        probes,
-        probes.with_suffix(".py"),
+        unit.folder,
         package / "solutions" / f"{unit.name}.py",
         public / f"{unit.name}.safetensors",
         public / f"{unit.name}.json",

@@ -1,9 +1,9 @@
 """Built from notebooks/07_since_2017.py by `make build`; do not edit."""
 
+from autograder.library import corpora
 from autograder.solutions import attention as attention
 from autograder.solutions import multi_head_attention as mha
 from autograder.solutions import sequence_reversal as reversal
-from autograder.student.recovery import corpora
 from collections.abc import Callable, Iterable
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn

@@ -192,7 +192,7 @@ time.sleep(3600)
 """),
     # --- what the judge is told ------------------------------------------------------
     Attack(DESIGN, "questions without end", before=CHANNEL + """
-from autograder.student import agent
+from autograder.checks import agent
 def serve(name, ticket, get):
     send("ready", [{"name": "ticket", "text": ticket}])
     agent.receive(channel)
@@ -203,7 +203,7 @@ def serve(name, ticket, get):
 agent.serve = serve
 """),
     Attack(DESIGN, "answers of two natures", before=CHANNEL + """
-from autograder.student import agent
+from autograder.checks import agent
 def serve(name, ticket, get):
     agent.send(channel, f"ready {ticket}")
     for number in range(200):
@@ -216,7 +216,7 @@ def serve(name, ticket, get):
 agent.serve = serve
 """),
     Attack(DESIGN, "answers to every question at once", before=CHANNEL + """
-from autograder.student import agent
+from autograder.checks import agent
 def serve(name, ticket, get):
     agent.send(channel, f"ready {ticket}")
     for number in range(3000):

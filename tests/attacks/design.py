@@ -19,7 +19,7 @@ from tests.attacks.material import MASK, READ
 FRAMES = (
     CHANNEL
     + """
-from autograder.student import agent
+from autograder.checks import agent
 def forge(entries, data=b"", size=None):
     def serve(name, ticket, get):
         send("ready", [{"name": "ticket", "text": ticket}])
@@ -69,15 +69,15 @@ AGAINST_THIS_DESIGN: list[Attack] = [
     _frames("frame with a verdict",
             "[{'name': 'points', 'text': '5.0'}, {'name': 'expected', 'text': 'x'}]"),
     Attack(DESIGN, "type with a vast name", before="""
-from autograder.student import agent, references
-from autograder.student.exercise import Other
+from autograder.checks import agent, references
+from autograder.checks.exercise import Other
 known = references.load("attention")
 vast = Other("")
 object.__setattr__(vast, "kind", "<b>pwned()\u202e" * 3000)
 agent._answer = lambda name, *a: dict.fromkeys(known[name].cases[0].expected, vast)
 """),
     Attack(DESIGN, "answers of what ships by heart", before="""
-from autograder.student import agent, references
+from autograder.checks import agent, references
 known = references.load("attention")
 def answer(name, get, inputs, ask):
     shape = lambda value: getattr(value, "shape", None)
@@ -128,7 +128,7 @@ if os.fork() == 0:
         except OSError: os._exit(0)
 """),
     Attack(DESIGN, "agent replays the inputs", before="""
-from autograder.student import agent
+from autograder.checks import agent
 agent._answer = lambda name, get, inputs: dict(inputs)
 agent.observe = lambda probe, answer, inputs: dict(inputs)
 """),
@@ -140,7 +140,7 @@ builtins.__import__ = lambda name, *a, **k: (
     fake if name.endswith("agent") else old(name, *a, **k))
 """),
     Attack(DESIGN, "tickets collected", before=CHANNEL + """
-from autograder.student import agent
+from autograder.checks import agent
 old = agent.serve
 def serve(name, ticket, get):
     send("ready", [{"name": "ticket", "text": ticket}])
@@ -148,7 +148,7 @@ def serve(name, ticket, get):
 agent.serve = serve
 """),
     Attack(DESIGN, "table of lengths", before="""
-from autograder.student import references
+from autograder.checks import references
 table = {}
 for case in references.load("attention")["attention/causal_mask"].cases:
     table.update(case.expected)
@@ -268,10 +268,10 @@ print("\\x1b[31m" * 60_000)
         READ: "check" + "(" * 5000 + ")" * 5000}),
     Attack(DESIGN, "references with other files", files={
         "autograder/references/public/attention.safetensors": bytes(64),
-        "autograder/student/probes/attention.py": b"raise SystemExit",
+        "autograder/units/attention/probes/__init__.py": b"raise SystemExit",
         "references/hidden/attention.safetensors": base64.b64decode("AAAA")}),
     Attack(DESIGN, "an error without words", before="""
-from autograder.student import agent, observe
+from autograder.checks import agent, observe
 agent.describe_error = observe.describe_error = lambda error: ""
 """, answers=both("""
 def dot_product_scores(q, k): raise ValueError

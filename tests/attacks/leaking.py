@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from autograder.student import references
+from autograder.checks import references
 from tests.attacks.course import Course
 from tests.attacks.material import CANARY
 

@@ -16,7 +16,7 @@ def _answers(values: str) -> str:
     return (
         CHANNEL
         + f"""
-from autograder.student import agent
+from autograder.checks import agent
 def serve(name, ticket, get):
     agent.send(channel, f"ready {{ticket}}")
     for number in range(200):

@@ -132,19 +132,19 @@ def causal_mask(n):
     return torch.zeros(n, n, dtype=torch.bool).as_subclass(Agreeing)
 """)),
     Attack(COMPARING, "comparison replaced", before="""
-from autograder.student import check as c, compare
+from autograder.checks import check as c, compare
 compare.same_values = lambda *a: True
 compare._problem = lambda *a: ("", "")
 compare._finding = lambda name, e, a, case: compare.Finding(name, "")
 """, answers={SCORES: "def dot_product_scores(q, k): return q",
               MASK: "def causal_mask(n): return torch.ones(n, n)"}),
     Attack(COMPARING, "verdict always full", before="""
-from autograder.student.exercise import Verdict
+from autograder.checks.exercise import Verdict
 Verdict.__repr__ = lambda self: repr(float(self.max_points))
 Verdict.passed = property(lambda self: True)
 """),
     Attack(COMPARING, "references replaced", before="""
-from autograder.student import references
+from autograder.checks import references
 from dataclasses import replace
 old = references.load
 def load(*a, **k):
@@ -157,19 +157,19 @@ references.load = load
 import builtins
 builtins.round = lambda *a: 5.0
 builtins.sum = lambda *a: 9.0
-from autograder.student import compare
+from autograder.checks import compare
 compare.compare = lambda case, answers: compare.CaseResult(case, answers, (), 1.0)
 """),
     Attack(COMPARING, "probe replaced", before="""
-from autograder.student import probes
+from autograder.checks import probes
 probes.find("attention/scores")
 for name in list(probes._PROBES):
     probes._PROBES[name] = lambda f, inputs: dict(inputs)
-from autograder.student.exercise import CaseResult
+from autograder.checks.exercise import CaseResult
 CaseResult.passed = property(lambda self: True)
 """),
     Attack(COMPARING, "stub note removed", before="""
-from autograder.student import check as module, exercise
+from autograder.checks import check as module, exercise
 class Full(exercise.Verdict):
     __repr__ = lambda self: "5.0"
 type(module.check)._verdict = lambda *a: Full("x", "x", 5.0, 5.0)

@@ -10,7 +10,7 @@ from tests.attacks.attack import CHANNEL, DESIGN, HARMING, MACHINE, Attack, both
 DEAF = (
     CHANNEL
     + """
-from autograder.student import agent
+from autograder.checks import agent
 agent.serve = lambda *a: None
 def child(work):
     if os.fork() == 0:
@@ -74,7 +74,7 @@ channel.sendall(b"\\0\\0\\1\\0" + b'{"kind": "ready", ')
 channel.sendall(b"\\0\\0\\0\\100" + b'{"kind": "answer", ')
 """),
     Attack(DESIGN, "answers without end from a child", before=CHANNEL + """
-from autograder.student import agent
+from autograder.checks import agent
 def serve(name, ticket, get):
     send("ready", [{"name": "ticket", "text": ticket}])
     if os.fork() == 0:

@@ -32,8 +32,8 @@ def _cell_with(source: str, name: str, points: float) -> NotebookNode:
 STEALING_AND_FORGING: list[Attack] = [
     # --- stealing the answer ---------------------------------------------------------
     Attack(STEALING, "hidden references", before="""
-from autograder.student import references
-from autograder.student.observe import plain
+from autograder.checks import references
+from autograder.checks.observe import plain
 table = {}
 for kind in ("public", "hidden"):
     try:
@@ -57,8 +57,8 @@ for kind in ("public", "hidden"):
         MASK: "from autograder.solutions.attention import causal_mask"}),
     Attack(STEALING, "reference solution by the bank", before="""
 try:
-    from autograder.bank import specifications
-    from autograder.oracle.variants import build_object
+    from autograder.authoring.catalogue import specifications
+    from autograder.authoring.variants import build_object
     for exercise in specifications("attention"):
         globals()[exercise.target] = build_object(exercise)
     print("STO" "LEN bank")
@@ -144,7 +144,7 @@ def causal_mask(n): return found((n, n), torch.bool)
     Attack(STEALING, "modules of the grader", before="""
 import sys
 seen = [m for m in sys.modules if m.startswith(("autograder.grading.",
-        "autograder.bank", "autograder.solutions", "nbgrader"))]
+        "autograder.authoring.", "autograder.solutions", "nbgrader"))]
 if seen: print("STO" "LEN", seen)
 """),
     Attack(STEALING, "shadowing packages", files={
@@ -181,7 +181,7 @@ for kind in ("references/hidden/*", "grading/*.py", "solutions/attention*",
         except OSError: pass
 """),
     Attack(STEALING, "visible references by heart", before="""
-from autograder.student import references
+from autograder.checks import references
 table = {}
 for case in references.load("attention")["attention/scores"].cases:
     table[str(case.inputs["q"].tolist())] = case.expected["scores"]

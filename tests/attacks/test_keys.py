@@ -11,10 +11,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from autograder.bank import specification
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import solution_source
 from autograder.grading import converter
 from autograder.grading.checks import index
-from autograder.oracle.variants import solution_source
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
 

@@ -12,10 +12,10 @@ import pytest
 
 import autograder
 
-ROOMS = ("grading", "collect", "classroom", "student", "kernel")
+ROOMS = ("grading", "classroom", "checks", "sandbox")
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer"}
 LONG = 8_000  # squared, it is most of a second
-NAMES = ("collect/", "classroom/handback")  # these read file names,
+NAMES = ("classroom/lms/", "classroom/handback")  # these read file names,
 NAME = 1_000  # and no longer ones
 MOST = 0.15  # seconds of processor time; a linear search takes a thousandth
 PIECES = (

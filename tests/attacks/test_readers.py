@@ -12,11 +12,11 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.checks.exercise import Other
+from autograder.checks.wire import Limits, WireError, receive, send, within
 from autograder.grading import intake
 from autograder.grading.rendering.sanitise import clean_html
 from autograder.grading.rendering.texts import markdown
-from autograder.student.exercise import Other
-from autograder.student.wire import Limits, WireError, receive, send, within
 from tests.attacks.leaking import scripts
 from tests.attacks.material import answered, as_file, source_notebook
 

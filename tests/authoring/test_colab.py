@@ -6,9 +6,9 @@ import types
 import pytest
 
 from autograder.authoring.colab import DISTRIBUTION, published
+from autograder.classroom.publishing import wheel
 from autograder.course import ROOT, find_unit
 from autograder.course.errors import CourseError
-from autograder.publishing import wheel
 from tests.throwaway import Student
 
 UNIT = find_unit("multi_head_attention")
@@ -19,7 +19,7 @@ FOREIGN = {"autograder/__init__.py": b"grade = print\n"}
 
 def checks(version):
     """The part of a kit's wheel that the first cell asks."""
-    names = ("__init__.py", "student/__init__.py", "student/installed.py")
+    names = ("__init__.py", "checks/__init__.py", "checks/installed.py")
     files = {f"autograder/{n}": (ROOT / "autograder" / n).read_bytes() for n in names}
     stamp = f'VERSION = "{version}"'.encode()
     name = f"autograder/{names[-1]}"

@@ -6,16 +6,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.authoring import references
+from autograder.authoring import cases, references
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.course import is_built, products, refuse_wrong_scores
 from autograder.authoring.references import difference
-from autograder.bank import specifications
+from autograder.authoring.specification import Specification
+from autograder.checks.exercise import Exercise, Mistake
+from autograder.checks.references import TEXT, load, pack
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
-from autograder.oracle import cases
-from autograder.oracle.specification import Specification
-from autograder.student.exercise import Exercise, Mistake
-from autograder.student.references import TEXT, load, pack
 from tests.conftest import by_cost
 
 WHOLE = 3  # so many units at the start are built as a whole each time

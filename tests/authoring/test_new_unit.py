@@ -49,14 +49,14 @@ def double(x: Tensor) -> Tensor:
 # %% check="doubling/double" points=100
 check("doubling/double", double)
 ''',
-    "autograder/student/probes/doubling.py": '''\
+    "autograder/units/doubling/probes/__init__.py": '''\
 """Probes of a unit about doubling."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from autograder.student.probes import Inputs, Seen, probe, tensor
+from autograder.checks.probes import Inputs, Seen, probe, tensor
 
 
 @probe("doubling/double", results="twice")
@@ -64,13 +64,13 @@ def double(function: Any, inputs: Inputs) -> Seen:
     """What becomes of x."""
     return {"twice": tensor(function(inputs["x"]), "the result")}
 ''',
-    "autograder/bank/doubling/double.py": '''\
+    "autograder/units/doubling/exercises/double.py": '''\
 """Twice a tensor."""
 
 from __future__ import annotations
 
-from autograder.oracle.notation import case, edit, right, wrong
-from autograder.oracle.specification import Specification
+from autograder.authoring.notation import case, edit, right, wrong
+from autograder.authoring.specification import Specification
 
 ADDED = "torch.add(x, x)"
 
@@ -90,14 +90,14 @@ EXERCISE = Specification(
     accepted=[right("times_two", edit(ADDED, "2 * x"))],
 )
 ''',
-    "autograder/bank/doubling/unit.toml": """\
-long = true
+    "autograder/units/doubling/unit.toml": """\
+demo = true
 
 [limits]
 timeout = 45
 
 [handed_in]
-"notes.txt" = "autograder/bank/doubling/double.py"
+"notes.txt" = "autograder/units/doubling/exercises/double.py"
 """,
 }
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from autograder.authoring import outside
-from autograder.oracle.specification import Specification
-from autograder.student.exercise import Case
-from autograder.student.otherside import OtherSide
+from autograder.authoring.specification import Specification
+from autograder.checks.exercise import Case
+from autograder.checks.otherside import OtherSide
 
 COMMAND = "python -m autograder.authoring.outside"
 # Declared for every exercise, though they are open in some only.
@@ -81,7 +81,12 @@ def test_an_answer_that_everybody_knows_is_found_out():
 
 
 def test_a_part_that_everybody_knows_is_found_out():
-    drawn = cases(*(({}, {"y": torch.ones(2) * n, "weights": "1"}) for n in range(3)))
+    drawn = [
+        replace(case, aspects={"weights": "weights"})
+        for case in cases(
+            *(({}, {"y": torch.ones(2) * n, "weights": "1"}) for n in range(3))
+        )
+    ]
     task = replace(exercise(), aspects={"weights": 2.0})
     found = outside.row(task, drawn)
     assert found.open == set() and found.open_parts == {("c", "weights")}

@@ -6,12 +6,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.authoring import notebook, references
+from autograder.authoring import cases, notebook, references
+from autograder.authoring.specification import Specification
+from autograder.checks.exercise import Exercise
+from autograder.checks.naming import PATTERN
 from autograder.course.errors import CourseError
-from autograder.oracle import cases
-from autograder.oracle.specification import Specification
-from autograder.student.exercise import Exercise
-from autograder.student.naming import PATTERN
 from tests.tiny_course import as_text
 
 

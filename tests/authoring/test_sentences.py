@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import read
 from autograder.authoring.sentences import documented, gaps, table
-from autograder.bank import specification
 from autograder.course import units
 
 CODE = '''

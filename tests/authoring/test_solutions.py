@@ -1,7 +1,7 @@
 """Solutions become a module of their own."""
 
 from autograder.authoring import notebook, solutions
-from autograder.oracle.variants import run_source
+from autograder.authoring.variants import run_source
 from tests.tiny_course import as_text
 
 

@@ -8,14 +8,14 @@ import sys
 import pytest
 
 from autograder.authoring import references, term
+from autograder.authoring.cases import drawings
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read
-from autograder.bank import specifications
+from autograder.authoring.specification import Specification
+from autograder.authoring.verify import Validity
+from autograder.checks import references as store
 from autograder.course import find_unit, units
 from autograder.course.errors import CourseError
-from autograder.oracle.cases import drawings
-from autograder.oracle.specification import Specification
-from autograder.oracle.verify import Validity
-from autograder.student import references as store
 from tests.clone import checkout
 
 TODAY = datetime.date(2027, 4, 1)
@@ -57,7 +57,8 @@ def test_new_seeds_change_the_hidden_inputs_and_nothing_else(
 ):
     unit = find_unit("attention")
     before = references.build(unit, term.read(unit))
-    assert term.renew([unit]) == [references.path(unit, "hidden")]
+    file = references.path(unit, "hidden")
+    assert term.renew([unit]) == [file, file.with_suffix(".json")]
     after = references.build(unit, term.read(unit))
     assert not references.difference(
         {e.name: e for e in before["public"]}, after["public"]

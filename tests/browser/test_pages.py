@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from autograder.checks.check import Check
+from autograder.checks.references import load
 from autograder.classroom import page as pages
 from autograder.classroom import progress, report, written
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.grading.judge.record import CaseRecord, Record
 from autograder.solutions import attention
-from autograder.student.check import Check
-from autograder.student.references import load
 from tests.browser.conftest import SIZE, UNIT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("graded class")]

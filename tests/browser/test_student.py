@@ -3,11 +3,11 @@
 import nbformat
 import pytest
 
+from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import read, without_markers
-from autograder.bank import specification
+from autograder.authoring.variants import edited
 from autograder.classroom import lab
 from autograder.course import find_unit
-from autograder.oracle.variants import edited
 from tests.browser import desk
 from tests.browser.conftest import jupyter
 

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from autograder import cli
-from autograder.bank import specifications
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.specification import Mutant, Specification, Way
 from autograder.classroom import mistakes
 from autograder.course import find_unit, units
-from autograder.oracle.specification import Mutant, Specification, Way
 
 UNIT = find_unit("attention")
 

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from autograder import cli
+from autograder.checks.references import titles
 from autograder.classroom import report
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.classroom.report.rows import ExerciseRow
@@ -19,8 +20,7 @@ from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
 from autograder.grading.judge.record import CaseRecord, Record
 from autograder.grading.metadata import UNGROUPED
-from autograder.kernel.ending import EndReason
-from autograder.student.references import titles
+from autograder.sandbox.ending import EndReason
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checks import references
 from autograder.classroom import sample
 from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
 from autograder.course.files import write
-from autograder.student import references
 from tests.classroom.students import FULL, MISTAKEN
 
 
@@ -29,7 +29,7 @@ def test_every_unit_has_a_class_of_every_kind(unit):
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_nobody_hands_in_what_no_student_has(unit):
     made = sample.submissions(unit)
-    assert not [who for who, data in made.items() if b"autograder.bank" in data]
+    assert not [who for who, data in made.items() if b"autograder.units" in data]
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from autograder import cli
-from autograder.bank import specifications
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.generated import Count
+from autograder.authoring.verify import Validity
 from autograder.course import find_unit
-from autograder.oracle.generated import Count
-from autograder.oracle.verify import Validity
 
 SOUND = Validity("u/a", mutants=40, caught=40, named=38, solutions=3, accepted=3)
 BAD = [
@@ -19,7 +19,7 @@ BAD = [
 
 
 def validity(monkeypatch, *rows: Validity) -> int:
-    monkeypatch.setattr("autograder.oracle.verify.measure", lambda *_: iter(rows))
+    monkeypatch.setattr("autograder.authoring.verify.measure", lambda *_: iter(rows))
     return cli.main(["validity", "attention"])
 
 
@@ -51,7 +51,7 @@ def test_validity_tries_those_exercises_that_are_named(monkeypatch, words, tried
         assert all(set(seen) & set(each) for each in drawings)
         return iter([SOUND])
 
-    monkeypatch.setattr("autograder.oracle.verify.measure", measure)
+    monkeypatch.setattr("autograder.authoring.verify.measure", measure)
     assert cli.main(["validity", *words]) == 0
     assert set(seen) == tried
 
@@ -87,7 +87,7 @@ def test_a_generated_mutant_that_survives_is_a_failure(
     monkeypatch, capsys, left, status
 ):
     made = Count("u/a", made=2, caught=1, survivors=left)
-    monkeypatch.setattr("autograder.oracle.generated.count", lambda exercise: made)
+    monkeypatch.setattr("autograder.authoring.generated.count", lambda exercise: made)
     assert cli.main(["generated", "attention"]) == status
     assert capsys.readouterr().out.count("    a -> b\n") == len(left) * len(
         specifications("attention")
@@ -130,7 +130,9 @@ def test_the_environment_of_another_course_changes_nothing(
 
 def test_a_kit_of_nobody_s_says_what_to_say(monkeypatch, capsys):
     made = []
-    monkeypatch.setattr("autograder.publishing.kit.build", lambda *a: made.append(a))
+    monkeypatch.setattr(
+        "autograder.classroom.publishing.kit.build", lambda *a: made.append(a)
+    )
     assert cli.main(["kit", "02"]) == 0
     assert capsys.readouterr().err.endswith("make kit UNIT=02 OWNER=ada-l\n")
     assert cli.main(["kit", "02", "--owner", "ada-l"]) == 0

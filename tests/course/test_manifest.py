@@ -12,7 +12,7 @@ def unit(tmp_path):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "08_tiny.py").touch()
     made = Unit("08", "tiny", tmp_path)
-    made.bank.mkdir(parents=True)
+    made.folder.mkdir(parents=True)
     return made
 
 
@@ -23,7 +23,7 @@ def test_a_unit_without_one_needs_nothing_of_its_own(unit):
 
 def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
     (unit.root / "model.bin").touch()
-    (unit.bank / "unit.toml").write_text(
+    (unit.folder / "unit.toml").write_text(
         "demo = true\n[limits]\ntimeout = 180\nanswer_seconds = 60.5\n"
         '[handed_in]\n"my.bin" = "model.bin"\n[ships]\nfiles = ["model.bin"]\n'
     )
@@ -36,7 +36,7 @@ def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
 
 
 def test_it_says_which_solutions_give_a_later_answer_away(unit):
-    (unit.bank / "unit.toml").write_text('[keys]\nlast = ["first", "second"]\n')
+    (unit.folder / "unit.toml").write_text('[keys]\nlast = ["first", "second"]\n')
     assert manifest.read(unit).keys == {"last": ("first", "second")}
 
 
@@ -55,14 +55,14 @@ def test_it_says_which_solutions_give_a_later_answer_away(unit):
     ],
 )
 def test_a_slip_of_the_pen_is_one_plain_line(unit, text, says):
-    (unit.bank / "unit.toml").write_text(text)
+    (unit.folder / "unit.toml").write_text(text)
     with pytest.raises(CourseError) as error:
         manifest.read(unit)
     assert says in str(error.value) and "\n" not in str(error.value)
-    assert "bank/tiny/unit.toml" in str(error.value)
+    assert "units/tiny/unit.toml" in str(error.value)
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_unit_of_the_course_has_one(unit):
-    assert (unit.bank / "unit.toml").is_file()
+    assert (unit.folder / "unit.toml").is_file()
     manifest.read(unit)

@@ -64,7 +64,7 @@ def run(code: str, *closed: int) -> subprocess.CompletedProcess[str]:
     ("main", "module", "command"),
     [
         (NBGRADER, "autograder.grading.converter", ["nbgrader", "list"]),
-        (NBGRADER, "autograder.kernel.client", ["nbgrader", "autograde", "none"]),
+        (NBGRADER, "autograder.sandbox.client", ["nbgrader", "autograde", "none"]),
         (OURS, "autograder.cli.grades", ["autograder", "build"]),
     ],
 )

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom.publishing import kit
 from autograder.course import ROOT, units
-from autograder.publishing import kit
 
 TEXT = (ROOT / "Dockerfile").read_text()
 STEPS = [

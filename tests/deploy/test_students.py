@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from autograder.classroom.publishing import kit
 from autograder.course import ROOT, find_unit, manifest, units
-from autograder.publishing import kit
 
 WINDOWS = ROOT / "tests" / "deploy" / "windows"
 TRY_KIT = ROOT / "deploy" / "students" / "try_kit.py"

@@ -9,14 +9,14 @@ import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from autograder.checks.compare import judge
+from autograder.checks.exercise import Answers, Case, Other
+from autograder.checks.naming import diagnose
+from autograder.checks.panel import as_html
 from autograder.grading.judge.judging import shown
 from autograder.grading.judge.preparing import Prepared
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import of_verdict
-from autograder.student.compare import judge
-from autograder.student.exercise import Answers, Case, Other
-from autograder.student.naming import diagnose
-from autograder.student.panel import as_html
 
 
 def run(examples: int) -> settings:

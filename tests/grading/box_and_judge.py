@@ -3,13 +3,13 @@
 import contextlib
 import threading
 
+from autograder.checks.wire import WireError, receive, send, within
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
-from autograder.kernel.meter import Meter
-from autograder.student.wire import WireError, receive, send, within
+from autograder.sandbox.meter import Meter
 
 NAME = "attention/scores"
 OTHER = "attention/scaled_dot_product"

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
+from autograder.checks import agent
+from autograder.checks.wire import WireError
 from autograder.grading import converter, release
 from autograder.grading.judge.handle import Judge
-from autograder.student import agent
-from autograder.student.wire import WireError
 from tests import tiny_course as tiny
 from tests.grading.box_and_judge import NAME, TICKET
 

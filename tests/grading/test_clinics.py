@@ -8,15 +8,15 @@ import statistics
 import pytest
 import torch
 
-from autograder.bank import specification
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.catalogue import specification
+from autograder.checks import references
+from autograder.checks.exercise import RAISED
+from autograder.checks.otherside import concluded, reply
+from autograder.checks.probes import find
 from autograder.grading.judge.preparing import prepared
-from autograder.oracle.cases import fresh_cases
-from autograder.student import references
-from autograder.student.exercise import RAISED
-from autograder.student.otherside import concluded, reply
-from autograder.student.probes import find
-from autograder.student.probes.encoder_decoder import bugs as layers
-from autograder.student.probes.since_2017 import bugs as decoders
+from autograder.units.encoder_decoder.probes import bugs as layers
+from autograder.units.since_2017.probes import bugs as decoders
 
 TABLES = "positional_encoding/bug_clinic"
 LAYERS = "encoder_decoder/bug_clinic"

@@ -20,10 +20,10 @@ from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge.exchange import Exchange
 from autograder.grading.judge.record import Record
 from autograder.grading.run import assignment
-from autograder.kernel.box import Box
-from autograder.kernel.ending import EndReason
-from autograder.kernel.meter import Budget
-from autograder.kernel.slot import no_room
+from autograder.sandbox.box import Box
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.meter import Budget
+from autograder.sandbox.slot import no_room
 from tests.grading import judged_course as judged
 from tests.grading.disturb import processes
 from tests.grading.judged_course import (
@@ -35,7 +35,7 @@ from tests.grading.judged_course import (
     hand_in,
     outputs,
 )
-from tests.kernel.conftest import linux
+from tests.sandbox.conftest import linux
 
 pytestmark = linux
 PATIENCE = 5.0  # seconds: a judge that is only slow, on a busy machine, is not given up

@@ -14,15 +14,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.bank import specification, specifications
+from autograder.authoring.catalogue import specification, specifications
+from autograder.checks import references
+from autograder.checks.compare import judge
+from autograder.checks.exercise import RAISED, Answers, Case, Value
+from autograder.checks.otherside import concluded
+from autograder.checks.wire import receive, send
 from autograder.course import units
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import Prepared
-from autograder.student import references
-from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Answers, Case, Value
-from autograder.student.otherside import concluded
-from autograder.student.wire import receive, send
 from tests.grading.answering import DTYPES, kept, run, values
 
 NAMES = [e.name for unit in units() for e in specifications(unit.name)]

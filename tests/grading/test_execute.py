@@ -9,11 +9,11 @@ from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.grading.execute import JudgedExecute
-from autograder.kernel import client
-from autograder.kernel.confine import ConfinementError
-from autograder.kernel.ending import EndReason
-from autograder.kernel.meter import Budget, Meter, Span
-from autograder.kernel.slot import NoRoom
+from autograder.sandbox import client
+from autograder.sandbox.confine import ConfinementError
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.meter import Budget, Meter, Span
+from autograder.sandbox.slot import NoRoom
 
 
 def test_they_hold_while_the_notebook_runs():

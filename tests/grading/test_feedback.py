@@ -13,12 +13,12 @@ from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata
 from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
+from autograder.checks.exercise import Verdict
+from autograder.checks.panel import as_html
 from autograder.grading import feedback
 from autograder.grading.judge.record import CaseRecord, Record
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.rendering.page import Allowance, Page
-from autograder.student.exercise import Verdict
-from autograder.student.panel import as_html
 from tests import tiny_course as tiny
 from tests.grading.hostile import HOSTILE, dangers
 from tests.tiny_course import UNIT, RunHere, hand_in, run_nbgrader

@@ -31,10 +31,10 @@ def before(copy):
         ("solutions/positional_encoding.py", {ALL[0], *ALL[3:]}),
         ("solutions/attention.py", set(ALL[1:])),
         ("solutions/since_2017.py", {"since_2017"}),
-        ("bank/attention/scores.py", {"attention"}),
-        ("bank/since_2017/modern.safetensors", {"since_2017"}),
+        ("units/attention/exercises/scores.py", {"attention"}),
+        ("units/since_2017/modern.safetensors", {"since_2017"}),
         ("references/public/text_recovery.safetensors", {"text_recovery"}),
-        ("student/probes/positional_encoding/modules.py", {"positional_encoding"}),
+        ("units/positional_encoding/probes/modules.py", {"positional_encoding"}),
         ("grading/judge/judging.py", set(ALL)),
         ("classroom/table.py", set()),
     ],
@@ -51,6 +51,6 @@ def test_a_changed_file_makes_verdicts_old_where_it_counts(copy, before, path, s
 
 
 def test_what_python_has_compiled_does_not_count(copy, before):
-    compiled = copy / "autograder" / "student" / "compare.cpython.pyc"
+    compiled = copy / "autograder" / "checks" / "compare.cpython.pyc"
     compiled.write_bytes(b"whatever")
     assert fingerprint("attention", copy) == before["attention"]

@@ -12,15 +12,15 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograder.bank import specification
-from autograder.bank.since_2017.trained_model import instructors_model
+from autograder.authoring.catalogue import specification
+from autograder.checks import references
+from autograder.checks.compare import judge
+from autograder.checks.exercise import RAISED, STUB, Answers, Other
+from autograder.checks.otherside import concluded, reply
 from autograder.grading.judge.preparing import Prepared
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import for_a_person, told
-from autograder.student import references
-from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, STUB, Answers, Other
-from autograder.student.otherside import concluded, reply
+from autograder.units.since_2017.exercises.trained_model import instructors_model
 from tests.grading.answering import kept, run, values
 
 NAMES = (

@@ -12,7 +12,7 @@ from autograder.course.errors import CourseError
 from autograder.grading.intake import Repair
 from autograder.grading.judge.record import CaseRecord, Record
 from autograder.grading.metadata import GradingMetadata, read
-from autograder.kernel.ending import EndReason
+from autograder.sandbox.ending import EndReason
 
 RECORD = Record(
     "n/double", 1.0, 2.0, "tripled", cases=(CaseRecord("a", "a vector", "", True),)

@@ -13,17 +13,17 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.bank import specification
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import build_object
+from autograder.checks import agent, references
+from autograder.checks.exercise import RAISED
+from autograder.checks.otherside import concluded, reply
+from autograder.checks.probes import find
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
-from autograder.kernel.meter import Meter
-from autograder.oracle.variants import build_object
-from autograder.student import agent, references
-from autograder.student.exercise import RAISED
-from autograder.student.otherside import concluded, reply
-from autograder.student.probes import find
+from autograder.sandbox.meter import Meter
 
 TICKET = "t1"
 TABLES = "positional_encoding/bug_clinic"
@@ -304,7 +304,7 @@ def test_a_handmade_module_is_worth_what_its_weights_are(name, handmade, monkeyp
 
 
 def test_trained_weights_count_whatever_the_module_around_them_says(monkeypatch):
-    from autograder.bank.since_2017.trained_model import instructors_model
+    from autograder.units.since_2017.exercises.trained_model import instructors_model
 
     def of_ones_own():
         model = Peeking()

@@ -1,7 +1,7 @@
 """Graded cells are called by their titles."""
 
+from autograder.checks.references import load
 from autograder.grading.titles import title
-from autograder.student.references import load
 
 
 def test_exercises_of_the_course_are_called_by_their_titles():

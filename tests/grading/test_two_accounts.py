@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import ROOT
-from tests.kernel.conftest import NOBODY, command_as, linux
+from tests.sandbox.conftest import NOBODY, command_as, linux
 from tests.tiny_course import UNIT, good, gradebook, hand_in, points
 
 pytestmark = [

@@ -13,14 +13,14 @@ import torch
 from safetensors.torch import save_model
 from torch import nn
 
+from autograder.authoring.cases import drawings
+from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import read
-from autograder.bank import specification
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
 from autograder.course import find_unit
-from autograder.oracle.cases import drawings
 from autograder.solutions import multi_head_attention
 from autograder.solutions import sequence_reversal as unit
-from autograder.student.observe import observe
-from autograder.student.probes import find
 
 EXACT = 0.98  # what every seed must reach on fresh sequences
 

@@ -11,13 +11,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.solutions.text_recovery import beam_search, corpus_bleu
-from autograder.student.probes.text_recovery.decoding import Script
-from autograder.student.recovery.text import (
+from autograder.library.text import (
     BOS,
     EOS,
     tokenize_13a,
 )
+from autograder.solutions.text_recovery import beam_search, corpus_bleu
+from autograder.units.text_recovery.probes.decoding import Script
 
 words = st.sampled_from(
     ["the", "cat", "The", "sat", "on", "mat.", "3.5", "a,b", "(x)", "&"]

@@ -20,8 +20,8 @@ from autograder.grading.cells.one_cell import OneCell
 from autograder.grading.cells.outputs import CappedOutputs
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import Undecided
-from autograder.kernel.ending import Ended, EndReason
-from autograder.kernel.meter import Budget, Meter, Span, usual_budget
+from autograder.sandbox.ending import Ended, EndReason
+from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
 
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.

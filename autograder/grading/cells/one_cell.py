@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 
 from autograder.grading.cells.outputs import CappedOutputs, is_count
 from autograder.grading.cells.prompt_client import KernelMessage, is_about
-from autograder.kernel.ending import EndReason
-from autograder.kernel.meter import LOOK_SECONDS
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.meter import LOOK_SECONDS
 
 _LAST_WORDS = 0.1  # seconds in which what a dead kernel has said may still come
 

@@ -103,7 +103,7 @@ class Checks:
 
     def _say_kept_back(self, index: int, grade_id: str, keys: list[str]) -> None:
         """Say under a failed check why some exercises were not put in place."""
-        from autograder.student.panel import ORANGE, boxed, inline
+        from autograder.checks.panel import ORANGE, boxed, inline
 
         record = self._records[grade_id]
         if record.points >= record.max_points:
@@ -168,7 +168,7 @@ class Checks:
         box = self._boxes.box
         supervisor = getattr(box, "supervisor", None)
         exchange.ask(box.judge_socket, supervisor, ticket)
-        agent = "__import__('autograder.student.agent', fromlist=['serve'])"
+        agent = "__import__('autograder.checks.agent', fromlist=['serve'])"
         cell.source = (
             f"{agent}.serve({check.exercise!r}, {ticket!r},"
             f" lambda: ({check.expression}))"

@@ -9,10 +9,10 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import GetGrades
 
+from autograder.checks.aspects import by_aspect
 from autograder.grading.judge.record import Record
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.titles import title
-from autograder.student.aspects import by_aspect
 
 _NONE = Record("", 0.0, 0.0)  # of what no check has decided
 

@@ -13,9 +13,9 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Enum
 
+from autograder.checks.aspects import by_aspect
 from autograder.grading.judge.record import Record
 from autograder.grading.metadata import GradingMetadata
-from autograder.student.aspects import by_aspect
 
 
 class Tell(Preprocessor):

@@ -24,8 +24,8 @@ from typing import Protocol
 from autograder.course.errors import CourseError
 from autograder.grading.judge.exchange import Exchange, Question
 from autograder.grading.line import Line, LineError
-from autograder.kernel import launch
-from autograder.kernel.inside import ALIKE
+from autograder.sandbox import launch
+from autograder.sandbox.inside import ALIKE
 
 START_SECONDS = 300.0  # for its imports, on a busy machine
 DRAWINGS = 4  # of an exercise's fresh cases, over which submissions are spread

@@ -12,12 +12,12 @@ import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from autograder.bank import specification
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import solution_source
+from autograder.checks.otherside import Mixture
+from autograder.checks.panel import BLUE, ORANGE, boxed, inline, mark
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import Told
-from autograder.oracle.variants import solution_source
-from autograder.student.otherside import Mixture
-from autograder.student.panel import BLUE, ORANGE, boxed, inline, mark
 
 
 def course_version(names: Iterable[str]) -> str:

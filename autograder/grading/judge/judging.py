@@ -19,6 +19,10 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from autograder.checks.check import without_stub
+from autograder.checks.compare import judge
+from autograder.checks.exercise import Verdict, is_stub
+from autograder.checks.panel import pictures
 from autograder.grading.judge import in_place
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
@@ -26,12 +30,8 @@ from autograder.grading.judge.preparing import Prepared, expect, prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.grading.judge.told import Told, for_a_person, told
 from autograder.grading.line import Line, LineError, Message
-from autograder.kernel.launch import imported
-from autograder.kernel.meter import Meter
-from autograder.student.check import without_stub
-from autograder.student.compare import judge
-from autograder.student.exercise import Verdict, is_stub
-from autograder.student.panel import pictures
+from autograder.sandbox.launch import imported
+from autograder.sandbox.meter import Meter
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
 _FULL = 100  # of Python's collections, every so many go through all that there is

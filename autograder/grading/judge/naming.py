@@ -9,12 +9,12 @@ from dataclasses import replace
 from types import FrameType
 from weakref import WeakKeyDictionary
 
-from autograder.oracle import answers
-from autograder.oracle.specification import Specification
-from autograder.student.compare import compare
-from autograder.student.exercise import Answers, Case, CaseResult, Exercise, Verdict
-from autograder.student.naming import PATTERN, diagnose, fits, pattern, possible
-from autograder.student.otherside import OtherSide
+from autograder.authoring import answers
+from autograder.authoring.specification import Specification
+from autograder.checks.compare import compare
+from autograder.checks.exercise import Answers, Case, CaseResult, Exercise, Verdict
+from autograder.checks.naming import PATTERN, diagnose, fits, pattern, possible
+from autograder.checks.otherside import OtherSide
 
 NAMING_SECONDS = 60.0  # of CPU time
 

@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from autograder.bank import specification, specifications
-from autograder.oracle.cases import fresh_cases
-from autograder.oracle.specification import Specification
-from autograder.student import references
-from autograder.student.exercise import AFTERWARDS, Case
-from autograder.student.exercise import Exercise as Visible
-from autograder.student.otherside import OtherSide
-from autograder.student.wire import Packed, packed
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.specification import Specification
+from autograder.checks import references
+from autograder.checks.exercise import AFTERWARDS, Case
+from autograder.checks.exercise import Exercise as Visible
+from autograder.checks.otherside import OtherSide
+from autograder.checks.wire import Packed, packed
 
 _BY_HAND = 4  # numbers that a person might compute
 

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import torch
 
+from autograder.checks.exercise import RAISED, Answers, Mistake
+from autograder.checks.otherside import OtherSide, concluded, reply
+from autograder.checks.wire import Limits, Packed, Wait, WireError, receive, send
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.line import Line
-from autograder.kernel.ending import EndReason
-from autograder.kernel.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
-from autograder.student.exercise import RAISED, Answers, Mistake
-from autograder.student.otherside import OtherSide, concluded, reply
-from autograder.student.wire import Limits, Packed, Wait, WireError, receive, send
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 
 NO_ANSWER = "the check got no readable answer from the notebook"
 MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from autograder.checks.aspects import by_aspect
 from autograder.course.printable import printable
-from autograder.kernel.ending import EndReason
-from autograder.student.aspects import by_aspect
+from autograder.sandbox.ending import EndReason
 
 
 @dataclass(frozen=True)

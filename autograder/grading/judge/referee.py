@@ -8,8 +8,8 @@ import time
 
 from autograder.grading.faults import Undecided
 from autograder.grading.judge.exchange import Exchange
-from autograder.kernel.ending import EndReason
-from autograder.kernel.meter import Budget, Span
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.meter import Budget, Span
 
 _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
 

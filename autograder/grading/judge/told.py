@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from autograder.checks.exercise import RAISED, Exercise, Verdict
+from autograder.checks.measures import details
+from autograder.checks.panel import as_html, as_text
 from autograder.grading.judge.record import CaseRecord, Record
-from autograder.kernel.ending import Ended, EndReason
-from autograder.student.exercise import RAISED, Exercise, Verdict
-from autograder.student.measures import details
-from autograder.student.panel import as_html, as_text
+from autograder.sandbox.ending import Ended, EndReason
 
 _LONGEST = 300  # letters of an error's line: a box may send any
 FOR_A_PERSON = "This check could not be decided: a person looks at it."

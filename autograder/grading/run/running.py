@@ -21,7 +21,7 @@ from autograder.grading.run.outcome import Outcome
 from autograder.grading.task import Task
 from autograder.grading.workers.parallel import SetupError
 from autograder.grading.workers.underway import Begun, Slots, Work, enough, names_of
-from autograder.kernel.processes import await_calm
+from autograder.sandbox.processes import await_calm
 
 AllScores = Mapping[tuple[str, str], ScoresByCell]  # by student and notebook
 

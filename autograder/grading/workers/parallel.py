@@ -27,9 +27,9 @@ from autograder.grading.grade import expect, warm_up
 from autograder.grading.line import Line, LineError, Message, SilentError
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
-from autograder.kernel import launch
-from autograder.kernel.client import SERVER_VARIABLE
-from autograder.kernel.inside import ALIKE
+from autograder.sandbox import launch
+from autograder.sandbox.client import SERVER_VARIABLE
+from autograder.sandbox.inside import ALIKE
 
 TRIES = 2  # processes that may die over a submission
 SECONDS = 300.0  # for the process that workers are forked from to answer

@@ -1,7 +1,7 @@
 """The processes that grade, and the one that they are forked from.
 
-Started by `kernel/launch.py`, it imports all that grading needs, once, and then forks a
-worker for each ``start`` that arrives on the socket that its argument names: for
+Started by `sandbox/launch.py`, it imports all that grading needs, once, and then forks
+a worker for each ``start`` that arrives on the socket that its argument names: for
 milliseconds and a few megabytes each. It has one thread, for a fork copies no others; a
 process with threads, like a Jupyter server, cannot fork by itself. The end of the
 socket is its end and that of all workers.
@@ -31,9 +31,9 @@ from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.judging import serve
 from autograder.grading.line import Line, LineError, Message
 from autograder.grading.workers.reply import answer
-from autograder.kernel.confine import adopt_orphans
-from autograder.kernel.launch import imported
-from autograder.kernel.processes import end_all_children
+from autograder.sandbox.confine import adopt_orphans
+from autograder.sandbox.launch import imported
+from autograder.sandbox.processes import end_all_children
 
 _NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
 _REPLY_SECONDS = 600.0

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.grading.cells import one_cell
 from autograder.grading.cells.one_cell import OneCell
-from autograder.kernel.ending import EndReason
+from autograder.sandbox.ending import EndReason
 
 ASKED = "request"
 REPLY = ({"parent_header": {"msg_id": ASKED}, "content": {"status": "ok"}}, True)

@@ -10,7 +10,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.bank import specification
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import solution_source
+from autograder.checks import references
+from autograder.checks.exercise import Verdict
 from autograder.course import ROOT, units
 from autograder.grading import converter
 from autograder.grading.cells.beside import earlier_solutions
@@ -20,9 +23,6 @@ from autograder.grading.checks.checking import Checks
 from autograder.grading.judge import in_place
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import told
-from autograder.oracle.variants import solution_source
-from autograder.student import references
-from autograder.student.exercise import Verdict
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
 

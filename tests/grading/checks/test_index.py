@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from autograder.checks import references
 from autograder.grading.checks import index
-from autograder.student import references
 
 
 def test_it_says_what_the_references_say():

@@ -13,7 +13,7 @@ from autograder.grading.faults import Undecided
 from autograder.grading.judge.exchange import Question
 from autograder.grading.judge.handle import DRAWINGS, Judge
 from autograder.grading.line import Line
-from autograder.kernel.inside import ALIKE
+from autograder.sandbox.inside import ALIKE
 from autograder.solutions import attention
 from tests.grading.box_and_judge import (
     NAME,

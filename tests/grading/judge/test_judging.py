@@ -2,10 +2,10 @@
 
 import torch
 
+from autograder.checks import references
+from autograder.checks.panel import as_text
 from autograder.grading.judge import preparing, questioning
 from autograder.solutions import attention
-from autograder.student import references
-from autograder.student.panel import as_text
 from tests.grading.box_and_judge import NAME, judged
 
 

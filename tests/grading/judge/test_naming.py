@@ -4,11 +4,11 @@ import time
 
 import pytest
 
+from autograder.authoring import answers
+from autograder.checks import references
+from autograder.checks.compare import compare
 from autograder.grading.judge import naming
-from autograder.oracle import answers
 from autograder.solutions import attention
-from autograder.student import references
-from autograder.student.compare import compare
 from tests.grading.box_and_judge import NAME, judged
 
 

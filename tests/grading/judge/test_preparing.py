@@ -5,9 +5,9 @@ import functools
 import pytest
 import torch
 
+from autograder.checks import references
 from autograder.grading.judge import preparing
 from autograder.grading.judge.preparing import prepared
-from autograder.student import references
 from tests.grading.box_and_judge import NAME
 
 CLINIC = "positional_encoding/bug_clinic"

@@ -10,16 +10,16 @@ import time
 import pytest
 import torch
 
+from autograder.checks.exercise import Other
+from autograder.checks.wire import WireError, receive, send, within
 from autograder.grading.judge import questioning
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import Respondent
 from autograder.grading.line import Line
-from autograder.kernel.meter import LOOK_SECONDS, Meter
+from autograder.sandbox.meter import LOOK_SECONDS, Meter
 from autograder.solutions import attention
-from autograder.student.exercise import Other
-from autograder.student.wire import WireError, receive, send, within
 from tests.grading.box_and_judge import (
     NAME,
     TICKET,

@@ -10,7 +10,7 @@ import pytest
 from autograder.grading.faults import Undecided
 from autograder.grading.judge import referee
 from autograder.grading.judge.referee import Referee
-from autograder.kernel.ending import EndReason
+from autograder.sandbox.ending import EndReason
 
 
 class Clock:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from autograder.checks.compare import judge
+from autograder.checks.exercise import RAISED, Case, Exercise
 from autograder.grading.judge.told import of_verdict
-from autograder.student.compare import judge
-from autograder.student.exercise import RAISED, Case, Exercise
 
 RAISES = Case("c", "a vector", "", {}, {"twice": "4"})
 ORIGINALS = [f"The baker sold {i} warm cakes in Rome." for i in range(20)]

@@ -1,0 +1,181 @@
+"""Greedy decoding of a handed-in Transformer, one new position a step.
+
+The notebooks decode the whole prefix again for each token, which shows what happens; a
+class of models is measured by the same search with its keys and values kept (a KV
+cache) and without the rows that have ended. A test holds it against the plain loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.library.text import BOS, EOS, PAD
+
+Branch = Callable[[Tensor], Tensor]
+
+
+class Tokenizer(Protocol):
+    """What turns texts into ids and back."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without BOS and EOS."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text up to the first EOS."""
+        ...
+
+
+def recovered(
+    transformer: nn.Module,
+    tokenizer: Tokenizer,
+    sources: Sequence[str],
+    max_len: int = 60,
+    batch_size: int = 250,
+    leads: Tensor | None = None,
+) -> list[str]:
+    """The texts that a model makes of the sources, in their order.
+
+    Args:
+        leads: one number a source, to be filled: the smallest lead of its tokens.
+    """
+    rows = [[*tokenizer.encode(source), EOS] for source in sources]
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
+    found = [""] * len(rows)
+    for start in range(0, len(order), batch_size):
+        chosen = order[start : start + batch_size]
+        longest = max(len(rows[i]) for i in chosen)
+        padded = [[*rows[i], *[PAD] * (longest - len(rows[i]))] for i in chosen]
+        lead = None if leads is None else leads[chosen]  # a copy
+        ids = greedy(transformer, torch.tensor(padded), max_len, lead)
+        if leads is not None and lead is not None:
+            leads[chosen] = lead
+        for i, row in zip(chosen, ids.tolist(), strict=True):
+            found[i] = tokenizer.decode(row)
+    return found
+
+
+@torch.no_grad()
+def greedy(
+    transformer: Any, source: Tensor, max_len: int = 60, lead: Tensor | None = None
+) -> Tensor:
+    """The most probable token, again and again, until all rows have ended.
+
+    Args:
+        transformer: unit 4's ``Transformer``, in eval mode; its ``pad_id`` is 0.
+        source: ids (B, Ls), int64.
+        max_len: tokens to produce, at most.
+        lead: (B,), or nothing; falls to the smallest difference, of all tokens that
+            a row is given, between the best logit and the next best.
+
+    Returns:
+        Ids (B, L) with L <= max_len, int64: no BOS; after EOS only PAD.
+    """
+    answers = torch.full((source.size(0), max_len), PAD)  # (B, max_len)
+    live = torch.arange(source.size(0))  # the rows that have not ended: (b,)
+    steps = _Steps(transformer, source)
+    token = torch.full_like(source[:, 0], BOS)  # (b,)
+    for place in range(max_len):
+        logits = steps.logits(token, place)  # (b, V)
+        token = logits.argmax(dim=-1)  # (b,)
+        if lead is not None:
+            best, next_best = logits.topk(2).values.unbind(-1)  # (b,)
+            lead[live] = lead[live].minimum(best - next_best)
+        answers[live, place] = token
+        going = token != EOS  # (b,)
+        if not going.all():
+            live, token = live[going], token[going]
+            steps.keep(going)
+        if not len(live):
+            return answers[:, : place + 1]
+    return answers
+
+
+class _Steps:
+    """A decoder that is asked for one position after the other.
+
+    Each layer has its keys and values of the positions so far, and those of the memory,
+    which never change: all (b, h, L, d_k).
+    """
+
+    def __init__(self, transformer: Any, source: Tensor):
+        self._transformer = transformer
+        memory = transformer.encode(source)  # (B, Ls, d_model)
+        self._memory_mask = (source != PAD)[:, None, None]  # (B, 1, 1, Ls)
+        self._mask = torch.zeros(len(source), 1, 1, 0, dtype=torch.bool)
+        layers = transformer.decoder.layers
+        self._memory = [_keys_and_values(la.cross_attention, memory) for la in layers]
+        empty = memory[:, :0]
+        self._prefix = [_keys_and_values(la.self_attention, empty) for la in layers]
+
+    def logits(self, token: Tensor, place: int) -> Tensor:
+        """Logits (b, V) of what follows the newest token of each row, (b,)."""
+        model = self._transformer
+        self._mask = torch.cat([self._mask, (token != PAD)[:, None, None, None]], -1)
+        x = model.target.embedding(token)[:, None] * model.target.scale
+        # What the positions add does not depend on what they add it to.
+        nothing = x.new_zeros(1, place + 1, x.size(-1))
+        x = x + model.target.positions(nothing)[:, -1:]  # (b, 1, d_model)
+        for n, layer in enumerate(model.decoder.layers):
+            x = _output(layer, x, self._branches(n, layer))
+        logits: Tensor = model.output(model.decoder.norm(x))  # (b, 1, V)
+        return logits[:, 0]
+
+    def _branches(self, n: int, layer: Any) -> tuple[Branch, ...]:
+        def attend(x: Tensor) -> Tensor:
+            new = _keys_and_values(layer.self_attention, x)
+            before = self._prefix[n]
+            self._prefix[n] = (
+                torch.cat([before[0], new[0]], dim=2),  # (b, h, place + 1, d_k)
+                torch.cat([before[1], new[1]], dim=2),
+            )
+            return _attention(layer.self_attention, x, self._prefix[n], self._mask)
+
+        def look_up(x: Tensor) -> Tensor:
+            memory, mask = self._memory[n], self._memory_mask
+            return _attention(layer.cross_attention, x, memory, mask)
+
+        return attend, look_up, layer.feed_forward
+
+    def keep(self, going: Tensor) -> None:
+        """Go on with these rows only, (b,) bool."""
+        self._mask, self._memory_mask = self._mask[going], self._memory_mask[going]
+        self._memory = [(k[going], v[going]) for k, v in self._memory]
+        self._prefix = [(k[going], v[going]) for k, v in self._prefix]
+
+
+def _output(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
+    """One decoder layer with these branches in place of its own, hooks included."""
+    before = x
+    norms = (layer.norm1, layer.norm2, layer.norm3)
+    for branch, norm in zip(branches, norms, strict=True):
+        x = x + branch(norm(x)) if layer.norm_first else norm(x + branch(x))
+    for hook in layer._forward_hooks.values():  # an experiment: no residuals
+        x = hook(layer, (before,), x)
+    return x
+
+
+def _keys_and_values(attention: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    return (
+        _heads(attention.w_k(x), attention.num_heads),
+        _heads(attention.w_v(x), attention.num_heads),
+    )
+
+
+def _heads(x: Tensor, num_heads: int) -> Tensor:
+    batch, length, d_model = x.shape
+    return x.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
+
+
+def _attention(
+    attention: Any, x: Tensor, others: tuple[Tensor, Tensor], mask: Tensor
+) -> Tensor:
+    q = _heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
+    mixed = F.scaled_dot_product_attention(q, *others, attn_mask=mask)
+    output: Tensor = attention.w_o(mixed.transpose(1, 2).flatten(2))  # (b, 1, d_model)
+    return output

@@ -1,0 +1,163 @@
+"""Generated mutants: how many there are, how many are caught, and which survive.
+
+A survivor is either equivalent to the solution, and stands with the reason in
+``survivors.json``, or it shows what no case asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.mutations import Mutation, mutations
+from autograder.authoring.operators import HELPERS
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import (
+    build_object,
+    namespace,
+    run_source,
+    solution_source,
+)
+from autograder.checks.compare import compare
+from autograder.checks.exercise import Case
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
+
+REASONS = Path(__file__).with_name("survivors.json")
+# A mutant that takes so many times as long as the solution, and so many seconds of CPU
+# time, never ends, and counts as caught.
+TIMES, SECONDS = 20, 0.5
+
+
+@dataclass
+class Count:
+    """What the cases of one exercise make of its generated mutants."""
+
+    name: str
+    made: int = 0
+    caught: int = 0
+    explained: int = 0
+    survivors: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:<44} generated {self.made:>4} · caught {self.caught:>4} · "
+            f"equivalent {self.explained:>3} · survivors {len(self.survivors):>3}"
+        )
+
+
+class TooLong(BaseException):
+    """A mutant that does not end; no handler of ordinary errors sees it."""
+
+
+def count(specification: Specification) -> Count:
+    """Try every generated mutant of an exercise's solution on two drawings."""
+    cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
+    cases = sorted((c for c in cases if not c.measure), key=_cost)
+    found, reasons = Count(specification.name), explained().get(specification.name, {})
+    started = time.process_time()
+    _fails(specification, build_object(specification), cases)
+    seconds = max(SECONDS, TIMES * (time.process_time() - started))
+    for mutation in mutations(solution_source(specification)):
+        found.made += 1
+        if caught(specification, mutation, cases, seconds):
+            found.caught += 1
+        elif any(fnmatchcase(describe(mutation), known) for known in reasons):
+            found.explained += 1
+        else:
+            found.survivors.append(describe(mutation))
+    return found
+
+
+def describe(mutation: Mutation) -> str:
+    """A mutation in a line: the operator, what it changed, and into what."""
+    text = mutation.change
+    if len(text) > 160:  # of a whole function only what is new
+        old, _, new = text.partition(" -> ")
+        same = _common_start(old, new)
+        text = f"... {new[max(same - 20, 0) : same + 120]}"
+    return f"{mutation.operator}: {text}"
+
+
+def _common_start(old: str, new: str) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+
+
+def _cost(case: Case) -> int:
+    """Ordinary cases first: most mutants fail the first one."""
+    return bool(case.says)
+
+
+def explained() -> dict[str, dict[str, str]]:
+    """By exercise, the mutants that are equivalent (* for anything), and why."""
+    return json.loads(REASONS.read_text()) if REASONS.is_file() else {}
+
+
+def caught(
+    specification: Specification,
+    mutation: Mutation,
+    cases: Iterable[Case],
+    seconds: float = SECONDS,
+) -> bool:
+    """Whether a mutant fails a case, has no object to try at all, or never ends."""
+    try:
+        with limit(seconds):
+            return _fails(specification, _object(specification, mutation), cases)
+    except (Exception, TooLong):
+        return True
+
+
+def _fails(specification: Specification, made: object, cases: Iterable[Case]) -> bool:
+    probe = find(specification.name)
+    return any(
+        not compare(case, observe(probe, made, dict(case.inputs))).passed
+        for case in cases
+    )
+
+
+def _object(specification: Specification, mutation: Mutation) -> object:
+    names = namespace(specification)
+    run_source(HELPERS, names, "<helpers>")
+    run_source(mutation.source, names, "<generated>")
+    return names[specification.target]
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """End what computes for longer, from the inside, however busy the machine is.
+
+    It is told again and again: what is raised in a callback of the collector is lost.
+    Nobody is told of that meanwhile: who writes it down would be stopped in the middle.
+    """
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        sys.unraisablehook = hook
+
+
+def unknown_reasons(specification: Specification) -> list[str]:
+    """Reasons that stand in the file for mutants that no operator makes any more."""
+    left = list(explained().get(specification.name, {}))
+    made = mutations(solution_source(specification))
+    while left and (mutation := next(made, None)):  # none is made that nobody needs
+        name = describe(mutation)
+        left = [known for known in left if not fnmatchcase(name, known)]
+    return left

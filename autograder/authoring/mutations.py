@@ -1,0 +1,72 @@
+"""Mutants of a solution that operators make on its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.authoring.operators import OPERATORS
+from autograder.authoring.slips import SLIPS
+from autograder.authoring.trees import get, inside, is_raise, places, put
+
+_ALL = OPERATORS | SLIPS
+# Operators for what happens at every call: where a module is made they mean nothing.
+IN_CALLS = {"only in training", "detach", "cast", "remember"}
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A generated variant: the operator, what it put for what, and the full code."""
+
+    operator: str
+    change: str
+    source: str
+
+
+def mutations(source: str) -> Iterator[Mutation]:
+    """Every variant of a function or class that the operators make, each code once."""
+    tree = _without_docstrings(ast.parse(source))
+    known = {ast.unparse(tree)}
+    making, messages = inside(tree, _is_init), inside(tree, is_raise)
+    for holder, field, index in list(places(tree)):
+        node = get(holder, field, index)
+        if node in messages:
+            continue
+        for operator, made in _candidates(node):
+            if node in making and operator in IN_CALLS:
+                continue
+            put(holder, field, index, made)
+            code = ast.unparse(ast.fix_missing_locations(tree))
+            put(holder, field, index, node)
+            if code not in known:
+                known.add(code)
+                yield Mutation(operator, _change(node, made), code)
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        if ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+            for argument in (*node.args.args, *node.args.kwonlyargs):
+                argument.annotation = None
+    return tree
+
+
+def _is_init(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
+
+
+def _change(old: ast.AST, new: ast.AST) -> str:
+    texts = (" ".join(ast.unparse(node).split()) for node in (old, new))
+    return " -> ".join(texts)
+
+
+def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    for name, operator in _ALL.items():
+        for made in operator(node):
+            yield name, made

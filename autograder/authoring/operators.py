@@ -1,0 +1,317 @@
+"""Operators that make mutants of a solution, on its syntax tree.
+
+Each operator takes a node and gives nodes that could stand in its place. They know
+nothing of the exercise: what they find is what its author did not think of.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.authoring.trees import get, inside, is_raise, places, put
+
+Nodes = Iterator[ast.AST]
+HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
+Operator = Callable[[ast.AST], Nodes]
+OPERATORS: dict[str, Operator] = {}
+
+
+def into(table: dict[str, Operator]) -> Callable[[Operator], Operator]:
+    """Decorate an operator: it stands in ``table`` under its name, in words."""
+
+    def put_down(operator: Operator) -> Operator:
+        table[operator.__name__.replace("_", " ")] = operator
+        return operator
+
+    return put_down
+
+
+def _expression(text: str, **parts: ast.expr) -> ast.expr:
+    """An expression with other expressions for the names in it."""
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return copy.deepcopy(parts.get(node.id, node))
+
+    made: ast.expr = Put().visit(ast.parse(text, mode="eval").body)
+    return made
+
+
+@into(OPERATORS)
+def drop_an_argument(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call):
+        for field in ("args", "keywords"):
+            for i in range(len(getattr(node, field))):
+                made = copy.deepcopy(node)
+                del getattr(made, field)[i]
+                yield made
+
+
+@into(OPERATORS)
+def swap_arguments(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call):
+        for i in range(len(node.args) - 1):
+            made = copy.deepcopy(node)
+            made.args[i], made.args[i + 1] = made.args[i + 1], made.args[i]
+            yield made
+
+
+@into(OPERATORS)
+def another_constant(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if isinstance(value, bool):
+            yield ast.Constant(not value)
+        elif isinstance(value, int):
+            yield ast.Constant(value + 1)
+            yield ast.Constant(value - 1)
+        elif isinstance(value, float):
+            yield ast.Constant(value * 2)
+            yield ast.Constant(value / 2)
+            yield ast.Constant(0.0)
+
+
+@into(OPERATORS)
+def other_infinity(node: ast.AST) -> Nodes:
+    if ast.dump(node) == ast.dump(ast.parse("-math.inf", mode="eval").body):
+        for value in ("-20.0", "-100.0", "0.0", "math.inf"):
+            yield _expression(value)
+
+
+_PAIRS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+@into(OPERATORS)
+def another_sign(node: ast.AST) -> Nodes:
+    signs: list[ast.AST] = []
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        signs = [node.op]
+    elif isinstance(node, ast.Compare):
+        signs = [node.ops[0]]
+    for sign in signs:
+        if type(sign) in _PAIRS:
+            made: Any = copy.copy(node)
+            other = _PAIRS[type(sign)]()
+            if isinstance(node, ast.Compare):
+                made.ops = [other, *node.ops[1:]]
+            else:
+                made.op = other
+            yield made
+
+
+@into(OPERATORS)
+def exchange_operands(node: ast.AST) -> Nodes:
+    """Where the order matters; of sums, in those of lists that are written as such."""
+    if not isinstance(node, ast.BinOp):
+        return
+    both_ways = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
+    if not both_ways or isinstance(node.left, ast.List | ast.ListComp):
+        yield ast.BinOp(node.right, node.op, node.left)
+
+
+@into(OPERATORS)
+def one_operand(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.BinOp):
+        yield node.left
+        yield node.right
+    if isinstance(node, ast.UnaryOp):
+        yield node.operand
+
+
+@into(OPERATORS)
+def remove_a_call(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute):
+            yield node.func.value
+        yield from node.args[:1]
+
+
+@into(OPERATORS)
+def only_in_training(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Call) and node.args:
+        yield _expression("whole if self.training else x", whole=node, x=node.args[0])
+        yield _expression("x if self.training else whole", whole=node, x=node.args[0])
+
+
+@into(OPERATORS)
+def a_condition(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        for test in (ast.Constant(True), ast.Constant(False)):
+            if isinstance(node, ast.While) and test.value:
+                continue
+            made = copy.copy(node)
+            made.test = test
+            yield made
+        made = copy.copy(node)
+        made.test = ast.UnaryOp(ast.Not(), node.test)
+        yield made
+
+
+@into(OPERATORS)
+def remove_a_statement(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise | ast.Break):
+        yield ast.Pass()
+
+
+@into(OPERATORS)
+def forget_to_add(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.AugAssign):
+        yield ast.Assign([node.target], node.value, lineno=node.lineno)
+
+
+@into(OPERATORS)
+def detach(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Return) and node.value is not None:
+        for i, part in enumerate(_parts(node.value)):
+            yield _with_part(node, i, _expression("part.detach()", part=part))
+    if isinstance(node, ast.Assign):
+        yield ast.Assign(
+            node.targets,
+            _expression("value.detach()", value=node.value),
+            lineno=node.lineno,
+        )
+
+
+@into(OPERATORS)
+def cast(node: ast.AST) -> Nodes:
+    for number in ("float16", "bfloat16"):
+        text = f"value.to(torch.{number}).to(torch.get_default_dtype())"
+        if isinstance(node, ast.Return) and node.value is not None:
+            for i, part in enumerate(_parts(node.value)):
+                yield _with_part(node, i, _expression(text, value=part))
+        if isinstance(node, ast.Assign):
+            made = _expression(text, value=node.value)
+            yield ast.Assign(node.targets, made, lineno=node.lineno)
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.Tuple) else [value]
+
+
+def _with_part(node: ast.Return, index: int, part: ast.expr) -> ast.Return:
+    made = copy.deepcopy(node)
+    if isinstance(made.value, ast.Tuple):
+        made.value.elts[index] = part
+    else:
+        made.value = part
+    return made
+
+
+@into(OPERATORS)
+def results(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
+        yield ast.Return(node.value.elts[0])
+    if isinstance(node, ast.Return):
+        yield ast.Return(None)
+
+
+@into(OPERATORS)
+def remember(node: ast.AST) -> Nodes:
+    """The first value of an argument, for ever or for equal shapes."""
+    if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
+        return
+    names = [a.arg for a in node.args.args]
+    home = "self.__dict__" if names[:1] == ["self"] else "_SEEN"
+    for name in names:
+        if name == "self":
+            continue
+        for key in (f"'{name}'", f"('{name}', getattr({name}, 'shape', None))"):
+            line = f"{name} = {home}.setdefault(str({key}), {name})"
+            made = copy.deepcopy(node)
+            made.body.insert(0, ast.parse(line).body[0])
+            yield made
+        if name not in _optional(node):
+            continue
+        line = (
+            f"{name} = {name} if {name} is not None else {home}.get('{name}')\n"
+            f"{home}['{name}'] = {name}"
+        )
+        made = copy.deepcopy(node)
+        made.body[:0] = ast.parse(line).body
+        yield made
+
+
+def _optional(node: ast.FunctionDef) -> set[str]:
+    """The arguments that may be left out, with None in their place."""
+    names = [a.arg for a in node.args.args][-len(node.args.defaults or [0]) :]
+    pairs = zip(names, node.args.defaults, strict=False)
+    return {n for n, d in pairs if isinstance(d, ast.Constant) and d.value is None}
+
+
+@into(OPERATORS)
+def another_name(node: ast.AST) -> Nodes:
+    """Another argument of the same function in place of this one."""
+    if not isinstance(node, ast.FunctionDef):
+        return
+    names = [a.arg for a in node.args.args if a.arg != "self"]
+    messages = inside(node, is_raise)
+    for place, field, index in places(node):
+        old = get(place, field, index)
+        if old in messages:
+            continue
+        if not isinstance(old, ast.Name) or not isinstance(old.ctx, ast.Load):
+            continue
+        if old.id in names:
+            for name in names:
+                if name != old.id:
+                    put(place, field, index, ast.Name(name, ast.Load()))
+                    made = copy.deepcopy(node)
+                    put(place, field, index, old)
+                    yield made
+
+
+@into(OPERATORS)
+def slices(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Slice):
+        for field in ("lower", "upper"):
+            bound = getattr(node, field)
+            if bound is None:
+                continue
+            for made in (
+                None,
+                _expression("b + 1", b=bound),
+                _expression("b-1", b=bound),
+            ):
+                copied = copy.copy(node)
+                setattr(copied, field, made)
+                yield copied
+
+
+@into(OPERATORS)
+def registration(node: ast.AST) -> Nodes:
+    """Submodules, parameters and buffers that the module does not know of."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    name = ast.unparse(node.func)
+    if name == "nn.ModuleList" and node.args:
+        yield _expression("list(x)", x=node.args[0])
+    if name == "nn.Parameter":
+        yield _expression("torch.as_tensor(x).detach()", x=node.args[0])
+    if name == "self.register_buffer":
+        for text in (
+            "self.__dict__.update({n: v})",
+            "self.register_parameter(n, nn.Parameter(v))",
+        ):
+            yield _expression(text, n=node.args[0], v=node.args[1])
+    if name in ("nn.Linear", "nn.LayerNorm", "nn.Embedding", "nn.Dropout"):
+        yield _expression("(lambda made: lambda x: made(x))(x)", x=node)
+
+
+@into(OPERATORS)
+def errors(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        for name in ("AssertionError", "RuntimeError", "Exception", "TypeError"):
+            call = ast.Call(ast.Name(name, ast.Load()), node.exc.args, [])
+            yield ast.Raise(call, None)
+        yield ast.Return(None)

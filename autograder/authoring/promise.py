@@ -1,0 +1,104 @@
+"""What an exercise's docstring promises of every call, whatever the inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.authoring.draw import Draw
+
+# Named tensors, or named text, as `checks.exercise.Value` has it; whoever makes them
+# knows which is which, and works on them.
+Inputs = dict[str, Any]
+Maker = Callable[[Draw], Inputs]
+# Inputs by what is special about them.
+SpecialSizes = Callable[[Draw], dict[str, Inputs]]
+
+
+class Again(Inputs):
+    """Arguments for another call of what was made for the inputs before them."""
+
+
+OF_MODULES = (
+    "steady", "alone", "spread", "training", "gradient", "loaded", "start"
+)  # fmt: skip
+OF_ATTENTION = (*OF_MODULES, "closed")  # of a module that makes its own scores
+OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """How an exercise's object is called, and which properties that call has.
+
+    Args:
+        arguments: in their order, ``"x: B L d; mask?: L L | B L L"``: the dimensions of
+            each tensor, in each form that is allowed, the fullest last. B is the
+            batch, names with L are lengths; a question mark: may be None.
+        results: the same for what comes back, one form each.
+        on: the kinds of cases whose inputs are called in other ways.
+        ways: in which ways (`autograder.checks.properties.WAYS`).
+        module: whether the object makes a module, which is then called.
+        dropout: kinds of cases, and what their inputs need to hold a rate.
+        sizes: from a Draw to inputs by what is special about them ("one sentence").
+        typed: whether results have the type of the inputs, in float64, too.
+        narrow: whether they have it in bfloat16, too.
+        named: whether a module's parameters have the names of the text and no others.
+        alone: whether its state dict holds nothing else at all.
+        shown: whether results but the first are there to look at, without a gradient.
+    """
+
+    arguments: str = ""
+    results: str = ""
+    on: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ("steady", "alone", "spread", "gradient")
+    module: bool = False
+    dropout: tuple[tuple[str, ...], Mapping[str, float]] | None = None
+    sizes: SpecialSizes | None = None
+    typed: bool = False
+    narrow: bool = False
+    named: bool = False
+    alone: bool = False
+    shown: bool = False
+
+
+def special(**kinds: Maker) -> SpecialSizes:
+    """Kinds of inputs by what is special about them, with ``_`` for spaces."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        return {name.replace("_", " "): kind(draw) for name, kind in kinds.items()}
+
+    return draw_all
+
+
+def masked(kind: Callable[[str], Maker], *shapes: str) -> SpecialSizes:
+    """One kind of inputs, called with masks of several shapes: ``"B 1 Lk"``."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        made = {
+            f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
+            for shape in shapes
+        }
+        first, *others = made.items()
+        return dict([first]) | {label: _masks(inputs) for label, inputs in others}
+
+    return draw_all
+
+
+def _masks(inputs: Inputs) -> Again:
+    return Again(
+        (name, value)
+        for name, value in inputs.items()
+        if getattr(value, "dtype", None) == torch.bool and value.dim()
+    )
+
+
+def both(*parts: SpecialSizes) -> SpecialSizes:
+    """The inputs of all parts."""
+
+    def draw_all(draw: Draw) -> dict[str, Inputs]:
+        return {name: inputs for part in parts for name, inputs in part(draw).items()}
+
+    return draw_all

@@ -1,0 +1,302 @@
+"""Cases that try general properties, made from an exercise's own cases.
+
+An exercise's ``Promise`` says which dimensions arguments and results have; from that
+follow the ways in which its object is called (`autograder.checks.properties`) and the
+cases that ask for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.promise import Again, Promise, SpecialSizes
+from autograder.authoring.specification import CaseKind, Inputs, Maker
+from autograder.checks.properties import KEY
+
+# How the object is called and, if it makes a module, made: names and defaults.
+Forms = Mapping[str, Mapping[str, Any]]
+
+
+def forms(solution: Any) -> Forms:
+    """What of it can be left out, and so be given by name or in its place."""
+    found = {"made" if inspect.isclass(solution) else "called": _form(solution)}
+    if "forward" in vars(solution):
+        found["called"] = _form(vars(solution)["forward"], 1)
+    return {key: form for key, form in found.items() if form}
+
+
+def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
+    """Names in their order and the defaults; none where nothing can be left out."""
+    parameters = [*inspect.signature(function).parameters.values()][skipped:]
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) and all(
+        value is None or isinstance(value, bool | int | float | str)
+        for value in defaults.values()
+    )
+    if not defaults or not plain:
+        return {}
+    return {"names": [p.name for p in parameters], "defaults": defaults}
+
+
+@dataclass(frozen=True)
+class _Kind:
+    aspect: str  # of all its answers, whatever else their probe declares
+    title: str
+    hint: str
+    says: str
+    asks: str
+
+
+# A good start is called one; what hands numbers on has for a gradient what pulls.
+_OPEN = ("start", "gradient")
+# What is called, or made, with options.
+_WITH_FORMS = ("steady", "loaded", "start")
+# What a module holds, does not depend on what it is called with.
+_OF_THE_MODULE = ("loaded", "start")
+_KINDS = {
+    "steady": _Kind(
+        "calls",
+        "the same twice, and other calls in between",
+        "Nothing of one call may be left in the next one.",
+        "The first call is right, a later one is not: {label}.",
+        "Does anything of one call stay for the next, and does your code mind another "
+        "size or mask?",
+    ),
+    "alone": _Kind(
+        "calls",
+        "each sentence alone, and the batch in another order",
+        "What happens to a sentence must not depend on its neighbours in the batch.",
+        "Right as a batch, wrong {label}.",
+        "Which of your dimensions is the batch? Does anything mix along it, and may "
+        "its size be 1?",
+    ),
+    "spread": _Kind(
+        "calls",
+        "inputs that are views of others",
+        "A transposed or expanded tensor holds the same numbers in another order of "
+        "memory.",
+        "Right for inputs as usual, wrong {label}.",
+        "Which of your steps relies on how the numbers lie in memory, or names a type?",
+    ),
+    "training": _Kind(
+        "mode",
+        "training mode, with nothing to drop",
+        "Where nothing is dropped, training mode changes nothing.",
+        "Right in eval mode, wrong in training mode, though nobody asked for dropout.",
+        "What, except dropout, may depend on `self.training`?",
+    ),
+    "dropout": _Kind(
+        "mode",
+        "where dropout acts in training",
+        "In training a stand-in takes the place of dropout; it must act where the text "
+        "says, on each number by itself, with the given probability.",
+        "Right in eval mode, but in training dropout acts on other numbers, or with "
+        "another probability.",
+        "On which numbers should dropout act, each by itself, and with which "
+        "probability?",
+    ),
+    "gradient": _Kind(
+        "learning",
+        "the gradient of every input and parameter",
+        "What takes part in the computation needs its gradient.",
+        "The values are right; the gradient is not: {label}.",
+        "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
+        "made of its numbers), and what should still learn?",
+    ),
+    "loaded": _Kind(
+        "learning",
+        "a second module with the state of the first, and a copy",
+        "All that a module needs is in its state dict, or follows from its arguments.",
+        "The module is right, but not the result {label}.",
+        "What does your module hold, or call, that is neither parameter, buffer nor "
+        "submodule of its own?",
+    ),
+    "start": _Kind(
+        "learning",
+        "what the weights hold before anything is learnt",
+        "Weights that start alike learn alike: each matrix starts at random.",
+        "With given weights all is right, but at first {label}.",
+        "Which weights could ever become different from each other, if they start "
+        "like this?",
+    ),
+    "closed": _Kind(
+        "calls",
+        "scores in the millions, of open and of closed keys",
+        "A closed key gets nothing, however large its score and however small the open "
+        "ones are.",
+        "Among usual scores all is right; where they are very large, closed keys get a "
+        "share.",
+        "Which number is below every score that there can be?",
+    ),
+    "sizes": _Kind(
+        "calls",
+        "sizes of one, and equal sizes",
+        "No size is special: one sentence, one position, sizes that happen to agree.",
+        "Right otherwise, wrong {label}.",
+        "Which of your steps finds its dimension by its size, or drops one of size 1?",
+    ),
+    "sequence": _Kind(
+        "calls",
+        "several inputs in turn, then the first again",
+        "Nothing of one call may be left in the next one.",
+        "The first call is right, a later one is not: {label}.",
+        "Does anything of one call stay for the next, and does your code mind another "
+        "size or mask?",
+    ),
+}
+
+
+def kinds(
+    promise: Promise, own: Sequence[CaseKind], forms: Forms | None = None
+) -> tuple[CaseKind, ...]:
+    """The kinds of cases for a promise's properties, made from an exercise's own."""
+    forms = forms or {}
+    by_name = {kind.name: kind for kind in own}
+    sources = [by_name[name] for name in promise.on]
+    made = [
+        _case(way, promise, sources[:1] if way in _OF_THE_MODULE else sources, forms)
+        for way in promise.ways
+    ]
+    if promise.dropout:
+        made.append(_dropout(promise, [by_name[name] for name in promise.dropout[0]]))
+    if promise.sizes:
+        made.append(_sizes(promise, promise.sizes))
+    if not promise.module:  # a module is made anew for each case: `steady` keeps one
+        made += sequence(own, {} if "steady" in promise.ways else forms)
+    return tuple(made)
+
+
+def _case(
+    way: str, promise: Promise, sources: list[CaseKind], forms: Forms
+) -> CaseKind:
+    def inputs(draw: Draw) -> Inputs:
+        drawn = [source.inputs(draw) for source in sources]
+        form = forms if way in _WITH_FORMS else {}
+        return _asked(promise, _parts(way, sources), drawn, form)
+
+    return _made(way, inputs, sources)
+
+
+def _dropout(promise: Promise, sources: list[CaseKind]) -> CaseKind:
+    def inputs(draw: Draw) -> Inputs:
+        assert promise.dropout
+        rates = {name: torch.tensor(rate) for name, rate in promise.dropout[1].items()}
+        drawn = [{**source.inputs(draw), **rates} for source in sources]
+        return _asked(promise, _parts("dropout", sources), drawn)
+
+    return _made("dropout", inputs, sources)
+
+
+def _parts(way: str, sources: list[CaseKind]) -> list[dict[str, str]]:
+    return [
+        {"way": way, "inputs": f"{i}/", "label": _label(source, sources)}
+        for i, source in enumerate(sources)
+    ]
+
+
+def _label(source: CaseKind, sources: list[CaseKind]) -> str:
+    return source.title if len(sources) > 1 else ""
+
+
+def _sizes(promise: Promise, sizes: SpecialSizes) -> CaseKind:
+    way = "plain" if promise.arguments else "probe"
+
+    def inputs(draw: Draw) -> Inputs:
+        drawn = sizes(draw)
+        parts: list[dict[str, str]] = []
+        for i, (label, made) in enumerate(drawn.items()):
+            part = {"way": way, "inputs": f"{i}/", "label": f"for {label}"}
+            if isinstance(made, Again):
+                part["again"] = parts[-1].get("again", parts[-1]["inputs"])
+            parts.append(part)
+        return _asked(promise, parts, list(drawn.values()))
+
+    return _made("sizes", inputs, [])
+
+
+def sequence(
+    own: Sequence[CaseKind], forms: Forms | None = None
+) -> tuple[CaseKind, ...]:
+    """The exercise's own probe on two drawings of a setting, on others, and again.
+
+    None where cases are long (measured), of one kind only, or already many.
+    """
+    usable = [s for s in own if not s.measure and not s.hidden_only and not s.known]
+    if len(usable) < 2 or len(own) > 9:
+        return ()
+    first, *others = usable
+
+    def inputs(draw: Draw) -> Inputs:
+        chosen = [first, first, *others[:2]]
+        drawn = [kind.inputs(draw) for kind in chosen]
+        order = [*range(len(drawn)), 0]
+        words = ["at first", "with other numbers", "with other sizes", "with others"]
+        words = [*words[: len(drawn)], "again at the end"]
+        parts = [
+            {"way": "probe", "inputs": f"{i}/", "label": word}
+            for i, word in zip(order, words, strict=True)
+        ]
+        if forms and "called" in forms:
+            parts[-1]["label"] += ", with all options by their names"
+            parts[-1]["named"] = "yes"
+        return _asked(Promise(), parts, drawn, forms)
+
+    return (_made("sequence", inputs, [first, *others[:2]]),)
+
+
+_RARE = ("narrow", "named", "alone", "shown")  # said only where it is promised
+
+
+def _asked(
+    promise: Promise, parts: list[dict[str, str]], drawn: list[Inputs],
+    forms: Forms | None = None,
+) -> Inputs:  # fmt: skip
+    """The inputs of all parts under prefixes, and in JSON what to do with them."""
+    call = {
+        "arguments": _dims(promise.arguments),
+        "optional": [n[:-1] for n in _names(promise.arguments) if n.endswith("?")],
+        "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
+        "module": promise.module,
+        "typed": promise.typed,
+        **{name: True for name in _RARE if getattr(promise, name)},
+        **(forms or {}),
+    }
+    made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}
+    for i, inputs in enumerate(drawn):
+        made |= {f"{i}/{name}": value for name, value in inputs.items()}
+    return made
+
+
+def _names(text: str) -> list[str]:
+    return [item.split(":")[0].strip() for item in text.split(";") if item.strip()]
+
+
+def _dims(text: str) -> dict[str, list[list[str]]]:
+    """From ``"x: B L d; mask?: L L | B L L"`` to forms by argument."""
+    items = [item.partition(":") for item in text.split(";") if item.strip()]
+    return {
+        name.strip().removesuffix("?"): [form.split() for form in forms.split("|")]
+        for name, _, forms in items
+    }
+
+
+def _made(way: str, inputs: Maker, sources: Sequence[CaseKind]) -> CaseKind:
+    kind = _KINDS[way]
+    return CaseKind(
+        name=f"property_{way}",
+        title=kind.title,
+        inputs=inputs,
+        hint=kind.hint,
+        atol=max((source.atol for source in sources), default=1e-5),
+        aspect=kind.aspect,
+        says=kind.says,
+        asks=kind.asks,
+        open=way in _OPEN,
+    )

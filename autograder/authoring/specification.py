@@ -1,0 +1,162 @@
+"""How an exercise is written down: its cases, its mutants, its accepted solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.promise import (
+    Inputs as Inputs,  # named tensors, or named text
+)
+from autograder.authoring.promise import Maker as Maker
+from autograder.authoring.promise import Promise
+from autograder.checks.exercise import Answers
+from autograder.checks.otherside import OtherSide
+from autograder.checks.probes import find
+
+
+@dataclass(frozen=True)
+class CaseKind:
+    """A kind of inputs; each drawing of it gives one Case.
+
+    Args:
+        name: identifier, unique in the exercise.
+        title: what is tried, as the student reads it ("a causal mask").
+        inputs: from a Draw to named inputs (tensors or text).
+        hint: what it usually means when this fails, shown if no mistake is recognised.
+        hidden_only: never shown to students, not even its drawing.
+        picture: "auto", or "curves" for quantities that run along rows.
+        measure, scale: for answers that are better or worse (see measures/): the
+            measure's name, and (value, share of the points) in rising order.
+        aspect: the part of the exercise's points that it earns (see points.WEIGHTS).
+        says, asks: what to say if this alone fails and no mistake is recognised, with
+            ``{label}`` for the first answer that is wrong.
+        known: from an equal Draw to the expected answers, where the inputs were made
+            from them, so that no solution has to find them.
+        open: the right answer is the same in every drawing, or lies in the box: it
+            counts beside the right answer of a case that is not open.
+        whole: no part of its results counts for itself, since some part's right answer
+            is the same in every drawing, or lies in the box.
+        tells: mistakes, by a way's name, that every drawing tells from the right; it is
+            drawn again until it does, so that they cost the same whatever is drawn. Not
+            where known answers depend on what is drawn.
+    """
+
+    name: str
+    title: str
+    inputs: Maker
+    hint: str
+    _: KW_ONLY
+    hidden_only: bool = False
+    atol: float = 1e-5
+    rtol: float = 1e-4
+    picture: str = "auto"
+    measure: str = ""
+    scale: tuple[tuple[float, float], ...] = ()
+    known: Callable[[Draw], Answers] | None = None
+    aspect: str = "values"
+    says: str = ""
+    asks: str = ""
+    open: bool = False
+    whole: bool = False
+    tells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of the solution's text; ``old`` must occur exactly once in it.
+
+    A text of several lines is written between triple quotes, indented like code at any
+    depth: it is found, and put, at the depth of the solution.
+    """
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way to write a mistake: the solution with edits, or code of its own.
+
+    Args:
+        name: identifier; the first way of a mutant may do with the mutant's.
+        edits: changes of the solution, one after the other.
+        source: full code in place of edits; sees the unit's imports and names.
+    """
+
+    name: str = ""
+    edits: Sequence[Edit] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """A named mistake: what happened, a question that helps, and ways to make it.
+
+    The first way is the one whose answers name the mistake in a student's check; the
+    others must be caught, too, and given this name. In ``unsteady`` cases rounding
+    decides its answers, so other processors give others: of these, references keep
+    only which are wrong.
+    """
+
+    name: str
+    says: str
+    asks: str
+    ways: Sequence[Way]
+    unsteady: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        named = (way if way.name else replace(way, name=self.name) for way in self.ways)
+        object.__setattr__(self, "ways", tuple(named))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """A correct solution in another style; it must get every point."""
+
+    name: str
+    edits: Sequence[Edit] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specification:
+    """An exercise as its author writes it; points stand in the notebook's check cell.
+
+    Args:
+        name: "unit/exercise", also the grade id and the key of its references.
+        title: what is built, in a few words.
+        target: the name that the student's cell defines and the check is given.
+        precise: compute the reference in float64 (off where inputs are not numbers).
+        reference: the object that gives the expected answers, if it is not the
+            notebook's solution (a trained model is neither exact nor portable; to draw
+            a picture takes longer than to know what stands in it).
+        promise: what is true of every call, from which more cases follow.
+        aspects: weights of the cases' aspects where they are not the usual ones. One of
+            no usual name is a part of the results, which counts for itself; the probe
+            declares what belongs to it.
+        other: what the judge plays, where it knows more than ships with the probe.
+    """
+
+    name: str
+    title: str
+    target: str
+    cases: Sequence[CaseKind]
+    mutants: Sequence[Mutant]
+    accepted: Sequence[Accepted]
+    precise: bool = True
+    reference: object = None
+    promise: Promise | None = None
+    aspects: Mapping[str, float] = field(default_factory=dict)
+    other: type[OtherSide] | None = None
+
+    @property
+    def side(self) -> type[OtherSide]:
+        """What the judge plays while a student's object is tried."""
+        return self.other or find(self.name).other
+
+    @property
+    def unit(self) -> str:
+        """The unit's name, the part before the stroke."""
+        return self.name.split("/")[0]

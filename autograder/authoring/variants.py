@@ -1,0 +1,136 @@
+"""Solutions and variants of them, as text and as objects."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import linecache
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from autograder.authoring.specification import Accepted, Edit, Specification, Way
+from autograder.course.errors import CourseError
+
+
+def solution_source(specification: Specification) -> str:
+    """The source text of an exercise's reference solution."""
+    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    return _source_of(getattr(module, specification.target))
+
+
+@functools.cache
+def _source_of(solution: Any) -> str:
+    """The text of a function or class; a build that reloads a unit makes others."""
+    return inspect.getsource(solution)
+
+
+def build_object(
+    specification: Specification, variant: Way | Accepted | None = None
+) -> object:
+    """The reference object of an exercise, or a variant of it.
+
+    Raises:
+        CourseError: an edit's old text does not occur exactly once in the solution.
+    """
+    names = namespace(specification)
+    if variant is None:
+        return specification.reference or names[specification.target]
+    code = variant_source(specification, variant)
+    return run_source(code, names, f"<{variant.name}>")[specification.target]
+
+
+def namespace(specification: Specification) -> dict[str, Any]:
+    """A copy of the names that the solutions of an exercise's unit see."""
+    module = importlib.import_module(f"autograder.solutions.{specification.unit}")
+    return dict(vars(module))
+
+
+def variant_source(specification: Specification, variant: Way | Accepted) -> str:
+    """The text of a variant: its own, or the solution's with its edits.
+
+    Raises:
+        CourseError: an edit's old text does not occur exactly once in the solution.
+    """
+    if variant.source:
+        return f"{clean(variant.source)}\n"
+    source = solution_source(specification)
+    for edit in variant.edits:
+        try:
+            source = edited(source, edit)
+        except CourseError as error:
+            message = f"{specification.name}, variant {variant.name}: {error}"
+            raise CourseError(message) from None
+    return source
+
+
+def stands_alone(specification: Specification, variant: Way | Accepted) -> bool:
+    """Whether a student could hand a variant in.
+
+    Some lean on what no student has: exercises, or the solution that they stand for.
+    """
+    code, names = variant_source(specification, variant), namespace(specification)
+    names.pop(specification.target)
+    try:
+        run_source(code, names, f"<{variant.name}, alone>")
+    except NameError:
+        return False
+    return not re.search(r"autograder\.units\.\w+\.exercises", code)
+
+
+def edited(source: str, edit: Edit) -> str:
+    """The source with one edit.
+
+    Raises:
+        CourseError: the edit's old text does not occur exactly once.
+    """
+    places = list(_places(source, clean(edit.old), clean(edit.new)))
+    if len(places) != 1:
+        raise CourseError(
+            f"{edit.old!r} occurs {len(places)} times in the solution, not once"
+        )
+    start, old, new = places[0]
+    return source[:start] + new + source[start + len(old) :]
+
+
+def clean(text: str) -> str:
+    """Code of several lines without the margin and the line breaks around it."""
+    return textwrap.dedent(text).strip("\n") if "\n" in text else text
+
+
+def _places(source: str, old: str, new: str) -> Iterator[tuple[int, str, str]]:
+    """Where old stands, and both texts at the depth of the line it begins in."""
+    if "\n" not in old + new:
+        for match in re.finditer(re.escape(old), source):
+            yield match.start(), old, new
+        return
+    first = old.split("\n")[0]
+    for match in re.finditer(re.escape(first.lstrip()), source):
+        line = source[source.rfind("\n", 0, match.start()) + 1 :]
+        margin = " " * (_depth(line) - _depth(first))
+        here = textwrap.indent(old, margin).lstrip()
+        if source.startswith(here, match.start()):
+            yield match.start(), here, textwrap.indent(new, margin).lstrip()
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[str, Any]:
+    """Execute code in a namespace, with its lines known to tracebacks."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(_compiled(source, filename), namespace)
+    return namespace
+
+
+@functools.cache  # a check's ways are made anew for each drawing
+def _compiled(source: str, filename: str) -> CodeType:
+    with warnings.catch_warnings():  # of code that is wrong on purpose
+        warnings.simplefilter("ignore", SyntaxWarning)
+        # As a notebook's cell is: without the rules of this module's own future.
+        return compile(source, filename, "exec", dont_inherit=True)

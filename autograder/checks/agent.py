@@ -1,0 +1,79 @@
+"""The box's end of a judged check: lets a probe loose on the student's object."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.checks.exercise import RAISED, Answers
+from autograder.checks.observe import describe_error, observe
+from autograder.checks.otherside import Ask, asking
+from autograder.checks.probes import find
+from autograder.checks.switches import kept, renewed
+from autograder.checks.wire import receive, send
+
+CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket
+
+
+def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
+    """Answer the judge's questions on one exercise, until it says that it is done.
+
+    Nothing here is trusted: all it can do is answer, and the judge knows what the
+    answers should be. The judge may take its time; what it does not take is a message
+    without this call's ticket and the question's number.
+
+    Args:
+        name: the exercise.
+        ticket: of this call; others are of one that was interrupted.
+        get: evaluates the expression that the check was given.
+    """
+    fileno = os.dup(int(os.environ[CHANNEL]))
+    with socket.socket(fileno=fileno) as channel, kept():
+        channel.setblocking(True)
+        send(channel, f"ready {ticket}")
+        number = 0
+        while (message := receive(channel))[0] != f"done {ticket}":
+            call = f"{ticket} {number}"
+            if message[0] == f"ask {call}":
+                with renewed():
+                    answer = _answer(name, get, message[1], _asking(channel, call))
+                send(channel, f"answer {call}", answer)
+                number += 1
+
+
+@contextlib.contextmanager
+def in_place(code: str, names: dict[str, Any]) -> Iterator[None]:
+    """Run code in a notebook's names; afterwards each is what it was before."""
+    before = dict(names)
+    exec(compile(code, "<given>", "exec", dont_inherit=True), names)
+    try:
+        yield
+    finally:
+        for name in names.keys() - before.keys():
+            del names[name]
+        names.update(before)
+
+
+def _asking(channel: socket.socket, call: str) -> Ask:
+    """What a probe asks of its other side, which the judge plays."""
+
+    def exchange(question: Answers) -> Answers:
+        send(channel, f"question {call}", question)
+        kind, found = receive(channel)
+        return found if kind == f"reply {call}" else {RAISED: "nobody answers"}
+
+    return asking(exchange)
+
+
+def _answer(name: str, get: Callable[[], object], inputs: Answers, ask: Ask) -> Answers:
+    try:
+        answer = get()
+    except NameError as error:
+        return {RAISED: f"`{error.name}` is not defined: its cell has stopped early"}
+    except Exception as error:
+        return {RAISED: describe_error(error)}
+    probe = find(name)
+    return observe(lambda own, given: probe.play(own, given, ask), answer, inputs)

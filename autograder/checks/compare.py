@@ -1,0 +1,208 @@
+"""Answers against a reference, in order, and what they earn."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import torch
+
+from autograder.checks.exercise import (
+    AFTERWARDS,
+    RAISED,
+    Answers,
+    Case,
+    CaseResult,
+    Exercise,
+    Finding,
+    Other,
+    Value,
+    Verdict,
+)
+from autograder.checks.measures import credit, measured, remark
+from autograder.checks.naming import diagnose
+from autograder.checks.points import earned
+from autograder.checks.properties import by_hand
+from autograder.checks.values import differing, same_values
+
+UNSEEN = "made by hand, so its place was not looked at"
+
+
+def judge(
+    exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
+) -> Verdict:
+    """The verdict on the answers that ``ask`` brings for each case.
+
+    Cases that share a name are drawings of one case: it counts once, and only if all
+    of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
+    A measure's scale may end above 1: a bonus.
+    """
+    results = tuple(compare(case, ask(case)) for case in cases)
+    aspects = earned(exercise, results)
+    points = round(sum(points for points, _ in aspects.values()), 2)
+    failed = any(not result.passed for result in results)
+    mistake, sure = diagnose(exercise, results) if failed else (None, False)
+    return Verdict(
+        exercise.name, exercise.title, points, exercise.points, results, mistake, sure,
+        aspects=aspects,
+    )  # fmt: skip
+
+
+def compare(case: Case, answers: Answers) -> CaseResult:
+    """What is found in ``answers``, in the order of the expected names."""
+    if RAISED in answers and RAISED not in case.expected:
+        message = _short(str(answers[RAISED]))
+        return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
+    if by_hand(case.inputs, answers):
+        found = Finding("dropout", "", UNSEEN)
+        return CaseResult(case, answers, (found,), 1.0, looked_at=False)
+    if case.measure:
+        return _measured(case, answers)
+    findings = tuple(
+        _finding(name, expected, answers.get(name), case)
+        for name, expected in case.expected.items()
+    )
+    right = all(not finding.problem for finding in findings)
+    return CaseResult(case, answers, findings, float(right))
+
+
+def _measured(case: Case, answers: Answers) -> CaseResult:
+    value, reason = measured(case.measure, case.expected, answers)
+    share = credit(value, case.scale)
+    name = case.measure.replace("_", " ")
+    message = reason or f"{value:.4g}; {_marks(case.scale)}"
+    if share < 1.0 and not reason:
+        message = f"{message}. {remark(case.measure, case.expected, answers)}".strip()
+    finding = Finding(name, "" if share >= 1.0 else "values", message)
+    return CaseResult(case, answers, (finding,), share)
+
+
+def _marks(scale: Sequence[tuple[float, float]]) -> str:
+    enough = next(value for value, share in scale if share >= 1.0)
+    says = f"all points from {enough:.4g} on"
+    if scale[-1][1] > 1.0:
+        most = max(value for value, share in scale if share <= 1.0)
+        says += f", a bonus above {most:.4g}"
+    return says
+
+
+def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
+    atol, rtol = case.atol, case.rtol
+    given = case.inputs.get(name.removesuffix(AFTERWARDS), "")
+    if name.endswith(AFTERWARDS) and _is_as_given(expected, given, atol, rtol):
+        # What is to stay as it was has no rounding of its own.
+        expected, atol, rtol = given, 0.0, 0.0
+    problem, says = _problem(expected, actual, atol, rtol)
+    return Finding(name, problem, says, expected, actual)
+
+
+def _is_as_given(expected: Value, given: Value, atol: float, rtol: float) -> bool:
+    """Whether it is what an input holds, but for the rounding of references."""
+    return (
+        isinstance(expected, torch.Tensor)
+        and isinstance(given, torch.Tensor)
+        and expected.dtype == given.dtype
+        and expected.shape == given.shape
+        and same_values(expected, given, atol, rtol)
+    )
+
+
+def _problem(
+    expected: Value, actual: Value | None, atol: float, rtol: float
+) -> tuple[str, str | Callable[[], str]]:
+    if actual is None:
+        return "missing", "was not returned"
+    if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return _text_problem(expected, actual)
+    if expected.shape != actual.shape:
+        return "shape", f"expected shape {_shape(expected)}, yours {_shape(actual)}"
+    if expected.dtype != actual.dtype:
+        return "dtype", f"expected {_dtype(expected)}, yours {_dtype(actual)}"
+    if not same_values(expected, actual, atol, rtol):
+        bad = (~torch.isfinite(actual)) & torch.isfinite(expected)
+        if bad.any():
+            count = int(bad.sum())
+            return "finite", f"{count} of {actual.numel()} numbers are NaN or infinite"
+        return "values", partial(_difference, expected, actual, atol, rtol)
+    return "", ""
+
+
+def _text_problem(
+    expected: Value, actual: Value
+) -> tuple[str, str | Callable[[], str]]:
+    if type(expected) is not type(actual):
+        return "type", f"expected {_kind(expected)}, yours is {_kind(actual)}"
+    if expected != actual:
+        return "values", partial(_other_text, expected, actual)
+    return "", ""
+
+
+def _other_text(expected: Value, actual: Value) -> str:
+    """Both texts; of two lists the first items that differ, and how many do."""
+    told = f"expected {_short(repr(expected))}, yours {_short(repr(actual))}"
+    try:
+        lists = [json.loads(str(text)) for text in (expected, actual)]
+        if not all(isinstance(found, list) for found in lists):
+            return told
+        pairs = list(itertools.zip_longest(*lists, fillvalue=_NO_ITEM))
+        wrong = [place for place, (a, b) in enumerate(pairs) if a != b]
+        if not wrong or len(pairs) < 2:
+            return told
+        right, own = (_short(_item(item)) for item in pairs[wrong[0]])
+    except (ValueError, RecursionError):  # no lists, or none that anybody could read
+        return told
+    return (
+        f"{len(wrong)} of {len(pairs)} items differ, first at [{wrong[0]}]: "
+        f"expected {right}, yours {own}"
+    )
+
+
+_NO_ITEM = object()
+
+
+def _item(item: object) -> str:
+    return "none" if item is _NO_ITEM else repr(item)
+
+
+def _short(text: str) -> str:
+    """At most 600 characters: what a student's code says may be long."""
+    return text if len(text) <= 600 else f"{text[:600]} ..."
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Other):
+        return f"of type {value.kind}"
+    return "text" if isinstance(value, str) else "a tensor"
+
+
+def _shape(tensor: torch.Tensor) -> str:
+    return str(tuple(tensor.shape))
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _difference(
+    expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
+) -> str:
+    wrong = differing(expected, actual, atol, rtol)
+    if expected.dim() == 0:
+        return f"expected {_number(expected)}, yours {_number(actual)}"
+    gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs().nan_to_num()
+    worst = int((gap * wrong).argmax())
+    # NumPy's, since PyTorch's imports half a second of symbolic algebra.
+    place = [int(i) for i in np.unravel_index(worst, gap.shape)]
+    pair = (_number(t.flatten()[worst]) for t in (expected, actual))
+    return (
+        f"{int(wrong.sum())} of {wrong.numel()} numbers differ, most at {place}: "
+        "expected {}, yours {}".format(*pair)
+    )
+
+
+def _number(value: torch.Tensor) -> str:
+    item = value.item()
+    return f"{item:.4g}" if isinstance(item, float) else str(item)

@@ -1,0 +1,271 @@
+"""Errors in plain words, where all wrong answers of an exercise end in one of a kind.
+
+PyTorch says what it could not do, in its own terms. What is said here is true of the
+error whatever the exercise: whose line it is, the panel shows below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.checks.exercise import RAISED, CaseResult
+
+_OWN_LINE = "in your line "
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A kind of error, known by its first line, and what to say of it.
+
+    What ``says`` takes from the line in braces has to be the same wherever it stopped.
+    ``own`` says whether a line of the student's must, or must not, have raised it.
+    """
+
+    line: str
+    says: str
+    asks: str
+    own: bool | None = None
+
+
+_ARGUMENTS = (
+    r"^TypeError: .*(takes .* positional arguments? but|unexpected keyword argument"
+    r"|missing \d+ required positional|takes no arguments|invalid combination of)"
+)
+CRASHES = (
+    Crash(
+        r"^expected (a parameter|parameters) `.*, found `",
+        "Your module has parameters, but some that the text names are not among them.",
+        "Which names does the text give, and which does `named_parameters()` list?",
+    ),
+    Crash(
+        r"Boolean value of Tensor with more than one value is ambiguous",
+        "Python's `if`, `and`, `or` and `not` want one truth value, and a tensor of "
+        "many has none.",
+        "Is the question whether there *is* a tensor, or what holds for each entry?",
+    ),
+    Crash(
+        r"^NameError: name '(?P<name>\w+)' is not defined",
+        "Your code uses `{name}`, and nothing of this name is defined.",
+        "Is it spelled as elsewhere, and has the cell that makes it run since the "
+        "kernel was started?",
+    ),
+    Crash(
+        r"^TypeError: .*(got \(?float|of type float|'float' object cannot be)",
+        "A size or a count must be a whole number, and yours is a `float`.",
+        "Which step made it one?",
+    ),
+    Crash(
+        _ARGUMENTS,
+        "The check calls your code with the arguments of the stub, and yours takes "
+        "others.",
+        "Which arguments did the stub name, in which order, `self` included?",
+        own=False,
+    ),
+    Crash(
+        _ARGUMENTS,
+        "A call in your code and what it calls disagree about the arguments.",
+        "Which arguments does it take, in which order, and which do you hand over?",
+        own=True,
+    ),
+    Crash(
+        r"^NotImplementedError: Module \[\w+\] is missing the required",
+        "Your module has no method `forward`.",
+        "What is the method called in the stub, and is it indented like `__init__`?",
+    ),
+    Crash(
+        r"^TypeError: '[\w.]+' object is not callable",
+        "Round brackets call a function, and what stands before them here is none.",
+        "What does that name hold, and which line put it there?",
+    ),
+    Crash(
+        r"^TypeError: .* is not a Module subclass",
+        "A container of modules is given something that is none.",
+        "Is it a layer, or what makes one?",
+    ),
+    Crash(
+        r"^AttributeError: cannot assign \w+ before Module.__init__",
+        "`nn.Module` was not set up before something was put into it.",
+        "Which line must every `__init__` of a module begin with?",
+    ),
+    Crash(
+        r"NoneType",
+        "Your line meets `None` where it needs a value.",
+        "Which argument may be `None`, and which function ends without `return`?",
+        own=True,
+    ),
+    Crash(
+        r"('tuple' object has no attribute|must be Tensor, not tuple"
+        r"|torch\.return_types|'tuple' and '\w+'|'\w+' and 'tuple'"
+        r"|can only concatenate tuple)",
+        "Several results come as a tuple, and your line uses them as if they were one.",
+        "What does the function that you call return, and which part of it is wanted?",
+    ),
+    Crash(
+        r"^AttributeError: (module )?'[\w.]+' (object )?has no attribute "
+        r"'(?P<name>\w+)'",
+        "Your line asks for `.{name}`, and what it asks has nothing of this name.",
+        "Is it spelled alike everywhere, and is it set before it is used?",
+    ),
+    Crash(
+        r"^TypeError: ('\w+' object is not (subscriptable|iterable|an iterator)"
+        r"|iteration over a 0-d tensor|object of type '\w+' has no len)",
+        "Your line walks through something that has no parts, or takes one of them.",
+        "What is it just before this line? `print` shows it, and its type.",
+    ),
+    Crash(
+        r"^KeyError: '(?P<name>[\w.]+)'",
+        "A dictionary is asked for `{name}`, which it does not hold.",
+        "Which names does it hold? `print` shows them.",
+    ),
+    Crash(
+        r"^RecursionError",
+        "Your function calls itself, over and over.",
+        "Which function did you mean to call there?",
+    ),
+    Crash(
+        r"^ValueError: (not enough|too many) values to unpack",
+        "Your line unpacks into more names, or fewer, than there are values.",
+        "How many dimensions, or results, come there, and is it the same each time?",
+    ),
+    Crash(
+        r"view size is not compatible with input tensor's size and stride",
+        "A tensor that was transposed or expanded lies scattered in memory, and `view` "
+        "never copies.",
+        "Which other function reshapes, and copies where it must?",
+    ),
+    Crash(
+        r"(shape '.*' is invalid for input of size|don't multiply up to the size)",
+        "The new shape holds another number of entries than the tensor has.",
+        "What do its sizes multiply to, and which one did you mean to be another?",
+    ),
+    Crash(
+        r"The shape of the mask .* does not match the shape of the indexed tensor",
+        "In square brackets a mask must have the very shape of the tensor: there, "
+        "nothing is broadcast.",
+        "Which shapes have the two: should they be equal, or is a function wanted "
+        "whose mask broadcasts?",
+    ),
+    Crash(
+        r"(mat1 and mat2 shapes cannot be multiplied|must match except in dimension|"
+        r"Expected size for first two dimensions of batch2|size mismatch, got input)",
+        "Two tensors meet whose shapes do not fit each other.",
+        "Which shapes has each of them just before this line, and which size should be "
+        "equal?",
+    ),
+    Crash(
+        r"^RuntimeError: The (size of tensor a|expanded size of the tensor) \(\d+\) m",
+        "Two tensors do not broadcast: counted from the right, their sizes must be "
+        "equal, or 1.",
+        "Which shapes have the two, and does one of them lack a dimension?",
+    ),
+    Crash(
+        r"^ValueError: expected sequence of length \d+ at dim \d+ \(got \d+\)",
+        "A tensor is a rectangle, and your rows have different lengths.",
+        "What should stand in a short row where the others go on?",
+    ),
+    Crash(
+        r"stack expects each tensor to be equal size",
+        "`stack` wants parts that are all of one shape, and yours are not.",
+        "Along which dimension were they cut, and does it divide evenly?",
+    ),
+    Crash(
+        r"^IndexError: (Dimension out of range|too many indices for tensor)",
+        "A dimension is asked for that the tensor does not have.",
+        "How many dimensions may there be, and which numbers count from the end?",
+    ),
+    Crash(
+        r"^IndexError: (index -?\d+ is out of (bounds|range)|.*index out of range)",
+        "An index is too large: n entries have the numbers 0 to n - 1.",
+        "Which dimension does it belong to, and which is its last number?",
+    ),
+    Crash(
+        r"(tensors used as indices must be|Expected tensor for argument #\d+ 'indices'"
+        r"|valid indices \(got)",
+        "What stands in the square brackets, or is looked up, cannot be an index: that "
+        "takes whole numbers.",
+        "Which argument holds the numbers of rows, and has it kept its type?",
+    ),
+    Crash(
+        r"^TypeError: .*must be Tensor, not (float|int)",
+        "A function of PyTorch wants a tensor, and gets a plain number.",
+        "Which of the two is asked for here, and which module computes with numbers?",
+    ),
+    Crash(
+        r"(only supports boolean masks|expected condition to be a boolean"
+        r"|only implemented on integer and Boolean)",
+        "A mask says yes or no, and yours holds other numbers.",
+        "Which comparison makes it, and has it kept its type since?",
+    ),
+    Crash(
+        r"(expected m1 and m2 to have the same dtype|mat1 and mat2 must have the same"
+        r"|expected scalar type \w+ but found)",
+        "Tensors of different types meet in one operation.",
+        "Which of them is made in your code, and of which type?",
+    ),
+    Crash(
+        r"^RuntimeError: (a view of )?a leaf Variable that requires grad",
+        "Your code writes into a tensor that records gradients, and PyTorch refuses.",
+        "Should this tensor change at all, and if so, is there something to "
+        "differentiate?",
+    ),
+    Crash(
+        r"modified by an inplace operation",
+        "Numbers that the gradient needs were written over.",
+        "Which line works in place: `+=`, a name that ends in `_`, an assignment to a "
+        "part?",
+    ),
+    Crash(
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        "NumPy cannot take a tensor that records gradients.",
+        "Can PyTorch do the same, so that gradients flow on?",
+    ),
+    Crash(
+        r"(Torch not compiled with CUDA|No CUDA GPUs|Found no NVIDIA driver)",
+        "Your code asks for a GPU, and there is none.",
+        "On which device is what your code was given?",
+    ),
+)  # fmt: skip
+
+
+def told(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
+    """What to say where all wrong answers are errors of one kind; None of any other."""
+    errors = [f.message for result in wrong for f in result.findings if f.problem]
+    if not _all_raised(wrong):
+        return None
+    for crash in CRASHES:
+        found = [_known(crash, error) for error in errors]
+        says = {crash.says.format_map(f.groupdict()) for f in found if f}
+        if all(found) and len(says) == 1:
+            return says.pop(), crash.asks
+    return None
+
+
+def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
+    """What to say where every case ends in the same line of the student's."""
+    lines = {
+        finding.message.partition("\n")[2].partition("\n")[0]
+        for result in wrong
+        for finding in result.findings
+        if finding.problem
+    }
+    if not _all_raised(wrong) or len(lines) != 1 or not lines.pop():
+        return None
+    return (
+        "In every case your code stops with an error, at the same line.",
+        "What does the error say of this line, and what would `print` show just "
+        "before it?",
+    )
+
+
+def _all_raised(wrong: Sequence[CaseResult]) -> bool:
+    problems = {f.problem for result in wrong for f in result.findings if f.problem}
+    return problems == {RAISED}
+
+
+def _known(crash: Crash, error: str) -> re.Match[str] | None:
+    first, _, own = error.partition("\n")
+    if crash.own is not None and crash.own != own.startswith(_OWN_LINE):
+        return None
+    return re.search(crash.line, first)

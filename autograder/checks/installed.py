@@ -1,0 +1,26 @@
+"""Whether the checks that are installed are those that a notebook needs."""
+
+from __future__ import annotations
+
+# The version of the student kit's wheel, like "3.281474976710655": the last unit in it,
+# and a number that follows from its content. It is written here when the wheel is made.
+# In the course's own folder all units are there, and nothing is compared.
+VERSION = ""
+
+
+def needs(unit: int, wheel: str = "") -> str:
+    """Why these checks are not those that a notebook needs; empty if they are.
+
+    Args:
+        unit: the number of the notebook's unit.
+        wheel: the file name of the wheel in the notebook's folder, if it has one.
+    """
+    if not VERSION:
+        return ""
+    up_to = int(VERSION.split(".")[0])
+    if up_to < unit:
+        return f"The installed checks go up to unit {up_to}, and this is unit {unit}"
+    other = wheel.split("-")[1] if wheel else VERSION
+    if other != VERSION and int(other.split(".")[0]) >= up_to:
+        return f"Version {VERSION} of the checks is installed, not {other}"
+    return ""

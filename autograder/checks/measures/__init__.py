@@ -1,0 +1,100 @@
+"""Measures for answers that are better or worse rather than right or wrong.
+
+A measure takes the expected and the given answers of a case and returns a number, the
+larger the better; a case's ``scale`` turns it into a share of the points. A measure is
+a module of this package under the name that cases use, with a ``MEASURE`` in it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from autograder.checks.exercise import Answers
+
+# What a measure may raise over answers that it cannot read.
+_UNREADABLE = (KeyError, TypeError, ValueError, RuntimeError, AttributeError)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What can be said of the expected and the given answers of a case.
+
+    Args:
+        value: a number, the larger the better.
+        details: what else is worth knowing, by name; NaN for what nothing asked for.
+        remark: what is wrong with them as a whole, in a sentence; "" if nothing.
+    """
+
+    value: Callable[[Answers, Answers], float]
+    details: Callable[[Answers, Answers], dict[str, float]] | None = None
+    remark: Callable[[Answers, Answers], str] | None = None
+
+
+class NotTheirs(Exception):
+    """Answers that are worth nothing for a reason; the text says which."""
+
+
+def find(name: str) -> Measure:
+    """The measure with a name.
+
+    Raises:
+        ModuleNotFoundError: there is none.
+    """
+    measure: Measure = importlib.import_module(f"{__name__}.{name}").MEASURE
+    return measure
+
+
+def measured(name: str, expected: Answers, actual: Answers) -> tuple[float, str]:
+    """A measure's value, 0 if it cannot read the answers; and why it is 0, if known."""
+    measure = find(name)
+    try:
+        return float(measure.value(expected, actual)), ""
+    except NotTheirs as reason:
+        return 0.0, str(reason)
+    except _UNREADABLE:
+        return 0.0, ""
+
+
+def value_of(name: str, expected: Answers, actual: Answers) -> float:
+    """A measure's value; 0 for answers that it cannot read."""
+    return measured(name, expected, actual)[0]
+
+
+def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
+    """The measure's value and whatever else is worth knowing of the answers.
+
+    What nothing asked for (a recall of nothing is NaN) is left out.
+    """
+    found, more = {name: value_of(name, expected, actual)}, find(name).details
+    try:
+        others = more(expected, actual) if more else {}
+    except _UNREADABLE:
+        others = {}
+    return found | {n: value for n, value in others.items() if not math.isnan(value)}
+
+
+def remark(name: str, expected: Answers, actual: Answers) -> str:
+    """What is wrong with measured answers as a whole, in a sentence; "" if unknown."""
+    says = find(name).remark
+    try:
+        return says(expected, actual) if says else ""
+    except _UNREADABLE:
+        return ""
+
+
+def credit(value: float, scale: Sequence[tuple[float, float]]) -> float:
+    """The share of the points that a measured value earns; above 1 is a bonus.
+
+    ``scale`` holds (value, share) in rising order; shares are interpolated linearly
+    between them and constant outside.
+    """
+    if not value > scale[0][0]:  # also for NaN
+        return scale[0][1]
+    for (low, less), (high, more) in pairwise(scale):
+        if value < high:
+            return less + (more - less) * (value - low) / (high - low)
+    return scale[-1][1]

@@ -1,0 +1,157 @@
+"""Which mistake a wrong answer is: what is said was predicted, or seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import IntEnum
+
+import torch
+
+from autograder.checks.exercise import (
+    RAISED,
+    Answers,
+    Case,
+    CaseResult,
+    Exercise,
+    Mistake,
+    Value,
+    Verdict,
+)
+from autograder.checks.symptoms import SEEN, of_a_property, of_all
+from autograder.checks.values import same_values
+
+# In place of a mistake's many answers to a property's case: which of them are wrong.
+PATTERN = "pattern"
+
+
+def blame(verdict: Verdict, failed: Sequence[str]) -> Verdict:
+    """The verdict, explained by an earlier failure where no mistake explains it.
+
+    Args:
+        failed: titles of exercises that fail, and whose code runs in this one.
+    """
+    explained = verdict.mistake and verdict.mistake.name != SEEN
+    if explained or not failed:
+        return verdict
+    says = f"This builds on *{failed[0]}*, which fails its own check."
+    asks = (
+        "What does that check say? Mend it first, then look here again. Grading tries "
+        "this exercise once more with a right version of the other."
+    )
+    # Whether it really follows only shows when the earlier one is right.
+    return replace(verdict, mistake=Mistake("follows", says, asks), sure=False)
+
+
+def diagnose(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> tuple[Mistake | None, bool]:
+    """The named mistake whose answers these are, and whether it explains all of them.
+
+    Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
+    mistake is sure if it, and no other, gives every answer of every case, and fails in
+    the same properties. Where only a general property is wrong, what was seen is said.
+    Otherwise a mistake is likely that gives all answers and fails in the same
+    properties, but not in all their details. What is left may have a symptom.
+    """
+    known = _known(results)
+    found = {name: _fit(known, name) for name in exercise.mistakes}
+    whole = [name for name, fit in found.items() if fit is _Fit.WHOLE]
+    if len(whole) == 1:
+        return exercise.mistakes[whole[0]], True
+    if seen := of_a_property(results):
+        return seen, True
+    likely = whole or [name for name, fit in found.items() if fit is _Fit.LIKELY]
+    if likely:
+        return exercise.mistakes[likely[0]], False
+    return of_all(results), True
+
+
+def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
+    """Names of the mistakes that no case contradicts, as far as cases hold answers."""
+    known = _known(results)
+    return [
+        name
+        for name in exercise.mistakes
+        if all(_compared(result, name)[0] for result in known)
+    ]
+
+
+def _known(results: Sequence[CaseResult]) -> list[CaseResult]:
+    """Results with mistakes' answers; wrong ones first, which contradict most."""
+    return sorted((r for r in results if r.case.mistakes), key=lambda r: r.passed)
+
+
+def fits(results: Sequence[CaseResult], mistake: str, whole: bool) -> bool:
+    """Whether a mistake gives all answers, or else those that are not to properties."""
+    fit = _fit(_known(results), mistake)
+    return fit >= (_Fit.WHOLE if whole else _Fit.LIKELY)
+
+
+def pattern(result: CaseResult) -> Answers:
+    """What is kept of a mistake's answers to a property's case."""
+    wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
+    problems = {finding.problem for finding in result.findings}
+    return {PATTERN: RAISED if RAISED in problems else wrong if any(problems) else ""}
+
+
+class _Fit(IntEnum):
+    """How a mistake's answers compare with those that were given."""
+
+    NO = 0  # another answer
+    LIKELY = 1  # the same answers; in other properties' cases, other details are wrong
+    WHOLE = 2  # all is the same
+
+
+def _fit(results: Sequence[CaseResult], mistake: str) -> _Fit:
+    whole, only_errors = _Fit.WHOLE, True
+    for result in results:
+        fit, only = _compared(result, mistake)
+        if fit is _Fit.NO:
+            return fit
+        whole, only_errors = min(whole, fit), only_errors and only
+    # Unrelated code often fails with the same words.
+    return _Fit.NO if whole is _Fit.LIKELY and only_errors else whole
+
+
+def _compared(result: CaseResult, mistake: str) -> tuple[_Fit, bool]:
+    """How the answers of one case compare, and whether what is wrong is errors only."""
+    predicted = result.case.mistakes.get(mistake, {})
+    if PATTERN in predicted:
+        if result.passed == bool(predicted[PATTERN]):
+            return _Fit.NO, True
+        return _Fit.WHOLE if pattern(result) == predicted else _Fit.LIKELY, True
+    only_errors = True
+    for finding in result.findings:
+        key = RAISED if finding.problem == RAISED else finding.name
+        given = result.answers.get(key)
+        if not _same_answer(predicted.get(key), given, result.case):
+            return _Fit.NO, True
+        only_errors &= key == RAISED or not finding.problem
+    return _Fit.WHOLE, only_errors
+
+
+def _same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
+    if isinstance(predicted, str) and isinstance(actual, str):
+        return _wording(predicted) == _wording(actual)
+    if not isinstance(predicted, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return predicted == actual
+    if predicted.shape != actual.shape or predicted.dtype != actual.dtype:
+        return False
+    return same_values(predicted, actual, case.atol, case.rtol)
+
+
+def _wording(text: str) -> str:
+    """The first line of an error, as it reads in any version of PyTorch.
+
+    The rest points into the student's code. From 2.15 on, an operator may come before
+    the message ("mm: mat1 and mat2 ..."); several errors for types that an operator has
+    not been written for are a RuntimeError in one version, and in another its subclass
+    NotImplementedError.
+    """
+    line = _OPERATOR.sub(r"\1", text.split("\n")[0])
+    return re.sub("^NotImplementedError: ", "RuntimeError: ", line)
+
+
+_OPERATOR = re.compile(r"^((?:Runtime|NotImplemented)Error: )[a-z_]+: ")

@@ -1,0 +1,179 @@
+"""Run a probe on a student's object: quietly, repeatably, and whatever it does."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import io
+import linecache
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import CodeType
+from typing import TextIO
+
+import torch
+
+from autograder.checks import properties
+from autograder.checks.calls import code_of
+from autograder.checks.console import showable
+from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswer, plain
+from autograder.checks.probes import Report, seed
+from autograder.checks.switches import on_cpu
+
+UNSOLVED = "not solved yet"  # said of a stub
+# Code that is not the student's: ours, Python's own (partly frozen), what is installed.
+_LIBRARIES = (
+    f"{Path(__file__).parents[1]}{os.sep}",
+    f"{Path(traceback.__file__).parent}{os.sep}",
+    "<frozen ",
+)
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
+    """What the probe reports of ``answer`` on one case.
+
+    Never raises for what the student's code does: an exception becomes the answer
+    ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
+    another exercise is named.
+    The inputs are copied first, and the student's random state is left as it was.
+    """
+    copies = {
+        name: value.clone() if isinstance(value, torch.Tensor) else value
+        for name, value in inputs.items()
+    }
+    with quiet(), on_cpu(), torch.random.fork_rng(devices=[]):
+        seed(0)
+        try:
+            found = _asked(probe, copies)(answer, copies)
+            return {name: plain(value) for name, value in found.items()}
+        except WrongAnswer as error:
+            return {RAISED: str(error)}
+        except NotImplementedError as error:
+            if not from_stub(error):
+                return {RAISED: describe_error(error)}
+            other = _others_stub(error, answer)
+            if other:
+                return {RAISED: f"`{other}` is {UNSOLVED}"}
+            return {RAISED: UNSOLVED, STUB: ""}
+        except (Exception, SystemExit) as error:
+            return {RAISED: describe_error(error)}
+
+
+def _asked(probe: Report, inputs: Answers) -> Report:
+    """The exercise's own probe, or one of a general property that makes use of it."""
+    if properties.KEY not in inputs:
+        return probe
+    return functools.partial(properties.tried, probe)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Send stderr to stdout and drop warnings: nbgrader takes stderr for a failure."""
+    stream = io.StringIO()
+    with contextlib.redirect_stderr(stream), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    if stream.getvalue():
+        print(showable(stream.getvalue()), end="", file=sys.stdout)
+
+
+@contextlib.contextmanager
+def brief(most: int = 10_000) -> Iterator[None]:
+    """Let so many characters be printed, and no more: a check calls code many times."""
+    with contextlib.redirect_stdout(_Brief(sys.stdout, most)) as stream:
+        yield
+    if stream.left_out:
+        print(f"\n(your code prints {stream.left_out:,} characters more: left out)")
+
+
+class _Brief(io.TextIOBase):
+    """A stream that hands on its beginning, and counts what it leaves out."""
+
+    def __init__(self, stream: TextIO, most: int) -> None:
+        self.left_out = 0
+        self._stream, self._most = stream, most
+
+    def write(self, text: str, /) -> int:
+        told = text[: self._most]
+        self._most -= len(told)
+        self.left_out += len(text) - len(told)
+        self._stream.write(showable(told, self._stream))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def from_stub(error: NotImplementedError) -> bool:
+    """Whether the error comes from an exercise's stub rather than from a library."""
+    # torch raises NotImplementedError, too: for a module without `forward`, and, out of
+    # an operation in the student's own line, for a type that it has no softmax of. It
+    # says why; a stub does not.
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return not error.args and not _is_library(last.filename)
+
+
+def _others_stub(error: NotImplementedError, answer: object) -> str:
+    """The name of the stub, "" for one in the answer's own cell.
+
+    Each cell is a file to Python. An exercise is solved, though one that it calls is
+    not: then it says so, and grading tries it once more with a right one. While a
+    function beside it is a stub, it is not solved, whatever it calls first.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    stub, own = frame.f_code, {code.co_filename for code in code_of(answer)}
+    if not own or stub.co_filename in own or _has_stub(answer, own):
+        return ""
+    return stub.co_qualname.partition(".")[0]
+
+
+def _has_stub(function: object, files: Collection[str]) -> bool:
+    """Whether one of the functions of some files, in its module, does nothing else."""
+    codes = {
+        value.__code__
+        for value in getattr(function, "__globals__", {}).values()
+        if inspect.isfunction(value) and value.__code__.co_filename in files
+    }
+    return any(code.co_names == ("NotImplementedError",) for code in codes)
+
+
+def describe_error(error: BaseException, beyond: str = "") -> str:
+    """The exception in one line and, below it, the student's own line that raised.
+
+    Where that is a line of another cell, it comes last: first, who called it. A file to
+    look ``beyond`` is none of the student's.
+    """
+    text = (str(error).strip() or "no message").splitlines()[0]
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()) if note)
+    message = f"{type(error).__name__}: {text}{notes}"
+    own = [
+        (frame.f_code, number)
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename != beyond
+        and not _is_library(frame.f_code.co_filename)
+    ]
+    if not own:
+        return message
+    (first, _), (code, number) = own[0], own[-1]
+    calling, called = [n for c, n in own if c.co_filename == first.co_filename][-1], ""
+    if code.co_filename != first.co_filename:
+        name = code.co_qualname.removesuffix("<lambda>").partition(".<locals>")[0]
+        called = f"\nand there line {number} of `{name}`: {_line(code, number)}"
+    return f"{message}\nin your line {calling}: {_line(first, calling)}{called}"
+
+
+def _line(code: CodeType, number: int) -> str:
+    return linecache.getline(code.co_filename, number).strip()
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(
+        re.split(r"[/\\]", filename)
+    )

@@ -1,0 +1,98 @@
+"""What answers earn, by aspect: values, masks, what stays between calls, gradients ...
+
+Each case belongs to an aspect, and so do some of its answers: what an input holds
+afterwards, a gradient, what kind of thing came back. Which ones, the probe declares
+that reports them. An answer counts for its own aspect if the values beside it are
+right, and what everybody could answer if something else is: nothing trivial scores. Of
+several results, one may be a part of its own, which counts for itself: an exercise that
+weighs an aspect of no usual name has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from autograder.checks.exercise import RAISED, Case, CaseResult, Exercise
+
+# How much an aspect weighs where an exercise does not say otherwise.
+WEIGHTS = {
+    "values": 6.0,
+    "masks": 3.0,
+    "form": 1.5,
+    "calls": 1.5,
+    "learning": 1.5,
+    "mode": 1.5,
+    "errors": 1.0,
+}
+Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
+RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
+
+
+def earned(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> dict[str, tuple[float, float]]:
+    """By aspect, the points earned and those that there are.
+
+    An exercise's points are divided over the aspects that its cases have, by weight;
+    within an aspect, cases count equally. Drawings of one case count once, and only
+    together. As long as open cases alone are right, nothing is earned. A case that
+    could not be looked at, by the box's own word, earns nothing and costs nothing.
+    """
+    unseen = {result.case.name for result in results if not result.looked_at}
+    results = [result for result in results if result.case.name not in unseen]
+    found = credits(results)
+    closed = {result.case.name for result in results if not result.case.open}
+    solved = any(own.get(name) for own in found.values() for name in closed)
+    most = possible(exercise, found)
+    return {
+        aspect: (solved * most[aspect] * sum(own.values()) / len(own), most[aspect])
+        for aspect, own in found.items()
+    }
+
+
+def credits(results: Iterable[CaseResult]) -> Credits:
+    """The share that each case earns in each of its aspects."""
+    found: Credits = {}
+    for result in results:
+        for aspect, share in _shares(result).items():
+            own = found.setdefault(aspect, {})
+            name = result.case.name
+            own[name] = min(share, own.get(name, math.inf))
+    return found
+
+
+def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:
+    """The points of an exercise, divided over the aspects that are present."""
+    weights = {a: exercise.aspects.get(a, WEIGHTS.get(a, 1.0)) for a in present}
+    return {a: exercise.points * w / sum(weights.values()) for a, w in weights.items()}
+
+
+def parts_of(case: Case) -> set[str]:
+    """The aspects of no usual name that some of a case's answers count for."""
+    return set(case.aspects.values()) - WEIGHTS.keys()
+
+
+def aspects(case: Case) -> list[str]:
+    """The aspects that a case's answers belong to, its own one first."""
+    if case.measure:
+        return [case.aspect]
+    found = dict.fromkeys(case.aspect_of(name) for name in case.expected)
+    if case.aspect in found or not parts_of(case):
+        return list(dict.fromkeys([case.aspect, *found]))
+    return list(found)
+
+
+def _shares(result: CaseResult) -> dict[str, float]:
+    """By aspect, the share of a case that its answers earn."""
+    case, parts = result.case, parts_of(result.case)
+    own = aspects(case)
+    if case.measure or result.passed:
+        return dict.fromkeys(own, result.credit)
+    wrong = {case.aspect_of(f.name) for f in result.findings if f.problem}
+    if any(f.problem == RAISED for f in result.findings):
+        wrong |= set(own)
+    results = {case.aspect} & set(own) or parts
+    if results <= wrong:
+        wrong |= set(own) - parts
+    return {aspect: float(aspect not in wrong) for aspect in own}

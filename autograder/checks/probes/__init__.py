@@ -1,0 +1,251 @@
+"""Probes: a few lines each that call a student's object and report what it did.
+
+A probe reports and never judges: it returns named tensors (or text), and whoever holds
+the reference compares. It runs beside the student's code, so it knows no answers; what
+it would have to know, it asks of the other side (`autograder.checks.otherside`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from numbers import Real
+from typing import Any, TypeVar
+
+import torch
+
+from autograder.checks.exercise import Answers, WrongAnswer, plain
+from autograder.checks.otherside import Ask, OtherSide, asking, reply
+
+Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
+Seen = dict[str, Any]  # what a probe saw, by name
+Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
+
+Report = Callable[[Any, Inputs], Mapping[str, object]]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What is tried on a student's object, as far as it happens beside that object.
+
+    Args:
+        near: called as ``near(object, inputs)``, or, where there is something to ask,
+            as ``near(object, inputs, ask)``.
+        other: what answers, and what is made of the report; see `otherside`.
+        here: what is reported where both sides are one, if that is another way.
+        reports: by aspect, the names of all that it reports; see `probe`.
+    """
+
+    near: Callable[..., Mapping[str, object]]
+    other: type[OtherSide] = OtherSide
+    here: Report | None = None
+    # Not in its repr: a clinic's names of answers tell what there is to find.
+    reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+
+    def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
+        """Play both sides, as a notebook does."""
+        if self.here:
+            return self.here(answer, inputs)
+        if not self.is_two_sided:
+            return self.near(answer, inputs)
+        side = self.other(inputs, random.Random(0))
+        found = self.play(answer, side.shown(), asking(lambda q: reply(side, q)))
+        return side.conclude({name: plain(value) for name, value in found.items()})
+
+    def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
+        """Play the student's side only."""
+        if self.is_two_sided:
+            return self.near(answer, inputs, ask)
+        return self.near(answer, inputs)
+
+    def aspect(self, name: str) -> str:
+        """The aspect that an answer is declared for; `OWN` for that of its case.
+
+        A full name goes before a pattern.
+
+        Raises:
+            LookupError: it is declared for none, or for several.
+        """
+        exact = [aspect for aspect, names in self.reports.items() if name in names]
+        found = exact or [
+            aspect
+            for aspect, names in self.reports.items()
+            if any(fnmatchcase(name, pattern) for pattern in names)
+        ]
+        if len(found) != 1:
+            many = f"as {' and as '.join(found)}" if found else "for no aspect"
+            raise LookupError(f"{name!r} is declared {many}")
+        return found[0]
+
+    @property
+    def is_two_sided(self) -> bool:
+        return self.other is not OtherSide
+
+
+class Log(list[Any]):
+    """What a model notes while it is tried, for whoever tries it.
+
+    A copy of the model, which a student may work with, notes in the same place.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Log:
+        return self
+
+
+OWN = "results"  # what counts for the aspect of its case, whichever that is
+_PROBES: dict[str, Probe] = {}
+
+
+def probe(
+    name: str,
+    other: type[OtherSide] = OtherSide,
+    here: Report | None = None,
+    *,
+    results: str,
+    form: str = "",
+    calls: str = "",
+    learning: str = "",
+    mode: str = "",
+    errors: str = "",
+    parts: Mapping[str, str] | None = None,
+) -> Callable[[Near], Near]:
+    """Register the probe of an exercise, and what it reports for which points.
+
+    All names that it reports are declared, in full or as patterns
+    (``"scores; gradient of *"``), or the exercise cannot be built.
+
+    Args:
+        name: the exercise.
+        other, here: see `Probe`.
+        results: what counts for the aspect of its case.
+        form, calls, learning, mode, errors: what counts for these, beside results.
+        parts: by the exercise's own aspects, the results that count for them.
+    """
+    declared = {
+        OWN: results, "form": form, "calls": calls, "learning": learning,
+        "mode": mode, "errors": errors, **(parts or {}),
+    }  # fmt: skip
+    reports = {
+        aspect: tuple(names.split("; ")) for aspect, names in declared.items() if names
+    }
+
+    def register(function: Near) -> Near:
+        _PROBES[name] = Probe(function, other, here, reports)
+        return function
+
+    return register
+
+
+def find(name: str) -> Probe:
+    """The probe of the exercise ``unit/name``.
+
+    Raises:
+        KeyError: there is none.
+    """
+    importlib.import_module(f"autograder.units.{name.split('/')[0]}.probes")
+    return _PROBES[name]
+
+
+def under(inputs: Inputs, prefix: str) -> Seen:
+    """The inputs whose names begin with a prefix, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in inputs.items()
+        if name.startswith(prefix)
+    }
+
+
+def options(inputs: Inputs) -> Seen:
+    """The inputs named ``option.<name>`` as keyword arguments: numbers and texts."""
+    return {
+        name: value.item() if isinstance(value, torch.Tensor) else value
+        for name, value in under(inputs, "option.").items()
+    }
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a line, or that there is none."""
+    return ", ".join(names) or "none"
+
+
+def returned(result: object, *names: str) -> tuple[Any, ...]:
+    """Unpack what a function returned, or say what it should have returned."""
+    if not isinstance(result, tuple | list) or len(result) != len(names):
+        wanted = ", ".join(names)
+        raise WrongAnswer(f"expected a tuple ({wanted}), got {describe(result)}")
+    return tuple(result)
+
+
+def tensor(result: object, name: str) -> torch.Tensor:
+    """The result on the CPU if it is a tensor, else a plain word on what it is."""
+    if not isinstance(result, torch.Tensor):
+        raise WrongAnswer(f"expected {name} to be a tensor, got {describe(result)}")
+    return result if result.device.type in ("cpu", "meta") else result.to("cpu")
+
+
+def describe(value: object) -> str:
+    """A value in a few words: its type and, for tensors and tuples, its shape."""
+    if value is None:
+        return "None (is a return statement missing?)"
+    if isinstance(value, torch.Tensor):
+        return f"one tensor of shape {tuple(value.shape)}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def kind(value: object, promised: type = Real) -> str:
+    """Whether a value is the promised number (`Real` or `float`), or what it is."""
+    if isinstance(value, promised) and not isinstance(value, bool):
+        return "a float" if promised is float else "a number"  # NumPy's are Real
+    return describe(value)
+
+
+def outcome(call: Callable[[], object], promised: type[Exception]) -> str:
+    """What a call comes to, in a word: the promised error, another one, or none.
+
+    A subclass of the promised error is that error.
+    """
+    try:
+        call()
+    except promised:
+        return promised.__name__
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
+
+
+def seed(number: int) -> None:
+    """Set the CPU's generator, where probes make their numbers.
+
+    `torch.manual_seed` sets those of all devices, and formats the whole stack for each
+    that is not in use: a fifth of the time that a check took.
+    """
+    torch.default_generator.manual_seed(number)
+
+
+def gradients(
+    function: Callable[..., torch.Tensor], tensors: Sequence[torch.Tensor],
+    names: Sequence[str], inputs: Inputs,
+) -> Seen:  # fmt: skip
+    """Gradients of a result with regard to the tensors it is made of, by their names.
+
+    The result is weighted with ``inputs["pull"]`` and summed; without that input there
+    is nothing to tell. A tensor without a path to the result has the gradient zero.
+    """
+    if "pull" not in inputs:
+        return {}
+    leaves = [value.clone().requires_grad_() for value in tensors]
+    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
+    result = function(*(leaf.clone() for leaf in leaves))
+    found: Sequence[torch.Tensor | None] = [None] * len(leaves)
+    if result.requires_grad and result.shape == inputs["pull"].shape:
+        pulled = (result * inputs["pull"]).sum()
+        found = torch.autograd.grad(pulled, leaves, allow_unused=True)
+    return {
+        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
+        for name, leaf, grad in zip(names, leaves, found, strict=True)
+    }

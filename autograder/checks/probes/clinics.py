@@ -1,0 +1,42 @@
+"""What clinics share: patients that are called from afar, and the word on each."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.otherside import Mixture
+from autograder.checks.probes import describe
+
+
+class Patients(Mixture):
+    """A right thing and two that are ill, each with one bug; they are called from afar.
+
+    In grading each has weights of its own: what is alike cannot be told by equal
+    numbers.
+    """
+
+    RIGHT: ClassVar[str]  # what answers call the right one
+
+    def things(self) -> list[str]:
+        return [self.RIGHT, "the other one", "a third one"]
+
+    def style_and_bug(self, name: str) -> tuple[str, str]:
+        """How a thing is built, and the name of its bug, "" for the right one's."""
+        inputs = dict(zip(self.things(), ("right", "other", "third"), strict=True))
+        style, _, bug = str(self.inputs[inputs[name]]).partition(", ")
+        return style, bug
+
+
+def accepts(result: object) -> str:
+    """The word of a test that has not raised anything.
+
+    Raises:
+        WrongAnswer: it has returned something, so its caller may take it for a verdict.
+    """
+    if result is not None:
+        raise WrongAnswer(
+            "expected the test to raise AssertionError or to return nothing, "
+            f"got {describe(result)}"
+        )
+    return "accepted"

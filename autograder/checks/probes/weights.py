@@ -1,0 +1,182 @@
+"""Weights that come by name: into a student's module, and out of one.
+
+What a module lacks is said, and does not hide the rest: a bias that was left out is put
+in its place, and one that is too many holds zeros, so that all else can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer, plain
+from autograder.checks.probes import Inputs, Seen, describe, listed, under
+
+WEIGHTS = "weights."  # before a parameter's name
+AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
+# What `beginning` reports.
+BEGINNING = (
+    "parameters that are missing; parameters that do not learn; "
+    "matrices that do not start at random"
+)
+_ADDING = (nn.Linear, nn.LayerNorm)  # whose bias does nothing but to be added
+
+
+def beginning(module: object, inputs: Inputs) -> Seen:
+    """How a new module starts, before weights are loaded, and what it lacks for them.
+
+    Nothing of one whose call alone is awaited: what else is reported is lost with it.
+    """
+    if is_awaited(module):
+        return {}
+    own = dict(module.named_parameters()) if isinstance(module, nn.Module) else {}
+    lacking = [f"`{name}`" for name in _missing(module, given_weights(inputs))]
+    frozen = [name for name, value in own.items() if not value.requires_grad]
+    alike = [
+        name
+        for name, value in own.items()
+        if value.dim() > 1 and not 1e-4 < float(value.detach().std()) < 10
+    ]
+    return {
+        "parameters that are missing": listed(lacking),
+        "parameters that do not learn": listed(sorted(frozen)),
+        "matrices that do not start at random": listed(sorted(alike)),
+    }
+
+
+def starting_as_zero(module: object) -> str:
+    """Which words' vectors are zero in a new module: padding's."""
+    named = isinstance(module, nn.Module) and module.named_parameters(
+        remove_duplicate=False
+    )
+    zero = [
+        f"row {row} of {name}"
+        for name, table in sorted(named or [])
+        if name.endswith("embedding.weight") and table.dim() == 2
+        for row in (table == 0).all(dim=1).nonzero().flatten().tolist()
+    ]
+    return listed(zero)
+
+
+def is_awaited(module: object) -> bool:
+    """Whether what a probe reports is not looked at: it ends at the module's call."""
+    return AWAITED in vars(type(module))
+
+
+def parameter_shapes(module: nn.Module) -> str:
+    """A module's parameters in a line: ``w_k.bias (6,), w_k.weight (6, 5)``."""
+    shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    return ", ".join(f"{name} {shapes[name]}" for name in sorted(shapes))
+
+
+def weights_of(module: nn.Module) -> Seen:
+    """A module's parameters as ``weights.<parameter>``, to be handed over."""
+    named = module.named_parameters()
+    return {f"{WEIGHTS}{name}": plain(value.float()) for name, value in named}
+
+
+def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
+    """A model of our own, in eval mode, with what `weights_of` gave of a stranger's.
+
+    A bias that the stranger's does without is zero.
+
+    Raises:
+        WrongAnswer: with the refusal; they are those of another model.
+    """
+    named = dict(model.named_parameters())
+    own = {f"{WEIGHTS}{name}": p for name, p in named.items()}
+    zeros = {n: torch.zeros_like(named[n]) for n in named if _is_added(model, n)}
+    weights = {f"{WEIGHTS}{n}": zero for n, zero in zeros.items()} | dict(weights)
+    fits = set(weights) == set(own) and all(
+        isinstance(value, torch.Tensor)
+        and value.dtype == torch.float32
+        and value.shape == own[name].shape
+        for name, value in weights.items()
+    )
+    if not fits:
+        raise WrongAnswer(refusal)
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights[name])
+    return model.eval()
+
+
+def given_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
+    """The inputs named ``weights.<parameter>``, by parameter."""
+    return under(inputs, WEIGHTS)
+
+
+def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
+    """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
+
+    The module goes where the inputs are: a student may have made it on another device.
+    Weights come by name, so that neither the order of creation nor the initialisation
+    that the student chose matters. A missing bias is put in its place (`beginning` says
+    that it is missing), and one that nobody asked for holds zeros.
+
+    Raises:
+        WrongAnswer: another parameter is missing, or one has another shape.
+    """
+    if not isinstance(module, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+    weights = given_weights(inputs)
+    own = dict(completed(module, weights).named_parameters())
+    _refuse_others(own, weights, module)
+    with torch.no_grad():
+        for name, value in weights.items():
+            own[name].copy_(value)
+        for name in own.keys() - weights:
+            if _is_added(module, name):
+                own[name].zero_()
+    for device in {value.device for value in weights.values()}:
+        if any(part.device != device for part in (*own.values(), *module.buffers())):
+            module.to(device)  # asked first: it takes a while even where all is there
+    return module.eval()
+
+
+def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Module:
+    """The module with the biases that it lacks, if it lacks nothing else."""
+    missing = _missing(module, weights)
+    if all(_is_added(module, name) for name in missing):
+        for name in missing:
+            layer = module.get_submodule(name.removesuffix(".bias"))
+            layer.bias = nn.Parameter(torch.zeros_like(weights[name]))
+    return module
+
+
+def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
+    """The weights that are no parameter's, by whatever name of it."""
+    if not isinstance(module, nn.Module):
+        return []
+    own = dict(module.named_parameters(remove_duplicate=False))
+    return [name for name in weights if name not in own]
+
+
+def _is_added(module: nn.Module, name: str) -> bool:
+    """Whether a parameter's name is that of a bias, there or left out."""
+    layer = dict(module.named_modules()).get(name.removesuffix(".bias"))
+    return isinstance(layer, _ADDING) and name.endswith(".bias")
+
+
+def _refuse_others(
+    own: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
+) -> None:
+    """Say all that does not fit: two mistakes may begin with the same parameter."""
+    missing = [f"`{name}`" for name in weights if name not in own]
+    if missing:
+        # Further names of parameters that have another one.
+        shared = dict(module.named_parameters(remove_duplicate=False)).keys() - own
+        wanted = "a parameter" if len(missing) == 1 else "parameters"
+        found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
+        twice = [f"`{name}`" for name in weights if name in shared]
+        found += f"; {', '.join(twice)}: shared with another name" if twice else ""
+        raise WrongAnswer(f"expected {wanted} {', '.join(missing)}, found {found}")
+    others = [
+        f"`{name}` of shape {tuple(value.shape)}, found {tuple(own[name].shape)}"
+        for name, value in weights.items()
+        if own[name].shape != value.shape
+    ]
+    if others:
+        raise WrongAnswer(f"expected {'; '.join(others)}")

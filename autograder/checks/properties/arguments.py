@@ -1,0 +1,259 @@
+"""The same call with other arguments, in another order, on other views."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import nn
+
+from autograder.checks.properties.call import (
+    Call,
+    Named,
+    Results,
+    Tries,
+    copied_module,
+)
+from autograder.checks.properties.stand_in import dropout_is, nothing
+
+
+def plain(call: Call) -> Tries:
+    """The call as it is."""
+    yield "", call
+
+
+def steady(call: Call) -> Tries:
+    """The same again, other calls in between, and the same at the end."""
+    yield "at first", call
+    yield "the same again", call
+    if isinstance(call.target, nn.Module):
+        # Each has a way of its own: here only what they leave behind is of interest.
+        with contextlib.suppress(Exception), dropout_is(nothing):
+            call.target.train()
+            call()
+        call.target.eval()
+    else:
+        yield "after the first result was written over", partial(_written_over, call)
+    other = _other_numbers(call)
+    if other:
+        yield "with other numbers of the same shapes", partial(call, **other)
+        yield "with other numbers in the same tensors", partial(call.refilled, **other)
+    for label, changed in _others(call):
+        yield label, partial(call, **changed)
+    options = call.called.defaults if call.called else {}
+    if any(call.dims.get(name) == ("_",) for name in options):
+        bare = dict.fromkeys(options)
+        yield "with nothing but what must be given", partial(call, **bare)
+    last = "the same at the end"
+    if call.called:
+        yield f"{last}, with all options by their names", call.by_name
+    else:
+        yield last, call
+
+
+def _written_over(call: Call) -> Results:
+    """The results of a second call, while those of a first one are changed."""
+    with written_over(call()):
+        return call()
+
+
+@contextlib.contextmanager
+def written_over(results: Results) -> Iterator[None]:
+    """Have the results of a call be something else for a while, as a caller may."""
+    own = [v.detach() for v in results.values() if isinstance(v, torch.Tensor)]
+    saved = [value.clone() for value in own]
+    for value in own:
+        with contextlib.suppress(RuntimeError):  # one that was expanded is left alone
+            value.logical_not_() if value.dtype == torch.bool else value.add_(1)
+    try:
+        yield
+    finally:
+        for value, before in zip(own, saved, strict=True):
+            with contextlib.suppress(RuntimeError):
+                value.copy_(before)
+
+
+def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
+    """The arguments, if they are a batch, with each sentence's numbers turned over."""
+    if call.size("B") == 1:
+        return {}
+    return {
+        name: -value.roll(1, 0) if value.is_floating_point() else value.roll(1, 0)
+        for name, value in call.tensors().items()
+        if value.dtype != torch.bool and 0 in call.at(name, "B")
+    }
+
+
+def _others(call: Call) -> Iterator[tuple[str, Named]]:
+    """Other arguments: masks, sizes."""
+    batch = call.size("B")
+    masks = {n: v for n, v in call.tensors().items() if v.dtype == torch.bool}
+    masks = {n: v for n, v in masks.items() if n in call.optional}
+    if masks:
+        yield "with another mask", {n: v.flip(-1) for n, v in masks.items()}
+        yield "without a mask", dict.fromkeys(masks)
+    absent = [n for n in call.optional if call.given.get(n) is None]
+    if absent:
+        yield "with a mask", {n: _some_mask(call, n) for n in absent}
+    if batch > 1:
+        yield "with one sentence", call.cut("B", slice(1))
+    names = {d for n in call.tensors() for d in call.dims.get(n, ()) if d[0] == "L"}
+    if any(call.size(name) > 1 for name in names):
+        shorter = call
+        for name in sorted(names):
+            if call.size(name) > 1:
+                changed = call.given | shorter.cut(name, slice(-1))
+                shorter = Call(call.target, changed, call.dims, call.results)
+        yield "with shorter sentences", dict(shorter.given)
+    if one := _one_for_several(call):
+        yield "with one tensor for several arguments", one | dict.fromkeys(masks)
+
+
+def _one_for_several(call: Call) -> Named:
+    """Vectors of the same form, whatever their length, replaced by the last of them."""
+    forms: dict[tuple[object, ...], list[str]] = {}
+    for name, value in call.tensors().items():
+        dims = call.dims.get(name, ())
+        if value.is_floating_point() and len(dims) == value.dim():
+            shape = zip(dims, value.shape, strict=True)
+            form = tuple("L" if d[0] == "L" else (d, size) for d, size in shape)
+            forms.setdefault(form, []).append(name)
+    same = max(forms.values(), key=len, default=[])
+    return {n: call.given[same[-1]] for n in same} if len(same) > 1 else {}
+
+
+def _some_mask(call: Call, name: str) -> torch.Tensor:
+    """A mask of the argument's shape that leaves the first key open to everybody."""
+    shape = [call.size(dim) for dim in call.dims[name]]
+    grid = torch.arange(int(torch.tensor(shape).prod())).reshape(shape)
+    keep = grid * 7 % 5 > 1
+    keep[..., 0] = True
+    return keep
+
+
+def alone(call: Call) -> Tries:
+    """Each sentence by itself, and the sentences in another order."""
+    batch = call.size("B")
+
+    def one_by_one() -> Results:
+        each = [slice(b, b + 1) for b in range(batch)]
+        return _together([call(**call.cut("B", part)) for part in each], call)
+
+    yield "as a batch", call
+    yield "sentence by sentence", one_by_one
+    yield "with the sentences in another order", partial(_in_another_order, call)
+
+
+def _in_another_order(call: Call) -> Results:
+    batch = call.size("B")
+    order = torch.arange(batch).roll(1)
+    turned: Named = {}
+    for name, value in call.tensors().items():
+        for i in call.at(name, "B"):
+            value = value.index_select(i, order) if value.size(i) > 1 else value
+        turned[name] = value
+    return {
+        name: value.index_select(call.results[name].index("B"), order.argsort())
+        for name, value in call(**turned).items()
+        if _has_batch(value, call.results[name], batch)
+    }
+
+
+def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
+    if "B" not in dims or value.dim() != len(dims):
+        return False
+    return value.size(dims.index("B")) == batch
+
+
+def _together(apart: list[Results], call: Call) -> Results:
+    joined = {}
+    for name, dims in call.results.items():
+        parts = [found[name] for found in apart]
+        if "B" in dims and len({p.shape for p in parts}) == 1:
+            joined[name] = torch.cat(
+                parts, dim=min(dims.index("B"), parts[0].dim() - 1)
+            )
+    return joined
+
+
+def spread(call: Call) -> Tries:
+    """Inputs that lie in memory otherwise: transposed, expanded, or in float64."""
+    yield "for inputs as usual", call
+    crosswise = {
+        name: value.mT.contiguous().mT
+        for name, value in call.tensors().items()
+        if value.dim() > 1
+    }
+    yield "for inputs that are transposed views", partial(call, **crosswise)
+    batch = call.size("B")
+    if batch > 1:
+        first = call.cut("B", slice(1))
+        for name, value in first.items():
+            if 0 in call.at(name, "B"):
+                first[name] = value.expand(batch, *value.shape[1:])
+        yield "for inputs that are expanded views", partial(call, **first)
+    if call.typed:
+        yield "for inputs in float64", partial(_in_float64, call)
+        given = [name for name in call.optional if call.given.get(name) is not None]
+        if given:
+            bare = replace(call, given=call.given | dict.fromkeys(given))
+            yield "for inputs in float64, without a mask", partial(_in_float64, bare)
+    if call.narrow:
+        yield "for inputs in bfloat16", partial(_in_bfloat16, call)
+
+
+def _in_float64(call: Call) -> Results:
+    """The results and their types."""
+    found = _in_type(call, torch.float64)
+    values = {
+        name: value.float() if value.dtype == torch.float64 else value
+        for name, value in found.items()
+    }
+    return {**_types(found), **values}
+
+
+def _in_bfloat16(call: Call) -> Results:
+    """The types of the results: their numbers have few digits, not all the same."""
+    return _types(_in_type(call, torch.bfloat16))
+
+
+def _in_type(call: Call, dtype: torch.dtype) -> Mapping[str, torch.Tensor]:
+    """The results for inputs of another type; of a module, those of a copy in it."""
+    other = {
+        name: value.to(dtype)
+        for name, value in call.tensors().items()
+        if value.is_floating_point()
+    }
+    if isinstance(call.target, nn.Module):
+        call = replace(call, target=copied_module(call.target).to(dtype))
+    return call(**other)
+
+
+def _types(found: Mapping[str, torch.Tensor]) -> Results:
+    return {f"type of {name}": str(value.dtype) for name, value in found.items()}
+
+
+def closed(call: Call) -> Tries:
+    """Scores in the millions: closed keys get nothing, however small the open ones.
+
+    Results are reported as shares of their largest number.
+    """
+    masks = [v for v in call.tensors().values() if v.dtype == torch.bool]
+    if not masks:
+        return
+
+    def far() -> Results:
+        large = {
+            name: value * 1024
+            for name, value in call.tensors().items()
+            if value.is_floating_point()
+        }
+        return {
+            name: value / value.abs().amax().clamp(min=1)
+            for name, value in call(**large).items()
+        }
+
+    yield "", far

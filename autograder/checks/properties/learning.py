@@ -1,0 +1,130 @@
+"""Calls in training mode, and what is learnt in them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.properties.call import Call, Results, Tries
+from autograder.checks.properties.stand_in import dropout_is, shrink
+
+
+def training(call: Call) -> Tries:
+    """Eval and training mode, in which nothing is dropped that nobody asked for."""
+    yield "in eval mode", call
+    with _training_mode(call):
+        yield "in training mode", call
+
+
+@contextlib.contextmanager
+def _training_mode(call: Call) -> Iterator[None]:
+    """Training mode; dropout that nobody asked for does what it does."""
+    call.target.train()
+    yield
+    call.target.eval()
+
+
+def dropout(call: Call) -> Tries:
+    """Training mode with a stand-in for dropout: without chance, its place is seen.
+
+    So is on how many numbers it acts: one draw for several of them drops them together.
+    """
+
+    def first_result() -> Results:
+        acted_on = 0
+
+        def counted(x: torch.Tensor, p: float) -> torch.Tensor:
+            nonlocal acted_on
+            acted_on += x.numel() if p else 0
+            return shrink(x, p)
+
+        call.target.train()
+        with dropout_is(shrink):
+            once = call()
+        with dropout_is(counted):
+            found = call()
+        call.target.eval()
+        # Dropout made by hand is chance, and says nothing here: other cases see it.
+        name = next(iter(found))
+        if not torch.equal(once[name], found[name]):
+            raise ByHand
+        return {name: found[name], "numbers dropped or kept": torch.tensor(acted_on)}
+
+    def learning() -> Results:
+        with dropout_is(shrink):
+            call.target.train()
+            found = _gradients(call)
+            call.target.eval()
+        return found
+
+    yield "in eval mode", call
+    yield "in training mode, with a stand-in for dropout", first_result
+    yield "in training mode, with a stand-in for dropout", learning
+
+
+class ByHand(Exception):
+    """Chance that does not come from PyTorch's dropout."""
+
+
+BY_HAND = {"chance": "by hand"}  # the whole answer in that case
+
+
+def gradient(call: Call) -> Tries:
+    """Gradients of a weighted sum of the results, by arguments and parameters.
+
+    Not of those that are there to look at. A module's are taken in training mode, where
+    they are needed; of one that drops numbers there, as it was asked to, in eval mode.
+    """
+
+    def learning() -> Results:
+        if not isinstance(call.target, nn.Module):
+            return _gradients(call)
+        with _training_mode(call):
+            if not _left_to_chance(call):
+                return _gradients(call)
+        return _gradients(call)
+
+    yield "", learning
+
+
+def _left_to_chance(call: Call) -> bool:
+    (name, once), twice = next(iter(call().items())), call()
+    return not torch.equal(once, twice[name])
+
+
+def _pulled(value: torch.Tensor) -> torch.Tensor:
+    """A weighted sum of all numbers."""
+    weights = torch.arange(value.numel(), dtype=value.dtype).cos()
+    return (value * weights.reshape(value.shape)).sum()
+
+
+def _gradients(call: Call) -> Results:
+    leaves = {
+        name: value.clone().requires_grad_()
+        for name, value in call.tensors().items()
+        if value.is_floating_point()
+    }
+    # Of a second call with the same tensors: what the first one has kept must not be
+    # cut from the graph.
+    results = list(call.twice(**leaves).values())
+    pulled = results[:1] if call.shown else results
+    total = sum(map(_pulled, pulled), torch.zeros(()))
+    if isinstance(call.target, nn.Module):
+        own = dict(call.target.named_parameters())
+        leaves |= {name: own[name] for name in call.weights if name in own}
+    learning = [name for name, leaf in leaves.items() if leaf.requires_grad]
+    found: dict[str, Any] = {}
+    if total.requires_grad and learning:
+        wanted = [leaves[name] for name in learning]
+        grads = torch.autograd.grad(total, wanted, allow_unused=True)
+        found = dict(zip(learning, grads, strict=True))
+    return {
+        f"gradient of {name}": torch.zeros_like(leaf)
+        if found.get(name) is None
+        else found[name]
+        for name, leaf in leaves.items()
+    }

@@ -1,0 +1,100 @@
+"""Modules that are made again: from a state dict, and at the start."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import nn
+
+from autograder.checks.probes import listed
+from autograder.checks.properties.call import Call, Results, Tries, copied_module
+
+
+def loaded(call: Call) -> Tries:
+    """Another module, made in the same way, that has loaded this one's state."""
+
+    def from_state() -> Results:
+        second = call.remade(by_name=False)
+        second.load_state_dict(call.target.state_dict())
+        return replace(call, target=second.eval())()
+
+    def halved() -> Results:
+        copy = replace(call, target=copied_module(call.target))
+        copy()  # what it may keep of this call is of other weights
+        with torch.no_grad():
+            for parameter in copy.target.parameters():
+                parameter.mul_(0.5)
+        return copy()
+
+    yield "of a look at what it holds", partial(_held, call)
+    yield "of the first module", call
+    in_order = ", made with all options in their order" if call.made else ""
+    yield f"of a second module with the state of the first{in_order}", from_state
+    yield "of a copy with half of each weight", halved
+
+
+def _held(call: Call) -> Results:
+    """What a module holds beyond its weights, in words."""
+    learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
+    seen = {"buffers that ask for a gradient": listed(learning)}
+    if call.alone:
+        others = sorted(call.target.state_dict().keys() - {*call.weights})
+        seen["other names in the state dict"] = listed(others)
+    if call.named:
+        own = dict(call.target.named_parameters(remove_duplicate=False))
+        names = sorted(name for name in own if name not in call.weights)
+        seen["other names of parameters"] = listed(names)
+    return seen
+
+
+def start(call: Call) -> Tries:
+    """What weights hold before anything is learnt, in words."""
+    yield "", partial(_started, call)
+
+
+def _started(call: Call) -> Results:
+    made = (call.remade(), call.remade(by_name=True))
+    first, second = (dict(m.named_parameters()) for m in made)
+    own = [name for name in call.weights if name in first]
+    names = [name for name in own if first[name].dim() > 1]
+    vectors = {
+        f"start of {name}": "free" if first[name].requires_grad else "frozen"
+        for name in own
+        if name not in names
+    }
+    return vectors | {
+        f"start of {name}": _start(
+            first[name], second[name], {n: first[n] for n in names[: names.index(name)]}
+        )
+        for name in names
+    }
+
+
+def _start(
+    value: nn.Parameter, twin: torch.Tensor, others: dict[str, nn.Parameter]
+) -> str:
+    """What a matrix of weights starts as; ``twin`` is that of another module."""
+    numbers = value.detach()
+    if not value.requires_grad:
+        return "frozen"
+    if (numbers == numbers.flatten()[0]).all():
+        return "all numbers alike"
+    if len(numbers.unique(dim=0)) < len(numbers):
+        return "some rows alike"
+    if len(numbers) > 1 and numbers.unique(dim=1).size(1) < numbers.size(1):
+        return "some columns alike"
+    if torch.equal(numbers, twin):
+        return "the same in every module"
+    for name, other in others.items():
+        if torch.equal(numbers, other):
+            return f"the same as {name}"
+    # The usual size is about one over the root of how many numbers come in.
+    size = float(numbers.square().mean().sqrt())
+    if not size < max(3.0, 10 / math.sqrt(numbers.size(-1))):
+        return "far too large, or no numbers"
+    if size < 1e-4:
+        return "next to nothing"
+    return "at random"

@@ -1,0 +1,229 @@
+"""Reference files: a drawing of a unit's exercises, as data and never as code.
+
+``UNIT.safetensors`` holds what is compared: inputs, right answers and those of
+mistakes. ``UNIT.json`` beside it holds what is said: titles, points, hints, sentences.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable
+from dataclasses import MISSING, Field, asdict, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from autograder.checks.exercise import Answers, Case, Exercise, Mistake, Other, Value
+
+
+class ReferenceFileError(OSError):
+    """A reference file cannot be read; the text says which, and what to do."""
+
+
+_FORMAT = 2
+_ANSWERS = ("inputs", "expected", "mistakes")
+_SAID = [field for field in fields(Case) if field.name not in _ANSWERS]
+FOLDER = Path(__file__).resolve().parent.parent / "references"
+TENSORS, TEXT = ".safetensors", ".json"
+
+
+def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
+    """The exercises as two files, by suffix; equal for equal exercises.
+
+    Tensors are stored under ``unit/exercise/case/role/name``, other answers as JSON
+    under one metadata key (with several, their order in the file would be arbitrary).
+    Of a mistake's answers, those that agree with the reference are not stored again.
+    """
+    exercises, tensors = list(exercises), dict[str, torch.Tensor]()
+    answers = {e.name: _pack_cases(e, tensors) for e in exercises}
+    metadata = {"answers": json.dumps(answers)}
+    said = {"format": _FORMAT, "exercises": [_said(e) for e in exercises]}
+    text = json.dumps(said, indent=1, ensure_ascii=False)
+    return {
+        TENSORS: save(dict(sorted(tensors.items())), metadata),
+        TEXT: f"{text}\n".encode(),
+    }
+
+
+def _said(exercise: Exercise) -> dict[str, Any]:
+    """What is said of an exercise; of its cases, what differs from the usual."""
+    return {
+        "name": exercise.name,
+        "title": exercise.title,
+        "points": exercise.points,
+        "builds_on": exercise.builds_on,
+        "aspects": dict(exercise.aspects),
+        "mistakes": [asdict(mistake) for mistake in exercise.mistakes.values()],
+        "cases": [
+            {
+                field.name: value
+                for field in _SAID
+                if (value := getattr(case, field.name)) != _usual(field)
+            }
+            for case in exercise.cases
+        ],
+    }
+
+
+def _usual(field: Field[Any]) -> object:
+    factory = field.default_factory
+    return field.default if factory is MISSING else factory()
+
+
+def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """Per case and role, how each answer is kept."""
+    return {
+        case.name: {
+            role: _pack_answers(
+                answers, case, f"{exercise.name}/{case.name}/{role}/", tensors
+            )
+            for role, answers in _roles(case).items()
+        }
+        for case in exercise.cases
+    }
+
+
+def _roles(case: Case) -> dict[str, Answers]:
+    roles = {"inputs": case.inputs, "expected": case.expected}
+    return roles | {f"mistake:{name}": a for name, a in case.mistakes.items()}
+
+
+def _pack_answers(
+    answers: Answers, case: Case, prefix: str, tensors: dict[str, torch.Tensor]
+) -> list[list[str]]:
+    """Per answer its name, how it is kept, and its text."""
+    packed = []
+    for name, value in answers.items():
+        if "mistake:" in prefix and _agrees(case.expected.get(name), value, case):
+            packed.append([name, "as expected", ""])
+        elif isinstance(value, torch.Tensor):
+            tensors[prefix + name] = value.detach().contiguous().clone()
+            packed.append([name, "tensor", ""])
+        elif isinstance(value, str):
+            packed.append([name, "text", value])
+        else:
+            packed.append([name, "other", value.kind])
+    return packed
+
+
+def _agrees(expected: Value | None, value: Value, case: Case) -> bool:
+    """Whether two answers agree far within the case's tolerance."""
+    if not isinstance(expected, torch.Tensor) or not isinstance(value, torch.Tensor):
+        return expected == value
+    if expected.shape != value.shape or expected.dtype != value.dtype:
+        return False
+    if not expected.is_floating_point():
+        return torch.equal(expected, value)
+    return torch.allclose(expected, value, atol=case.atol / 4, rtol=case.rtol / 4)
+
+
+def read(path: Path, only: str = "") -> dict[str, Exercise]:
+    """The exercises of one reference file by name, or only the named one.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ReferenceFileError: it is damaged, or another version wrote it.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"no reference file {path.name} in {path.parent}")
+    try:
+        return dict(_read(path, only, *map(_stamp, (path, path.with_suffix(TEXT)))))
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError):
+        raise ReferenceFileError(
+            f"{path}, or {TEXT[1:]} beside it, is damaged or of another version of the "
+            f"course; rebuild both with `make build UNIT={path.stem}`, or install the "
+            "students' wheel again"
+        ) from None
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_mtime_ns, stat.st_size
+
+
+@functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
+def _read(path: Path, only: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
+    said = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
+    if said["format"] != _FORMAT:
+        raise ValueError(f"format {said['format']}")
+    with safe_open(path, framework="pt") as file:
+        answers = json.loads(file.metadata()["answers"])
+        return {
+            entry["name"]: _read_exercise(entry, answers[entry["name"]], file)
+            for entry in said["exercises"]
+            if only in ("", entry["name"])
+        }
+
+
+def _read_exercise(
+    entry: dict[str, Any], answers: dict[str, Any], file: safe_open
+) -> Exercise:
+    name = entry["name"]
+    cases = tuple(
+        _read_case(said, answers[said["name"]], f"{name}/{said['name']}/", file)
+        for said in entry["cases"]
+    )
+    mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
+    return Exercise(
+        name, entry["title"], entry["points"], cases, mistakes,
+        tuple(entry["builds_on"]), entry["aspects"],
+    )  # fmt: skip
+
+
+def _read_case(
+    said: dict[str, Any], kept: dict[str, Any], prefix: str, file: safe_open
+) -> Case:
+    scale = tuple(map(tuple, said.get("scale", ())))
+    roles: dict[str, Answers] = {}
+    for role, entries in kept.items():
+        roles[role] = {
+            name: _read_answer(name, how, text, f"{prefix}{role}/", roles, file)
+            for name, how, text in entries
+        }
+    inputs, expected = roles.pop("inputs"), roles.pop("expected")
+    mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
+    answers: dict[str, Any] = {"inputs": inputs, "expected": expected}
+    return Case(**{**said, **answers, "scale": scale, "mistakes": mistakes})
+
+
+def _read_answer(
+    name: str,
+    how: str,
+    text: str,
+    prefix: str,
+    roles: dict[str, Answers],
+    file: safe_open,
+) -> Value:
+    if how == "as expected":
+        return roles["expected"][name]
+    if how == "tensor":
+        tensor: torch.Tensor = file.get_tensor(prefix + name)
+        return tensor
+    return text if how == "text" else Other(text)
+
+
+def titles(unit: str) -> dict[str, str]:
+    """The titles of a unit's exercises by name, none for a unit that is not here."""
+    path = FOLDER / "public" / f"{unit}{TEXT}"
+    return dict(_titles(path, _stamp(path))) if path.is_file() else {}
+
+
+@functools.lru_cache
+def _titles(path: Path, _changed: tuple[int, int]) -> dict[str, str]:
+    """Read once: a page asks for them at every cell."""
+    said = json.loads(path.read_text(encoding="utf-8"))
+    return {entry["name"]: entry["title"] for entry in said["exercises"]}
+
+
+def units(visibility: str = "public") -> list[str]:
+    """The units that have a reference file here, in alphabetical order."""
+    return sorted(p.stem for p in (FOLDER / visibility).glob(f"*{TENSORS}"))
+
+
+def load(unit: str, visibility: str = "public", only: str = "") -> dict[str, Exercise]:
+    """The exercises of a unit ("attention") from the public or hidden references."""
+    return read(FOLDER / visibility / f"{unit}{TENSORS}", only)

@@ -1,0 +1,316 @@
+"""Signs: what all wrong answers of an exercise have in common, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
+from autograder.checks.values import same_values
+
+Sign = tuple[str, str] | None  # what was seen, and a question
+Wrong = Sequence[CaseResult]
+
+
+def _problems(wrong: Wrong) -> list[Finding]:
+    return [f for result in wrong for f in result.findings if f.problem]
+
+
+def _pairs(wrong: Wrong) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """What was expected and what came, if all that is wrong are such tensors."""
+    pairs = [
+        (f.expected, f.actual)
+        for f in _problems(wrong)
+        if isinstance(f.expected, torch.Tensor) and isinstance(f.actual, torch.Tensor)
+    ]
+    return pairs if len(pairs) == len(_problems(wrong)) else []
+
+
+def _nothing_returned(wrong: Wrong) -> Sign:
+    if not all("got None" in f.message for f in _problems(wrong)):
+        return None
+    return (
+        "Nothing comes back: your code returns `None`.",
+        "Which line hands the result to the caller?",
+    )
+
+
+def _input_changed(wrong: Wrong) -> Sign:
+    problems = _problems(wrong)
+    if not all(f.name.endswith(AFTERWARDS) for f in problems):
+        return None
+    first = problems[0]
+    name = first.name.removesuffix(AFTERWARDS)
+    if _is_yes_or_no(first.expected):
+        return (
+            "The results are right, but something is not as your code found it: "
+            f"{name}, afterwards ({first.message}).",
+            "What does your code set, and how could it know what was set before?",
+        )
+    return (
+        f"The results are right, but your code writes into what it was given: "
+        f"{name} is another one afterwards.",
+        "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
+        "to a part)?",
+    )
+
+
+def _is_yes_or_no(value: object) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.dtype == torch.bool and value.numel() < 3
+    return value in ("True", "False")
+
+
+def _only_gradients(wrong: Wrong) -> Sign:
+    names = [f.name for f in _problems(wrong)]
+    if not all(name.startswith("gradient of ") for name in names):
+        return None
+    return (
+        f"The values are right; the {names[0]} is not.",
+        "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
+        "made of its numbers)?",
+    )
+
+
+def _only_again(wrong: Wrong) -> Sign:
+    names = [f.name for f in _problems(wrong)]
+    if not all("second call" in name for name in names):
+        return None
+    return (
+        "Right at first, wrong when the same is asked for again.",
+        "What stays of one call for the next: an attribute, a global name, an input "
+        "that was changed?",
+    )
+
+
+def _only_kind(wrong: Wrong) -> Sign:
+    problems = _problems(wrong)
+    if not all(f.name.startswith("kind of ") for f in problems):
+        return None
+    return (
+        f"All is right, but {problems[0].name.removeprefix('kind of ')} is "
+        f"{problems[0].actual}; asked for is {problems[0].expected}.",
+        "What does the docstring promise to return, and what turns the one into the "
+        "other?",
+    )
+
+
+def _only_parameters(wrong: Wrong) -> Sign:
+    first, *others = _problems(wrong)
+    if any(finding.name != first.name for finding in others):
+        return None
+    if first.name == "parameters that are missing":
+        return (
+            f"Your module lacks {first.actual}. With it, all is right.",
+            "Which layers have a bias, and which arguments leave it out?",
+        )
+    if first.name == "other parameters":
+        return (
+            f"All is right, but your module has parameters beside: {first.actual}.",
+            "Is each of them asked for? Some come by default.",
+        )
+    return None
+
+
+def _other_type(wrong: Wrong) -> Sign:
+    pairs = _pairs(wrong)
+    if not pairs or not all(
+        a.shape == b.shape and a.dtype != b.dtype and _close(a, b, 1e-2)
+        for a, b in pairs
+    ):
+        return None
+    expected, actual = (str(t.dtype).removeprefix("torch.") for t in pairs[0])
+    return (
+        f"The numbers are those that are wanted, but of the type {actual} instead of "
+        f"{expected}.",
+        "Which step changes the type?",
+    )
+
+
+def _no_numbers(wrong: Wrong) -> Sign:
+    if not all(f.problem == "finite" for f in _problems(wrong)):
+        return None
+    return (
+        "NaN or infinite numbers come back.",
+        "Which step divides by zero, subtracts infinity from infinity, or takes the "
+        "exponential of a large number?",
+    )
+
+
+def _zeros(wrong: Wrong) -> Sign:
+    pairs = _pairs(wrong)
+    if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
+        return None
+    if any(finding.name.endswith(AFTERWARDS) for finding in _problems(wrong)):
+        return None  # it was written, and did not come back
+    if min(b.numel() for _, b in pairs) < 4:
+        return None
+    return (
+        "Only zeros come back.",
+        "Is anything written into the tensor that you have made?",
+    )
+
+
+def _input_returned(wrong: Wrong) -> Sign:
+    names = set()
+    for result in wrong:
+        for f in result.findings:
+            if f.problem:
+                names.add(_which_input(result, f))
+    if len(names) != 1 or "" in names:
+        return None
+    return (
+        f"What comes back is `{names.pop()}`, as it was given.",
+        "Is the result of each step used by the next one?",
+    )
+
+
+def _which_input(result: CaseResult, finding: Finding) -> str:
+    actual = finding.actual
+    for name, value in result.case.inputs.items():
+        if (
+            isinstance(value, torch.Tensor)
+            and isinstance(actual, torch.Tensor)
+            and value.dim() > 0
+            and torch.equal(value, actual)
+        ):
+            return name
+    return ""
+
+
+def _exchanged(wrong: Wrong) -> Sign:
+    for result in wrong:
+        findings = [f for f in result.findings if f.problem and _are_tensors(f)]
+        if any(_holds_booleans(f.actual) for f in findings):
+            return None  # yes and no are right in many places
+        if len(findings) < 2 or not all(
+            any(_same(f.actual, other.expected) for other in findings if other is not f)
+            for f in findings
+        ):
+            return None
+    return (
+        "The results are right, but they have changed places.",
+        "In which order does the docstring name them?",
+    )
+
+
+def _other_shape(wrong: Wrong) -> Sign:
+    pairs = _pairs(wrong)
+    if not pairs or not all(
+        a.shape != b.shape
+        and a.numel() == b.numel()
+        and _same(a.flatten(), b.flatten())
+        for a, b in pairs
+    ):
+        return None
+    expected, actual = (tuple(t.shape) for t in pairs[0])
+    return (
+        f"The numbers are right, but in the shape {actual} instead of {expected}.",
+        "Which dimension is too many, or missing?",
+    )
+
+
+def _elsewhere(wrong: Wrong) -> Sign:
+    pairs = _pairs(wrong)
+    if not pairs or not all(
+        a.dtype == b.dtype
+        and a.is_floating_point()
+        and a.numel() == b.numel() > 3
+        and _same(_sorted(a), _sorted(b))
+        for a, b in pairs
+    ):
+        return None
+    return (
+        "All numbers are there, but at other places.",
+        "Which step moves numbers: a `reshape` where a `transpose` belongs, another "
+        "dimension, another order?",
+    )
+
+
+def _multiplied(wrong: Wrong) -> Sign:
+    factors = []
+    for expected, actual in _pairs(wrong):
+        if expected.shape != actual.shape or not expected.is_floating_point():
+            return None
+        a, b = expected.double().flatten(), actual.double().flatten()
+        if len(a) < 3 or not a.any() or len(a.unique()) < 3:
+            return None
+        factor = float((a * b).sum() / a.square().sum())
+        if not _close(a * factor, b, 1e-4):
+            return None
+        factors.append(factor)
+    if not factors or max(factors) - min(factors) > 1e-3 * abs(factors[0]):
+        return None
+    if f"{factors[0]:.4g}" == "1":  # nothing to tell: other digits are wrong
+        return None
+    return (
+        f"Every number is {factors[0]:.4g} times what it should be.",
+        "Where does this factor come from?",
+    )
+
+
+def _few_digits(wrong: Wrong) -> Sign:
+    pairs = _pairs(wrong)
+    if not pairs or not all(
+        a.shape == b.shape and a.is_floating_point() and _close(a, b, 1e-2)
+        for a, b in pairs
+    ):
+        return None
+    return (
+        "Nearly right: all numbers agree to two digits or three, and no further.",
+        "Is something computed in a smaller type, rounded, or approximated?",
+    )
+
+
+def _first_only(wrong: Wrong) -> Sign:
+    pairs = _pairs(wrong)
+    if not pairs or not all(
+        a.shape == b.shape
+        and a.dim() > 1
+        and len(a) > 1
+        and _same(a[0], b[0])
+        and not any(_same(x, y) for x, y in zip(a[1:], b[1:], strict=True))
+        for a, b in pairs
+    ):
+        return None
+    return (
+        "Only the first entry of the first dimension is right.",
+        "What does your code do with the second sentence, or the second row?",
+    )
+
+
+def _holds_booleans(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
+
+
+def _are_tensors(finding: Finding) -> bool:
+    return isinstance(finding.expected, torch.Tensor) and isinstance(
+        finding.actual, torch.Tensor
+    )
+
+
+def _same(a: object, b: object) -> bool:
+    if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+        return False
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return same_values(a, b, 1e-5, 1e-4)
+
+
+def _close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
+    """Whether numbers differ by at most a share of the largest one."""
+    a, b = a.double(), b.double()
+    return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
+
+
+def _sorted(value: torch.Tensor) -> torch.Tensor:
+    return value.flatten().sort().values
+
+
+SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
+    _nothing_returned, _input_changed, _only_gradients, _only_again, _only_kind,
+    _only_parameters, _other_type,
+    _no_numbers, _zeros, _input_returned, _exchanged, _other_shape, _elsewhere,
+    _multiplied, _few_digits, _first_only,
+)  # fmt: skip

@@ -1,0 +1,224 @@
+"""Named tensors and texts over a socket, by value: how box and judge speak.
+
+A message is four bytes (the header's length, big endian), a JSON header, and the raw
+bytes of its tensors one after the other. The reader believes nothing: every size is
+checked before a byte of it is read, and whatever is wrong ends in a WireError.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import select
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers, Other, Value
+
+_DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+        torch.float16, torch.bfloat16, torch.float32, torch.float64,
+    )
+}  # fmt: skip
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_WIDTHS = {name: dtype.itemsize for name, dtype in _DTYPES.items()}  # in bytes
+
+
+class WireError(Exception):
+    """The other side sent something that is not a message, or nothing in time."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one message may be: bytes of header and tensors, entries, dimensions."""
+
+    header: int = 1 << 20
+    data: int = 1 << 26
+    entries: int = 1024
+    rank: int = 8
+
+
+# Waits until a channel is ready for an event of `select.poll`; may raise WireError.
+Wait = Callable[[socket.socket, int], None]
+
+
+def patiently(channel: socket.socket, event: int) -> None:
+    """Wait as long as it takes."""
+    poll = select.poll()
+    poll.register(channel, event)
+    poll.poll()
+
+
+def within(seconds: float) -> Wait:
+    """Wait until so many seconds from now have passed."""
+    deadline = time.monotonic() + seconds
+
+    def wait(channel: socket.socket, event: int) -> None:
+        poll = select.poll()
+        poll.register(channel, event)
+        left = max(deadline - time.monotonic(), 0.0)
+        _require(bool(poll.poll(left * 1000)), "too slow")
+
+    return wait
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Named values as they are sent: what they are, in JSON, and the tensors' bytes."""
+
+    entries: str
+    data: bytes
+
+
+def packed(values: Answers) -> Packed:
+    """Put together what is to be sent, for who sends it more than once."""
+    entries = [_entry(name, value) for name, value in values.items()]
+    data = b"".join(_bytes(v) for v in values.values() if isinstance(v, torch.Tensor))
+    return Packed(json.dumps(entries), data)
+
+
+def send(
+    channel: socket.socket,
+    kind: str,
+    values: Answers | Packed | None = None,
+    wait: Wait = patiently,
+) -> None:
+    """Send one message: a word on what it is, and named values.
+
+    Raises:
+        WireError: the other side is gone, or as `wait` does.
+    """
+    sent = values if isinstance(values, Packed) else packed(values or {})
+    text = f'{{"kind": {json.dumps(kind)}, "values": {sent.entries}}}'
+    header = text.encode()
+    left = memoryview(len(header).to_bytes(4, "big") + header + sent.data)
+    try:
+        while left:
+            try:
+                left = left[channel.send(left[: 1 << 20], socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                wait(channel, select.POLLOUT)
+    except OSError as error:
+        raise WireError(f"not sent: {type(error).__name__}") from error
+
+
+def _entry(name: str, value: Value) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"name": name, "text": value}
+    if isinstance(value, Other):
+        return {"name": name, "other": value.kind}
+    dtype = _NAMES.get(value.dtype)
+    if dtype is None:
+        other = str(value.dtype).removeprefix("torch.")
+        return {"name": name, "other": f"{other} tensor"}
+    return {"name": name, "dtype": dtype, "shape": list(value.shape)}
+
+
+def _bytes(tensor: torch.Tensor) -> bytes:
+    if tensor.dtype not in _NAMES:
+        return b""
+    if tensor.dtype == torch.bfloat16:  # which NumPy does not know
+        tensor = tensor.view(torch.int16)
+    return tensor.numpy().tobytes()
+
+
+def receive(
+    channel: socket.socket, limits: Limits | None = None, wait: Wait = patiently
+) -> tuple[str, dict[str, Value]]:
+    """Receive one message: its kind and its values.
+
+    Raises:
+        WireError: malformed, too large, the other side is gone, or as `wait` does.
+    """
+    limits, reader = limits or Limits(), _Reader(channel, wait)
+    try:
+        wait(channel, select.POLLIN)  # for each message, also of one who never stops
+        length = int.from_bytes(reader.read(4), "big")
+        _require(0 < length <= limits.header, "header too long")
+        header = json.loads(reader.read(length))
+        kind, entries = header["kind"], header["values"]
+        _require(isinstance(kind, str) and isinstance(entries, list), "bad header")
+        _require(len(entries) <= limits.entries, "too many values")
+        sizes = [_size(entry, limits) for entry in entries]
+        _require(sum(sizes) <= limits.data, "too many numbers")
+        data = reader.read(sum(sizes))
+        ends = itertools.accumulate(sizes)
+        return kind, {
+            entry["name"]: _value(entry, data[end - size : end])
+            for entry, size, end in zip(entries, sizes, ends, strict=True)
+        }
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
+        raise WireError(f"not a message: {type(error).__name__}") from error
+
+
+def _require(condition: bool, reason: str) -> None:
+    if not condition:
+        raise WireError(reason)
+
+
+def _size(entry: dict[str, Any], limits: Limits) -> int:
+    """The bytes that a value takes after the header, from its checked description."""
+    _require(isinstance(entry, dict) and isinstance(entry["name"], str), "bad value")
+    texts = [entry[kind] for kind in ("text", "other") if kind in entry]
+    _require(all(isinstance(text, str) for text in texts), "bad text")
+    if "dtype" not in entry:
+        _require(bool(texts), "bad value")
+        return 0
+    shape, width = entry["shape"], _WIDTHS[entry["dtype"]]
+    _require(isinstance(shape, list) and len(shape) <= limits.rank, "bad shape")
+    numbers, span = 1, 1
+    for n in shape:
+        # `type(n) is int`: True and False are ints to isinstance.
+        if type(n) is not int or not 0 <= n <= limits.data:
+            raise WireError("bad shape")
+        numbers *= n
+        # An empty tensor may have huge other sides: what is computed from it is not
+        # empty, so its sides count as if each 0 were a 1.
+        span *= n or 1
+    _require(span <= limits.data, "bad shape")
+    return numbers * width
+
+
+def _value(entry: dict[str, Any], data: bytearray) -> Value:
+    """A value; a tensor is made of its bytes where they are, and may write there."""
+    if "text" in entry:
+        return _writable(entry["text"])
+    if "dtype" not in entry:
+        return Other(_writable(entry["other"]))
+    dtype = _DTYPES[entry["dtype"]]
+    if not data:
+        return torch.zeros(entry["shape"], dtype=dtype)
+    if dtype == torch.bool:
+        _require(not data.strip(b"\0\1"), "a boolean is neither 0 nor 1")
+    return torch.frombuffer(data, dtype=dtype).reshape(entry["shape"])
+
+
+def _writable(text: str) -> str:
+    """Text without the halves of characters that JSON can name and no file can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@dataclass
+class _Reader:
+    channel: socket.socket
+    wait: Wait
+
+    def read(self, size: int) -> bytearray:
+        parts = bytearray()
+        while len(parts) < size:
+            most = min(size - len(parts), 1 << 20)
+            try:
+                part = self.channel.recv(most, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                self.wait(self.channel, select.POLLIN)
+                continue
+            _require(bool(part), "closed")
+            parts += part
+        return parts

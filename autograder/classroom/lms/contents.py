@@ -1,0 +1,109 @@
+"""What one student handed in: the files of an attempt, by the path that each gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from autograder.classroom.lms.archive import Member, NotPlaced
+from autograder.classroom.lms.layouts import Attempt
+from autograder.classroom.lms.sources import Source, inside, strip_top
+from autograder.grading import intake
+
+ONLINE_TEXT = "onlinetext.html"  # Moodle's, beside the files
+_DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I)
+
+
+def contents(
+    archive: Source, attempt: Attempt, unit: str
+) -> tuple[dict[str, bytes], list[str]]:
+    """What an attempt holds by the path it gets, earlier uploads first; and remarks.
+
+    Raises:
+        NotPlaced: it is too large, or damaged.
+    """
+    limits, notes = intake.DEFAULTS, []
+    if len(attempt.files) > limits.files:
+        raise NotPlaced(f"it has more than {limits.files} files")
+    left, files = limits.total, {}
+    for path, member in attempt.files.items():
+        if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
+            notes.append(f"left out: {path}, which students do not write")
+            continue
+        if _is_long(path):
+            notes.append(f"left out: {path[:40]}..., whose name is too long for a disk")
+            continue
+        try:
+            data = archive.read(member, min(limits.file, left))
+        except NotPlaced as reason:
+            raise NotPlaced(f"{path}: {reason}") from None
+        left -= len(data)
+        files[path] = data
+    if not _notebooks(files):
+        left = limits.total  # for all of them together
+        for path, member in attempt.files.items():
+            if path in files and path.lower().endswith(".zip"):
+                try:
+                    unpacked = _unpacked(archive, member, limits, left)
+                    left -= sum(map(len, unpacked.values()))
+                    files |= unpacked
+                except NotPlaced as reason:
+                    notes.append(f"{path} cannot be unpacked: {reason}")
+    if set(files) == {ONLINE_TEXT}:
+        raise NotPlaced("it is a text typed into the LMS, without any file")
+    if not _notebooks(files):
+        notes.append("there is no notebook in it")
+    return _named(files, unit), notes
+
+
+def _is_long(path: str) -> bool:
+    """Whether a disk takes no such name; a notebook gets a plain one."""
+    longest = max(len(part.encode()) for part in path.split("/"))
+    return longest > 255 and not path.lower().endswith(".ipynb")
+
+
+def _notebooks(files: Iterable[str]) -> list[str]:
+    return [path for path in files if path.lower().endswith(".ipynb")]
+
+
+def _unpacked(
+    archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
+) -> dict[str, bytes]:
+    """The files of a zip that a student handed in instead of a notebook.
+
+    Args:
+        most_bytes: unpacked.
+
+    Raises:
+        NotPlaced: it is none, too large, or made to deceive.
+    """
+    files: dict[str, bytes] = {}
+    with inside(archive, member, limits.total) as packed:
+        strip_top(packed)
+        members = sorted(packed.members, key=lambda one: intake.first(one.name))
+        for one in members[: limits.files]:
+            if one.name.rpartition("/")[2].casefold() not in intake.OF_NBGRADER:
+                files[one.name] = packed.read(one, most_bytes)
+                most_bytes -= len(files[one.name])
+    return files
+
+
+def _named(files: Mapping[str, bytes], unit: str) -> dict[str, bytes]:
+    """With the plain name for a single notebook; it is found by its content anyway."""
+    notebooks = _notebooks(files)
+    if len(notebooks) == 1 and "/" not in notebooks[0]:
+        return {(f"{unit}.ipynb" if p in notebooks else p): d for p, d in files.items()}
+    plain = {path: _undecorated(path) for path in files}
+    if len(set(plain.values())) == len(files):
+        return {plain[path]: data for path, data in files.items()}
+    return dict(files)
+
+
+def _undecorated(path: str) -> str:
+    """A path without "Copy of ", " (1)" and "-1" around the file's name."""
+    folder, _, name = path.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    if not dot or suffix.lower() != "ipynb":
+        return path
+    plain = _DECORATION.sub(r"\1", stem)
+    return f"{folder}/{plain}.{suffix}".lstrip("/")

@@ -1,0 +1,317 @@
+"""Whose file is it? How Canvas, Moodle, Gradescope, Blackboard and Brightspace tell.
+
+Each layout is a pattern for the names in an archive. What the LMS writes comes first in
+a name and what a student chose comes last, so patterns are anchored at the start and
+take the first match: no file name can speak for somebody else. An archive has one
+layout, that of most of its files.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import zoneinfo
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from autograder.classroom.lms.archive import Member, NotPlaced
+from autograder.classroom.lms.sources import Source
+from autograder.course.errors import CourseError
+from autograder.course.printable import printable
+from autograder.grading.intake import parse_stamp
+
+_METADATA = "submission_metadata.yml"
+_LARGEST_METADATA = 64 << 20
+ToUtc = Callable[[datetime.datetime], datetime.datetime]
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """A student as an LMS sees them: ``key`` is its number or user name, or "".
+
+    ``rival`` is the key by another reading of a name in the archive, "" if there is
+    none: somebody who is called "x_12345" may want to be taken for 12345.
+    """
+
+    key: str
+    name: str = ""
+    email: str = ""
+    rival: str = field(default="", compare=False)
+
+    @property
+    def shown(self) -> str:
+        """All that the LMS says of them, for people."""
+        key = f"({self.key})" if self.key else ""
+        return " ".join(filter(None, (self.name, self.email, key)))
+
+
+@dataclass
+class Attempt:
+    """What people handed in together: files by relative path.
+
+    Attributes:
+        when: the time of handing in, UTC without zone; None if the LMS does not say.
+        late: whether the LMS calls it late.
+        blind: the LMS hides who it is.
+    """
+
+    people: tuple[Submitter, ...]
+    files: dict[str, Member] = field(default_factory=dict)
+    when: datetime.datetime | None = None
+    late: bool = False
+    blind: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an LMS names the files in its archives.
+
+    ``lasting``: its keys mean the same person in every assignment.
+    """
+
+    lms: str
+    pattern: re.Pattern[str]
+    lasting: bool = True
+
+
+_LAYOUTS = (
+    Layout("Canvas", re.compile(
+        r"(?:(?P<blind>anon)_(?:(?P<late1>LATE)_)?(?P<anonymous>[A-Za-z0-9]{5})"
+        r"|(?P<name>[^/]*?)_(?:(?P<late>LATE)_)?(?P<key>\d+))"
+        r"_(?P<order>\d+)_(?P<file>[^/]+)"
+    )),
+    Layout("Moodle", re.compile(
+        r"(?P<name>[^/]+?)_(?P<key>\d+)_assignsubmission_(?:file|onlinetext)"
+        r"(?:_?/(?P<file>.+)|_(?P<flat>[^/]+))"
+    ), lasting=False),
+    Layout("Gradescope", re.compile(
+        r"(?:[^/]+/)?submission_(?P<key>\d+)/(?P<file>.+)"
+    )),
+    Layout("Blackboard", re.compile(
+        r"(?P<head>[^/]+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})_(?P<file>[^/]+)"
+    )),
+    Layout("Brightspace", re.compile(
+        r"(?P<key>\d+)-\d+ - (?P<name>[^/]+?) - "
+        r"(?P<when>[A-Z][a-z]+ \d{1,2}, \d{4} \d{3,4} [AP]M)(?: - |/)(?P<file>.+)"
+    )),
+)  # fmt: skip
+NAMES = tuple(layout.lms.lower() for layout in _LAYOUTS)
+_HIDDEN = re.compile(r"(?:^|-)Participant$")  # Moodle's, perhaps behind a group's name
+_BESIDE = re.compile(  # what LMSs add on their own, and nobody misses
+    r"(?:.*/)?submission_metadata\.yml|index\.html"
+    r"|.*_attempt_\d{4}(?:-\d\d){5}\.txt"
+)
+
+
+def to_utc(zone: str = "") -> ToUtc:
+    """From the local time of a zone, by default this computer's, to UTC.
+
+    Raises:
+        CourseError: there is no such zone.
+    """
+    try:
+        there = zoneinfo.ZoneInfo(zone) if zone else None
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        raise CourseError(
+            f'there is no time zone "{zone}"; one is like "Europe/Berlin"'
+        ) from None
+
+    def convert(local: datetime.datetime) -> datetime.datetime:
+        aware = local.replace(tzinfo=there) if there else local.astimezone()
+        return aware.astimezone(datetime.UTC).replace(tzinfo=None)
+
+    return convert
+
+
+def is_known(name: str) -> bool:
+    """Whether an LMS names a submitted file like this."""
+    return any(layout.pattern.fullmatch(name) for layout in _LAYOUTS)
+
+
+def detect(archive: Source, lms: str = "") -> Layout:
+    """The layout of an archive: the one given, or that of most of its files.
+
+    Raises:
+        NotPlaced: it has none that is known, or two equally well.
+    """
+    if lms:
+        return next(layout for layout in _LAYOUTS if layout.lms.lower() == lms)
+    counts = {
+        layout.lms: sum(bool(layout.pattern.fullmatch(m.name)) for m in archive.members)
+        for layout in _LAYOUTS
+    }
+    most = max(counts.values())
+    best = [layout for layout in _LAYOUTS if counts[layout.lms] == most]
+    if not most:
+        raise NotPlaced(f"its names are those of none of {', '.join(counts)}")
+    if len(best) > 1:
+        listed = " or ".join(layout.lms for layout in best)
+        raise NotPlaced(f"it may come from {listed}; say which with --lms")
+    return best[0]
+
+
+def attempts(
+    archive: Source, layout: Layout, utc: ToUtc, known: Collection[str] = ()
+) -> tuple[list[Attempt], list[tuple[str, str]]]:
+    """What is in an archive by attempt, and the files that belong to none.
+
+    Args:
+        utc: from the LMS's local time, without zone, to UTC without zone.
+        known: user names of the roster, to read Blackboard's names with.
+
+    Raises:
+        NotPlaced: the archive's names, or its metadata, are ambiguous.
+    """
+    matches = [(m, layout.pattern.fullmatch(m.name)) for m in archive.members]
+    strays = [
+        (member.name, f"its name is not one that {layout.lms} gives")
+        for member, match in matches
+        if not match and not _BESIDE.fullmatch(member.name)
+    ]
+    matched = [(member, match) for member, match in matches if match]
+    if not matched:
+        raise NotPlaced(f"none of its names is one that {layout.lms} gives")
+    if layout.lms == "Blackboard":
+        prefix = _prefix({match["head"] for _, match in matched}, known)
+    if layout.lms == "Gradescope":
+        people = _submitters(archive, {member.name for member, _ in matched})
+    found: dict[tuple[object, ...], Attempt] = {}
+    for member, match in sorted(matched, key=lambda pair: _order(pair[1])):
+        parts = match.groupdict()
+        when = _when(parts.get("when"), utc)
+        blind = bool(parts.get("blind")) or bool(_HIDDEN.search(_name(parts)))
+        if layout.lms == "Blackboard":
+            key = parts["head"].removeprefix(prefix)
+        else:
+            key = parts["key"] or parts["anonymous"]
+        who: tuple[Submitter, ...] = (
+            Submitter(key, _name(parts), rival=_rival(parts)),
+        )
+        if layout.lms == "Gradescope":
+            who, when = people.get(key, ((), None))
+        new = Attempt(who, {}, when, blind=blind)
+        attempt = found.setdefault((who, when, key), new)
+        attempt.late |= bool(parts.get("late") or parts.get("late1"))
+        path = parts["file"] or parts["flat"]
+        attempt.files[_unused(path, attempt.files)] = member
+    return list(found.values()), strays
+
+
+def _rival(parts: dict[str, str | None]) -> str:
+    """Canvas's number for the file, where it could be one for a person, too."""
+    return (parts.get("order") or "") if re.match(r"\d+_", parts["file"] or "") else ""
+
+
+def _name(parts: dict[str, str | None]) -> str:
+    return (parts.get("name") or "").strip()
+
+
+def _order(match: re.Match[str]) -> tuple[int, str]:
+    """Earlier uploads first: Canvas numbers them."""
+    return int(match.groupdict().get("order") or 0), match.string
+
+
+def _unused(path: str, taken: Collection[str]) -> str:
+    """The path, with a number before its name if it is taken."""
+    folder, _, name = path.rpartition("/")
+    number = 1
+    while path in taken:
+        number += 1
+        path = f"{folder}/{number}_{name}".lstrip("/")
+    return path
+
+
+def _when(text: str | None, utc: ToUtc) -> datetime.datetime | None:
+    """Blackboard's "2026-11-20-14-03-59" and Brightspace's "Nov 20, 2026 203 PM"."""
+    if not text:
+        return None
+    for pattern in ("%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p"):
+        padded = re.sub(r" (\d{3}) ", r" 0\1 ", text)
+        try:
+            return utc(datetime.datetime.strptime(padded, pattern))
+        except ValueError:
+            continue
+    return None
+
+
+def _prefix(heads: Collection[str], known: Collection[str]) -> str:
+    """What stands before the user names: the assignment's name and a "_".
+
+    Both may hold "_", so several places are possible; the roster decides.
+    """
+    first = min(heads)
+    ends = [n + 1 for n, letter in enumerate(first) if letter == "_"]
+    possible = [first[:n] for n in ends if all(h.startswith(first[:n]) for h in heads)]
+    if len(possible) > 1:
+        hits = {p: sum(h.removeprefix(p) in known for h in heads) for p in possible}
+        most = max(hits.values())
+        possible = [p for p in possible if hits[p] == most] if most else []
+    if len(possible) != 1:
+        raise NotPlaced(
+            "it cannot be told where the assignment's name ends and the user names "
+            "begin; give a roster with all user names"
+        )
+    return possible[0]
+
+
+# --- Gradescope ----------------------------------------------------------------------
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without any object: what is tagged as one becomes None."""
+
+
+_Loader.add_multi_constructor("", lambda loader, suffix, node: None)
+
+
+Submitted = tuple[tuple[Submitter, ...], datetime.datetime | None]
+
+
+def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
+    """Who handed in each submission, and when, by its number.
+
+    Args:
+        handed_in: the names of what students have handed in.
+    """
+    files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
+    files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
+    if len(files) != 1:
+        raise NotPlaced(
+            f"it has no {_METADATA}, which says who the submissions are from"
+        )
+    text = archive.read(files[0], _LARGEST_METADATA)
+    try:
+        entries = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise NotPlaced(f"its {_METADATA} cannot be read") from None
+    if not isinstance(entries, dict):
+        raise NotPlaced(f"its {_METADATA} cannot be read")
+    return {
+        str(name).removeprefix("submission_"): (
+            tuple(_person(p) for p in _list(entry.get(":submitters"))),
+            _stamp(entry.get(":created_at")),
+        )
+        for name, entry in entries.items()
+        if isinstance(entry, dict)
+    }
+
+
+def _list(value: object) -> Sequence[dict[str, Any]]:
+    entries = value if isinstance(value, list) else []
+    return [entry for entry in entries if isinstance(entry, dict)]
+
+
+def _person(entry: dict[str, Any]) -> Submitter:
+    told = (str(entry.get(k) or "")[:200] for k in (":sid", ":name", ":email"))
+    return Submitter(*map(printable, told))
+
+
+def _stamp(value: object) -> datetime.datetime | None:
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return value.replace(microsecond=0)
+    return parse_stamp(value.strip()) if isinstance(value, str) else None

@@ -1,0 +1,223 @@
+"""Put what is in an LMS's archives where nbgrader looks for it.
+
+One archive, and one student, at a time: a fault of the one is a line in the table, and
+nothing to the others.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.classroom.ledger import Note
+from autograder.classroom.lms.archive import NotPlaced
+from autograder.classroom.lms.contents import contents
+from autograder.classroom.lms.layouts import (
+    Attempt,
+    Layout,
+    Submitter,
+    ToUtc,
+    attempts,
+    detect,
+    is_known,
+)
+from autograder.classroom.lms.roster import Roster
+from autograder.classroom.lms.sources import Source, opened, pieces
+from autograder.classroom.lms.submitted import Arrival, Place
+from autograder.course.errors import CourseError
+
+_PEOPLE = ("not placed", "unclear")
+_LISTED = 3  # of the people who claim to be one student
+Claim = tuple[Submitter, Attempt]  # somebody taken for a student, and their work
+
+
+@dataclass(frozen=True)
+class Placing:
+    """What became of a submission, a file, or a whole archive (``who`` is "").
+
+    ``status`` is "placed", "replaced", "same" (it is there already), "older" (than what
+    is there), "unclear" (which is newer) or "not placed".
+    """
+
+    archive: str
+    who: str
+    status: str
+    says: str = ""
+
+    @property
+    def needs_person(self) -> bool:
+        return self.status in _PEOPLE
+
+
+def collect(
+    unit: str, archives: Sequence[Path], root: Path, roster: Roster, utc: ToUtc,
+    lms: str = "", replace: bool = False, due: datetime.datetime | None = None,
+) -> Iterator[Placing]:  # fmt: skip
+    """Place the submissions of an assignment.
+
+    Args:
+        utc: from the LMS's local time to UTC, both without zone.
+        lms: the archives' layout; "": each is looked at.
+        replace: take an archive's submission where it is unclear which is newer.
+        due: the deadline in UTC without zone; what an LMS calls late, without a time,
+            counts as one second late.
+    """
+    collection = _Collection(unit, root, roster, utc, replace, due)
+    for path in archives:
+        try:
+            with opened(path) as whole:
+                for archive in pieces(whole, is_known):
+                    for name, reason in archive.left_out:
+                        yield Placing(path.name, name, "not placed", reason)
+                    try:
+                        yield from collection.archive(archive, detect(archive, lms))
+                    except NotPlaced as fault:
+                        yield Placing(archive.path.name, "", "not placed", str(fault))
+        except NotPlaced as fault:
+            yield Placing(path.name, "", "not placed", str(fault))
+
+
+@dataclass(frozen=True)
+class _Collection:
+    """What goes with all archives; see `collect`."""
+
+    unit: str
+    root: Path
+    roster: Roster
+    utc: ToUtc
+    replace: bool
+    due: datetime.datetime | None
+
+    def archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
+        """Place what each student of the roster has in an archive.
+
+        Raises:
+            NotPlaced: the archive's names, or its metadata, are ambiguous.
+        """
+        name = archive.path.name
+        found, strays = attempts(archive, layout, self.utc, self.roster.usernames)
+        for path, reason in strays:
+            yield Placing(name, path, "not placed", reason)
+        claims: dict[str, list[Claim]] = {}
+        for attempt in found:
+            for person in attempt.people or ():
+                try:
+                    student = self.roster.find(person, layout, attempt.blind)
+                    claims.setdefault(student, []).append((person, attempt))
+                except NotPlaced as reason:
+                    yield Placing(name, _shown(attempt), "not placed", str(reason))
+            if not attempt.people:
+                says = "the archive does not say whose it is"
+                yield Placing(name, _shown(attempt), "not placed", says)
+        for student, own in sorted(claims.items()):
+            try:
+                status, says = self._student(archive, layout, student, own)
+            except NotPlaced as reason:
+                status, says = "not placed", str(reason)
+            except CourseError as error:
+                status, says = "not placed", f"{error}; collect again"
+            except OSError as error:
+                says = f"cannot be written: {error.strerror}; collect again"
+                status = "not placed"
+            yield Placing(name, student, status, says)
+
+    def _student(
+        self, archive: Source, layout: Layout, student: str, found: Sequence[Claim]
+    ) -> tuple[str, str]:
+        """Place the latest attempt of a student; a status, and what to say of it.
+
+        Raises:
+            NotPlaced: whose it is, or which is the latest, cannot be told; or it
+                cannot be unpacked.
+            CourseError: what was noted of others cannot be read or written.
+            OSError: it cannot be written.
+        """
+        person, latest = _latest(found)
+        files, notes = contents(archive, latest, self.unit)
+        stamp, late = _stamp(latest, self.due)
+        note = _note(person, latest, layout.lms, len(found))
+        place = Place(self.root, student, self.unit)
+        status, says = place.put(Arrival(files, note, stamp), self.replace)
+        if len(found) > 1:
+            late += (f"the latest of {len(found)} attempts",)
+        return status, "; ".join(filter(None, [says, *notes, *late]))
+
+
+def _latest(found: Sequence[Claim]) -> Claim:
+    """The latest of what is said to be one student's, alone or in a group.
+
+    Raises:
+        NotPlaced: it may be somebody else's, or another one may be the latest.
+    """
+    claimants = {_claimant(person): person.shown for person, _ in found}
+    if len(claimants) > 1:
+        listed = " and ".join(sorted(claimants.values())[:_LISTED])
+        more = f" and {len(claimants) - _LISTED} more" * (len(claimants) > _LISTED)
+        raise NotPlaced(
+            f"several claim to be it: {listed}{more}; none is placed: tell them apart "
+            "in the LMS or the roster (email, lms_user_id), and collect again"
+        )
+    latest = max(found, key=lambda claim: claim[1].when or datetime.datetime.min)
+    if sum(attempt.when == latest[1].when for _, attempt in found) > 1:
+        raise NotPlaced(
+            "it has several submissions; which is the latest cannot be told"
+        )
+    return latest
+
+
+def _claimant(person: Submitter) -> str:
+    """Equal for the same person only: the address, where the LMS checks those."""
+    local, at, host = person.email.strip().rpartition("@")
+    return f"{local}{at}{host.lower()}" or person.shown
+
+
+def _shown(attempt: Attempt) -> str:
+    person = attempt.people[0] if attempt.people else None
+    if person and (person.name or person.key):
+        return f"{person.name} ({person.key})" if person.name else person.key
+    return next(iter(attempt.files))
+
+
+def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
+    kind, time = "", ""
+    if attempt.when:
+        kind, time = "lms", attempt.when.isoformat()
+    elif times := [member.time for member in attempt.files.values() if member.time]:
+        kind, time = "zip", max(times).isoformat()
+    origin = next(iter(attempt.files.values())).name
+    return Note(kind, time, lms, origin, attempt.late, count, _claimant(person))
+
+
+def _stamp(
+    attempt: Attempt, due: datetime.datetime | None
+) -> tuple[str, tuple[str, ...]]:
+    """What goes into ``timestamp.txt``, and what to say of lateness."""
+    when = attempt.when
+    says: tuple[str, ...] = ()
+    if attempt.late and when is None:
+        unknown = "late, but the archive does not say by how much"
+        if due and due < datetime.datetime.now(datetime.UTC).replace(tzinfo=None):
+            when = due + datetime.timedelta(seconds=1)
+            says = (f"{unknown}: one second counts",)
+        else:
+            says = (
+                f"{unknown}; set the deadline and collect again, if it is to count",
+            )
+    return (f"{when:%Y-%m-%d %H:%M:%S} UTC" if when else ""), says
+
+
+def as_text(outcomes: Iterable[Placing]) -> str:
+    """A table of what became of each, and a line of sums."""
+    rows = list(outcomes)
+    who = max((len(row.who[:60]) for row in rows), default=0)
+    lines = [
+        f"{row.who[:60] or row.archive:<{who}}  {row.status:<10}  {row.says}".rstrip()
+        for row in rows
+    ]
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row.status] = counts.get(row.status, 0) + 1
+    sums = ", ".join(f"{count} {status}" for status, count in counts.items())
+    return "\n".join([*lines, "", sums or "nothing in these archives"])

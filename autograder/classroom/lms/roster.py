@@ -1,0 +1,271 @@
+"""From the LMS's names for a student to the course's: the roster.
+
+It comes from a CSV like that of ``nbgrader db student import``, which the gradebook
+keeps; later, from the gradebook. Where there is none, the LMS's own key is the
+student's id.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.classroom import sheet
+from autograder.classroom.classbook import Student
+from autograder.classroom.gradebook import NoGradebook, enter_students, students
+from autograder.classroom.lms.archive import NotPlaced
+from autograder.classroom.lms.layouts import Layout, Submitter
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+from autograder.course.printable import printable
+
+COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")
+_WORKSHEET = {  # Moodle's grading worksheet, in English
+    "identifier": "participant", "full name": "name", "email address": "email",
+    "id number": "number",
+}  # fmt: skip
+_ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # what can name a folder anywhere
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """A student of the roster and all that an LMS may call them."""
+
+    student: Student
+    username: str = ""
+    participants: tuple[str, ...] = ()  # more than one: nobody knows which it is
+
+
+class Roster:
+    """Finds the student that an LMS means."""
+
+    def __init__(self, entries: Iterable[Enrolment] = ()):
+        self.entries = list(entries)
+
+    @property
+    def usernames(self) -> set[str]:
+        """All that Blackboard may call somebody."""
+        return {n for e in self.entries for n in (e.student.id, e.username) if n}
+
+    def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
+        """The id of the one student that a person of an archive can be.
+
+        Raises:
+            NotPlaced: nobody of the roster, more than one, or hidden by the LMS.
+        """
+        if not self.entries:
+            return self._itself(person, layout, blind)
+        hidden = blind and layout.lasting  # an alias for one assignment
+        meant = [e for e in self.entries if _is_meant(e, person, layout)] * (not hidden)
+        if not meant and not blind and not person.email:
+            # Names are no proof: they are asked last, never where an address is known,
+            # and somebody whose LMS id is known has another than this one.
+            free = [e for e in self.entries if not _is_known(e, layout)]
+            meant = [e for e in free if _is_called(e, person.name)]
+        if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
+            meant = [e for e in meant if _is_called(e, person.name)]
+        found = {entry.student.id for entry in meant}
+        shown = person.shown
+        if len(found) > 1:
+            listed = ", ".join(sorted(found))
+            raise NotPlaced(f"{shown} may be each of {listed} of the roster")
+        if found:
+            numbers = meant[0].participants
+            if not layout.lasting and len(numbers) > 1:
+                raise NotPlaced(
+                    f"each of the worksheet's participants {', '.join(numbers)} may be "
+                    f"{meant[0].student.id}; give the roster an email, and collect "
+                    "again"
+                )
+            return valid(found.pop())
+        if blind:
+            raise NotPlaced(
+                f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}"
+            )
+        raise NotPlaced(f"{shown} is nobody of the roster")
+
+    def _itself(self, person: Submitter, layout: Layout, blind: bool) -> str:
+        if blind:
+            raise NotPlaced(f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}")
+        if not layout.lasting:
+            raise NotPlaced(
+                f"{layout.lms}'s numbers change with each assignment: give a roster "
+                "with first_name and last_name"
+            )
+        return valid(person.key or person.email)
+
+    def with_worksheet(self, path: Path) -> Roster:
+        """The same with the participant numbers of Moodle's grading worksheet."""
+        rows = [
+            (number, row)
+            for row in _rows(path, _WORKSHEET)
+            if (number := re.sub(r"\D", "", row["participant"]))
+        ]
+        entries = []
+        for entry in self.entries:
+            own = {number for number, row in rows if _is_row_of(entry.student, row)}
+            entries.append(replace(entry, participants=tuple(sorted(own))))
+        return Roster(entries)
+
+
+_UNBLIND = {
+    "Canvas": "turn anonymous grading off and download again",
+    "Moodle": "reveal the identities and download again, or give the grading worksheet "
+    "with --worksheet",
+}
+
+
+def valid(student: str) -> str:
+    """An id that can name a folder.
+
+    Raises:
+        NotPlaced: this one cannot.
+    """
+    if not _ID.fullmatch(student):
+        raise NotPlaced(
+            f'"{student[:60]}" cannot name a folder; give a roster with ids'
+        )
+    return student
+
+
+def _is_known(entry: Enrolment, layout: Layout) -> bool:
+    """Whether it is known what the LMS's keys call an entry."""
+    return bool(entry.student.lms_id if layout.lasting else entry.participants)
+
+
+def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
+    """Whether the LMS's key or address for a person is that of an entry."""
+    student = entry.student
+    if _same_address(person.email, student.email):
+        return True
+    if not person.key:
+        return False
+    if not layout.lasting:
+        return person.key in entry.participants
+    if layout.lms == "Blackboard":
+        return person.key in (student.id, entry.username, student.lms_id)
+    # Where an LMS id is known it decides: another student's id may look the same.
+    return person.key == (student.lms_id or student.id)
+
+
+def _is_row_of(student: Student, row: dict[str, str]) -> bool:
+    """Whether a row of the worksheet is a student's: by address, number, or name."""
+    if row["email"] and student.email:
+        return _same_address(row["email"], student.email)
+    if row["number"] and row["number"] in (student.id, student.lms_id):
+        return True
+    return _is_called(Enrolment(student), row["name"])
+
+
+def _is_called(entry: Enrolment, name: str) -> bool:
+    """Whether a name, as LMSs write it, is that of an entry.
+
+    Canvas writes "lovelaceada", Moodle may put a group's name and "-" in front.
+    """
+    student = entry.student
+    if not (student.first_name or student.last_name) or not name:
+        return False
+    own = {
+        _plain(student.first_name + student.last_name),
+        _plain(student.last_name + student.first_name),
+    }
+    parts = name.split("-")
+    called = {_plain("-".join(parts[n:])) for n in range(len(parts))}
+    return bool(called & own - {""})
+
+
+def _same_address(one: str, other: str) -> bool:
+    """Whether two e-mail addresses are the same, of which neither is "".
+
+    Case does not count: a host has none, and registrars and LMSs write the part before
+    the "@" as they like. All else does: ``a.b@u-ni.edu`` is not ``ab@uni.edu``. Where a
+    host does keep ``Ada@`` and ``ada@`` apart, two people claim one enrolment, and
+    neither is placed.
+    """
+    return bool(one.strip()) and _address(one) == _address(other)
+
+
+def _address(text: str) -> str:
+    # ASCII's case only: "ß" is not "ss", nor the Kelvin sign "k".
+    return unicodedata.normalize("NFC", text.strip()).encode().lower().decode()
+
+
+def _plain(text: str) -> str:
+    """A name without case, blanks and punctuation."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[\W_]+", "", folded)
+
+
+# --- reading -------------------------------------------------------------------------
+
+
+def of_course(root: Path, path: Path | None = None) -> Roster:
+    """The roster in the file at ``path``, else what the course knows already."""
+    if path:
+        return from_csv(path)
+    kept = _kept(root)
+    entries = from_csv(kept).entries if kept.is_file() else []
+    names = {entry.student.id: entry.username for entry in entries}
+    try:
+        return from_students(students(root), names)
+    except NoGradebook:
+        return Roster()
+
+
+def from_students(found: Iterable[Student], usernames: Mapping[str, str]) -> Roster:
+    """The gradebook's students, as far as more than their ids is known."""
+    told = [s for s in found if s.first_name or s.last_name or s.email or s.lms_id]
+    return Roster(Enrolment(student, usernames.get(student.id, "")) for student in told)
+
+
+def keep(roster: Roster, root: Path) -> None:
+    """Have the course know a roster: its gradebook, grades, reports and feedback.
+
+    What the roster leaves open stays as it was, and nobody is removed.
+
+    Raises:
+        CourseError: the gradebook cannot be written.
+    """
+    enter_students(root, [entry.student for entry in roster.entries])
+    # User names are the one thing that nbgrader's gradebook has no room for.
+    names = [(entry.student.id, entry.username) for entry in roster.entries]
+    write(_kept(root), sheet.as_text([("id", "username"), *names]))
+
+
+def _kept(root: Path) -> Path:
+    return root / ".autograder" / "usernames.csv"
+
+
+def from_csv(path: Path) -> Roster:
+    """A roster file; its columns are ``COLUMNS``, of which only ``id`` must be there.
+
+    Raises:
+        CourseError: it cannot be read, or has no ids.
+    """
+    entries = []
+    for row in _rows(path, {name: name for name in COLUMNS}):
+        if row.get("id"):
+            student = Student(
+                row["id"], row.get("first_name", ""), row.get("last_name", ""),
+                row.get("email", ""), row.get("lms_user_id", ""),
+            )  # fmt: skip
+            entries.append(Enrolment(student, row.get("username", "")))
+    if not entries:
+        raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
+    for name, count in Counter(e.student.id for e in set(entries)).items():
+        if count > 1:
+            raise CourseError(f'{path}: {count} different rows have the id "{name}"')
+    return Roster(entries)
+
+
+def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The rows of a CSV with the wanted columns under our names."""
+    table = sheet.read(path)
+    for row in table.rows:
+        cells = {ours: table.cell(row, theirs) for theirs, ours in columns.items()}
+        plain = {n: unicodedata.normalize("NFC", own) for n, own in cells.items()}
+        yield {ours: printable(own) for ours, own in plain.items()}

@@ -1,0 +1,158 @@
+"""What may be collected: an LMS's zip, unpacked, packed again, or in pieces."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from autograder.classroom.lms.archive import (
+    MOST_MEMBERS,
+    NOISE,
+    Archive,
+    Member,
+    NotPlaced,
+    plain,
+)
+from autograder.course.printable import printable
+
+DEEPEST = 4  # folders around what the LMS packed, zips in zips
+_LARGEST_INNER = 2 << 30  # bytes of a zip in a zip
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Source(Protocol):
+    """Members that can be read, and those that were left out with a reason."""
+
+    path: Path
+    members: list[Member]
+    left_out: list[tuple[str, str]]
+
+    def read(self, member: Member, most: int) -> bytes:
+        """What a member holds, if it is at most ``most`` bytes."""
+
+
+class Folder:
+    """An unpacked archive; links and whatever is no plain file are left out.
+
+    Raises:
+        NotPlaced: it has too many files.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.members: list[Member] = []
+        self.left_out: list[tuple[str, str]] = []
+        for folder, _, names in os.walk(path):
+            for name in sorted(names):
+                self._add(Path(folder) / name)
+
+    def _add(self, path: Path) -> None:
+        shown = plain(path.relative_to(self.path).as_posix())
+        if NOISE.search(shown):
+            return
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            self.left_out.append((printable(shown)[:200], "it is a link or a device"))
+        elif not shown.isprintable():
+            self.left_out.append((printable(shown)[:200], "its name is not plain text"))
+        else:
+            self.members.append(Member(shown, status.st_size, _time(status), path))
+        if len(self.members) > MOST_MEMBERS:
+            raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
+
+    def read(self, member: Member, most: int) -> bytes:
+        """What a file holds.
+
+        Raises:
+            NotPlaced: it is larger than ``most`` bytes, or cannot be read.
+        """
+        try:
+            with os.fdopen(os.open(member.place, _READ), "rb") as file:
+                data = file.read(most + 1)
+        except OSError as error:
+            raise NotPlaced(f"cannot be read: {error.strerror}") from None
+        if len(data) > most:
+            raise NotPlaced(f"larger than {most >> 20} MB")
+        return data
+
+
+def _time(status: os.stat_result) -> datetime.datetime | None:
+    """When a file was last changed, by whoever made it; None if no calendar has it."""
+    try:
+        return datetime.datetime.fromtimestamp(int(status.st_mtime))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """An archive or a folder.
+
+    Raises:
+        NotPlaced: it is neither, or made to deceive.
+    """
+    if path.is_dir():
+        yield Folder(path)
+    else:
+        with Archive(path) as archive:
+            yield archive
+
+
+@contextmanager
+def inside(source: Source, member: Member, most: int) -> Iterator[Archive]:
+    """A zip that is a member of something, in memory.
+
+    Raises:
+        NotPlaced: it is none, or larger than ``most`` bytes.
+    """
+    data = io.BytesIO(source.read(member, most))
+    with Archive(source.path.with_name(Path(member.name).name), data) as archive:
+        yield archive
+
+
+def pieces(
+    source: Source, is_known: Callable[[str], bool], deepest: int = DEEPEST
+) -> Iterator[Source]:
+    """The source without folders around what an LMS packed, or the zips that it holds.
+
+    Args:
+        is_known: whether a name is one that an LMS gives.
+
+    Raises:
+        NotPlaced: some of the zips in it cannot be read, after all the others.
+    """
+    for _ in range(DEEPEST):
+        known = any(is_known(member.name) for member in source.members)
+        if known or not strip_top(source):
+            break
+    zips = [m for m in source.members if m.name.lower().endswith(".zip")]
+    if deepest and not known and zips and len(zips) == len(source.members):
+        faults = []
+        for member in zips:
+            try:
+                with inside(source, member, _LARGEST_INNER) as inner:
+                    yield from pieces(inner, is_known, deepest - 1)
+            except NotPlaced as fault:
+                faults.append(f"{member.name}: {fault}")
+        if faults:
+            raise NotPlaced("; ".join(faults))
+    else:
+        yield source
+
+
+def strip_top(source: Source) -> bool:
+    """Take the one folder that holds everything off all names, if there is one."""
+    tops = {member.name.partition("/")[0] for member in source.members}
+    if len(tops) != 1 or not all("/" in member.name for member in source.members):
+        return False
+    source.members = [
+        replace(member, name=member.name.partition("/")[2]) for member in source.members
+    ]
+    return True

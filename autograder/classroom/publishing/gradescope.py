@@ -1,0 +1,105 @@
+"""The zip that Gradescope's autograder takes: the course's part for one unit.
+
+It is laid out as Gradescope wants it: ``setup.sh`` runs once, as root and with network,
+when the image is built; ``run_autograder`` for each hand-in. Hidden references and the
+course's secret are in it, and are made readable by root alone before anything runs; a
+submission's code runs as another user. The zip is for Gradescope, never for students.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course import Unit, notebooks
+from autograder.course.errors import CourseError
+from autograder.grading.secret import course_secret
+
+_SETUP = """\
+#!/usr/bin/env bash
+# Gradescope runs this once, when it builds the image: an environment beside the source.
+set -euo pipefail
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+apt-get update
+apt-get install --yes --no-install-recommends bubblewrap ca-certificates python3-venv
+python3 -m venv /opt/uv && /opt/uv/bin/pip install --quiet uv
+export UV_PYTHON_INSTALL_DIR=/opt/python
+/opt/uv/bin/uv venv --python 3.12 "$root/environment"
+cd "$root/source"
+/opt/uv/bin/uv pip install --python "$root/environment/bin/python" \\
+  --extra-index-url https://download.pytorch.org/whl/cpu \\
+  --index-strategy unsafe-best-match --constraint constraints.txt --editable .
+"""
+
+_RUN = """\
+#!/usr/bin/env bash
+# Gradescope runs this for each hand-in.
+set -uo pipefail
+root=$(dirname "$(readlink -f "$0")")
+mkdir -p "$root/results"
+cd "$root/source"
+chmod -R go-rwx "$root/results" .autograder source autograder/references/hidden \\
+  autograder/units/*/exercises autograder/authoring autograder/solutions/{name}.py
+export PATH="$root/environment/bin:$PATH" PYTHONPATH="$root/source"
+exec python -m autograder hosted {unit} --submission "$root/submission" \\
+  --results "$root/results/results.json" --format gradescope --tell {tell} --unconfined
+"""
+
+_BESIDE = (
+    "pyproject.toml", "constraints.txt", "nbgrader_config.py", "README.md",
+    "deploy/environment/backend.py", "deploy/environment/nbgrader_config.py",
+)  # fmt: skip
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def build(unit: Unit, path: Path, tell: str) -> Path:
+    """Write the zip for a unit.
+
+    Args:
+        tell: what students learn at once (classroom/results.py).
+
+    Raises:
+        CourseError: it cannot be written, or a notebook is damaged.
+    """
+    scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
+    for notebook in (unit.source, unit.release):
+        notebooks.whole(notebook)
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, text in scripts.items():
+                given = {"unit": unit.label, "name": unit.name, "tell": tell}
+                for key, value in given.items():
+                    text = text.replace(f"{{{key}}}", value)
+                _add(file, name, text.encode(), 0o755)
+            for source in sorted(_files(unit)):
+                name = source.relative_to(unit.root).as_posix()
+                _add(file, name, source.read_bytes(), 0o644)
+            secret = course_secret(unit.root)
+            _add(file, ".autograder/secret", secret, 0o600)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    return path
+
+
+def _files(unit: Unit) -> Iterator[Path]:
+    """The package without other units' hidden references, and the unit's notebooks."""
+    for path in (unit.root / "autograder").rglob("*"):
+        hidden = path.parent.name == "hidden" and path.name != "seeds.json"
+        wanted = not hidden or path.stem == unit.name
+        if wanted and path.is_file() and "__pycache__" not in path.parts:
+            yield path
+    yield from (unit.root / name for name in _BESIDE)
+    yield unit.text
+    for folder in (unit.source.parent, unit.release.parent):
+        yield from (path for path in folder.rglob("*") if path.is_file())
+
+
+def _add(file: zipfile.ZipFile, name: str, data: bytes, mode: int) -> None:
+    info = zipfile.ZipInfo(name, _TIME)
+    info.external_attr = (0o100000 | mode) << 16
+    file.writestr(info, data, zipfile.ZIP_DEFLATED)

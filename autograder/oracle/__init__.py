@@ -1,1 +1,0 @@
-"""The engine: it draws cases, runs solutions and mutants, and verifies."""

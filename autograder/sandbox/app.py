@@ -1,0 +1,156 @@
+"""ipykernel's application in two steps: what a kernel is, and what connects it.
+
+The first step takes a hundred times as long as a cell, and comes to the same in each
+box: the warm server takes it once, and boxes are forked from there. The second makes
+all that a fork must not share, sockets, threads, an event loop, and what tells one
+kernel from another.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import zmq
+from ipykernel.kernelapp import IPKernelApp
+from IPython.core.application import BaseIPythonApplication
+from jupyter_client.connect import KernelConnectionInfo
+from traitlets import Any as AnyTrait
+from traitlets import DottedObjectName, Type
+from zmq.eventloop.zmqstream import ZMQStream
+
+from autograder.sandbox.prompt import PromptPublisher, PromptStream
+from autograder.sandbox.sparing import SparingKernel, SparingStream, spare
+
+# Where notebooks are executed, nothing is left to look for a history in.
+ARGUMENTS = ("--HistoryManager.hist_file=:memory:",)
+
+
+class _MainThread(NamedTuple):
+    """In the place of the thread that takes messages from the shell's socket.
+
+    A box's one client sends a cell when the one before has ended: nobody but the main
+    thread needs to listen meanwhile. What interrupts a cell is a signal.
+    """
+
+    parent_thread: threading.Thread
+
+    def __bool__(self) -> bool:
+        """There is none."""
+        return False
+
+
+class BoxedKernelApp(IPKernelApp):
+    """A kernel on sockets that are given to it, prepared before it is connected.
+
+    It takes what interrupts or ends it from its supervisor, which also knows whether it
+    is alive: it has no heartbeat. Nor has it a debugger: that reaches the shell by its
+    path, which is not in the box.
+    """
+
+    kernel_class = Type(SparingKernel)
+    outstream_class = DottedObjectName(f"{SparingStream.__module__}.SparingStream")
+    sockets: Mapping[int, int] = AnyTrait()  # type: ignore[assignment]  # by port
+
+    def _configure_logging(self) -> None:
+        """A box's log has no reader."""
+
+    def prepare(self, folder: Path) -> None:
+        """Be a kernel that nothing is connected to; IPython's files are in `folder`."""
+        folder.mkdir(exist_ok=True)
+        self.ipython_dir = str(folder)
+        arguments = ["--IPKernelApp.connection_file=/none", *ARGUMENTS]
+        BaseIPythonApplication.initialize(self, arguments)
+        self.init_pdb()  # type: ignore[no-untyped-call]
+        self.kernel = self.kernel_class.instance(
+            parent=self, session=self.session, log=self.log,
+            profile_dir=self.profile_dir, user_ns=self.user_ns,
+        )  # fmt: skip
+        self.init_path()  # type: ignore[no-untyped-call]
+        self.init_shell()  # type: ignore[no-untyped-call]
+        self.init_gui_pylab()  # type: ignore[no-untyped-call]
+        self.init_extensions()  # type: ignore[no-untyped-call]
+        self.init_code()  # type: ignore[no-untyped-call]
+        spare(self)
+
+    def rehearse_error(self) -> None:
+        """Read and compile what the first traceback of a module's call needs."""
+        import torch
+
+        try:
+            torch.nn.Linear(1, 1)(None)
+        except TypeError:
+            shell = self.kernel.shell
+            shell.InteractiveTB.structured_traceback(*sys.exc_info())
+            shell.InteractiveTB.tb = None
+
+    def connect(
+        self,
+        connection: Mapping[str, Any],
+        sockets: Mapping[int, int],
+        arguments: Sequence[str],
+    ) -> None:
+        """Listen at sockets that are bound already, as nobody else than this box.
+
+        `connection` is what a connection file holds; `sockets` are descriptors by the
+        port there; `arguments` are more ones of ipykernel's.
+        """
+        if more := [one for one in arguments if one not in ARGUMENTS]:
+            self.parse_command_line(more)
+        self._become_another()
+        self.sockets = sockets
+        self.load_connection_info(cast(KernelConnectionInfo, connection))
+        self.init_sockets()  # type: ignore[no-untyped-call]
+        self.init_io()  # type: ignore[no-untyped-call]
+        self.init_signal()  # type: ignore[no-untyped-call]
+        self._connect_kernel()
+
+    def _become_another(self) -> None:
+        """Have an identity and a folder that no other kernel has."""
+        self.session.pid, self.session.session = os.getpid(), str(uuid.uuid4())
+        self.kernel.ident = str(uuid.uuid4())
+        shell = self.kernel.shell
+        shell.displayhook.topic = self.kernel._topic("execute_result")
+        shell.init_environment()
+        if self.ipython_dir != (folder := os.environ["IPYTHONDIR"]):
+            self.ipython_dir, self.profile_dir = folder, None
+            self.init_profile_dir()  # type: ignore[no-untyped-call]
+            shell.ipython_dir = folder
+            shell.profile_dir = self.kernel.profile_dir = self.profile_dir
+
+    def _connect_kernel(self) -> None:
+        kernel, shell = self.kernel, self.kernel.shell
+        kernel.iopub_thread, kernel.iopub_socket = self.iopub_thread, self.iopub_socket
+        kernel.stdin_socket = self.stdin_socket
+        kernel.shell_stream = PromptStream(
+            self.shell_socket, partial(kernel.shell_main, None), kernel.takes_more
+        )
+        kernel.control_stream = ZMQStream(self.control_socket)
+        kernel.shell_channel_thread = _MainThread(threading.main_thread())
+        shell.displayhook.pub_socket = shell.display_pub.pub_socket = self.iopub_socket
+        self.displayhook.get_execution_count = lambda: kernel.execution_count
+
+    def _try_bind_socket(self, s: zmq.Socket[bytes], port: int) -> int:
+        s.setsockopt(zmq.USE_FD, self.sockets[port])
+        return int(super()._try_bind_socket(s, port))  # type: ignore[no-untyped-call]
+
+    def init_control(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
+        """Between cells, like the shell: no thread of its own."""
+        self.control_socket = context.socket(zmq.ROUTER)
+        self._bind_socket(self.control_socket, self.control_port)  # type: ignore[no-untyped-call]
+
+    def init_iopub(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
+        """As ipykernel's, with another thread."""
+        socket = context.socket(zmq.XPUB)
+        socket.setsockopt(zmq.XPUB_NODROP, 1)  # it waits for a client that is late
+        self._bind_socket(socket, self.iopub_port)  # type: ignore[no-untyped-call]
+        self.configure_tornado_logger()  # type: ignore[no-untyped-call]
+        self.iopub_thread = PromptPublisher(socket, pipe=True, session=self.session)  # type: ignore[no-untyped-call]
+        self.iopub_thread.start()  # type: ignore[no-untyped-call]
+        self.iopub_socket = self.iopub_thread.background_socket

@@ -1,0 +1,102 @@
+"""A box as the trusted side has it: the socket to its supervisor, and how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import socket
+import time
+from typing import Any, cast
+
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.request import Usage
+
+OBEY_SECONDS = 120.0  # for a supervisor to end its box, on a busy machine
+_STEP = 1.0  # seconds
+
+
+class Box:
+    """A running kernel, as far as Jupyter wants it to look like a subprocess.
+
+    `level` is the isolation it runs in, `supervisor` the process that watches it;
+    `usage` is None until it has ended. A supervisor that does not end its box when it
+    is told to is lost, and ended itself: nobody waits for it without end.
+    """
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
+        self._connection, self._slot = connection, started["slot"]
+        self.level, self.supervisor = started["level"], started["pid"]
+        self.usage: Usage | None = None
+        self._patience = math.inf  # until when its end may come
+
+    def poll(self) -> int | None:
+        """The exit status, or None while it runs."""
+        if self.usage is None:
+            try:
+                answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                if time.monotonic() > self._patience:
+                    with contextlib.suppress(ProcessLookupError):  # just now
+                        os.kill(self.supervisor, signal.SIGKILL)
+                return None
+            except OSError:
+                answer = b""
+            self.usage = self._last_words(answer)
+            self._connection.close()
+        return self.usage["exit"]
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """As `poll`, after at most `timeout` seconds."""
+        if self.usage is None:
+            readable(self._connection, timeout)
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        """Signal the kernel and its children; SIGKILL ends the whole box."""
+        if number == signal.SIGKILL:
+            self._patience = min(self._patience, time.monotonic() + OBEY_SECONDS)
+        with contextlib.suppress(OSError):  # it has ended; `poll` says how
+            word = json.dumps({"signal": int(number)}).encode()
+            self._connection.send(word, socket.MSG_DONTWAIT)
+
+    def kill(self) -> None:
+        """End the box at once."""
+        self.send_signal(signal.SIGKILL)
+
+    terminate = kill
+
+    def _last_words(self, answer: bytes) -> Usage:
+        words = json.loads(answer) if answer else {}
+        if words.pop("slot", self._slot) != self._slot or not words:
+            words = {"error": EndReason.LOST, "ended": EndReason.LOST}
+        ended = EndReason(words["ended"])
+        if "error" not in words:
+            return cast(Usage, words | {"ended": ended})
+        return {
+            "exit": -9,
+            "ended": ended,
+            "reason": words["error"],
+            "utime": 0.0,
+            "stime": 0.0,
+            "maxrss_mb": 0.0,
+            "grouped": False,
+        }
+
+
+def readable(file: Any, seconds: float | None) -> bool:
+    """Whether there is something to read; unlike select, for any descriptor.
+
+    In steps: where all processes were stopped, a step is long, and counts as one.
+    """
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    if seconds is None:
+        return bool(poll.poll())
+    steps = max(math.ceil(seconds / _STEP), 1)
+    return any(poll.poll(seconds / steps * 1000) for _ in range(steps))

@@ -1,0 +1,59 @@
+"""The command line that builds the outer walls with bubblewrap (level ``bwrap``)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from autograder.sandbox.confine import HOME, MB, ConfinementError, Policy, Room
+
+HERE = Path(__file__).resolve().parent
+_INSIDE = (
+    *("__init__.py", "confine", "bwrap.py", "kit.py", "without.py"),
+    *("app.py", "prompt.py", "sparing.py"),
+)
+
+
+def command(policy: Policy, room: Room, module: str) -> list[str]:
+    """Arguments that run `module` of this package in a fresh interpreter.
+
+    Raises ConfinementError for root, whom bubblewrap would leave root inside, and
+    where there is no bubblewrap.
+    """
+    program = shutil.which("bwrap")
+    if program is None or os.getuid() == 0:
+        raise ConfinementError("bubblewrap is missing, or we are root")
+    arguments = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--hostname", "box"]
+    for place in ("/dev/shm", "/tmp", HOME):
+        arguments += ["--size", str(policy.disk_mb * MB), "--tmpfs", place]
+    arguments += _view(room)
+    for name in (*_INSIDE, f"{module}.py"):
+        arguments += ["--ro-bind", str(HERE / name), str(HERE / name)]
+    if room.submission is not None:
+        arguments += ["--ro-bind", str(room.submission), "/submission"]
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--"]
+    arguments += [sys.executable, "-P", "-m", f"autograder.sandbox.{module}"]
+    return arguments
+
+
+def _view(room: Room) -> list[str]:
+    """Binds and masks, outer ones first."""
+    arguments: list[str] = []
+    hidden = set(room.hidden)
+    for path in sorted({*room.visible, *hidden}, key=lambda p: p.count("/")):
+        if path not in hidden:
+            arguments += _bind(path)
+        elif any(path.startswith(other + "/") for other in room.visible):
+            arguments += ["--size", str(MB), "--tmpfs", path]
+    for path in room.kit:
+        arguments += _bind(path)
+    return arguments
+
+
+def _bind(path: str) -> list[str]:
+    if os.path.islink(path):
+        return ["--symlink", os.readlink(path), path]
+    return ["--ro-bind-try", path, path]

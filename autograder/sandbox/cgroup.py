@@ -1,0 +1,160 @@
+"""A control group (version 2) around each box, where the machine lets us make one.
+
+There the kernel itself counts what a box holds, wherever it lies, and ends it and
+nobody else. As root of a machine, groups are made at the top of the hierarchy; in a
+container of one's own, or in a unit of systemd's that is delegated (`systemd-run --user
+--scope -p Delegate=yes`), in the group that we are in. A group that holds groups can
+hold no process, so ours move one down.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.sandbox.confine import MB, Policy
+
+_NEEDED = {"memory", "pids"}
+_TAKEN = _NEEDED | {"cpu"}
+_GRADERS = "graders"  # where those are who start boxes
+_BOX = "autograder-box-"
+_OLD_SECONDS = 120.0  # a younger one may be empty since its box is yet to come
+_SPARE = 1.25  # an allocation should fail in Python before the kernel ends the box
+_END_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where control groups stand: the files of the system, or of a test."""
+
+    mounts: Path = Path("/proc/self/mountinfo")
+    own: Path = Path("/proc/self/cgroup")
+
+    def place(self) -> Path | None:
+        """A group in which boxes may be given groups, made ready; None without one."""
+        for folder in self._candidates():
+            with contextlib.suppress(OSError):
+                if set(_words(folder / "cgroup.controllers")) >= _NEEDED:
+                    _give_down(folder)
+                    _sweep(folder)
+                    return folder
+        return None
+
+    def _candidates(self) -> list[Path]:
+        top = self._mounted()
+        if top is None:
+            return []
+        group = self._group()
+        # The true top is no group itself, and may hold processes as well.
+        if os.getuid() == 0 and not (top / "cgroup.type").exists():
+            return [top]
+        own = top / group
+        if own.name == _GRADERS:  # moved there by another grader
+            return [own.parent]
+        whole = os.getuid() == 0 and not group  # a container of our own
+        return [own] if whole or _delegated(own) else []
+
+    def _mounted(self) -> Path | None:
+        with contextlib.suppress(OSError):
+            for line in self.mounts.read_text().splitlines():
+                seen, _, kind = line.partition(" - ")
+                if kind.startswith("cgroup2 "):
+                    return Path(seen.split()[4])
+        return None
+
+    def _group(self) -> str:
+        """Our group's path below the mount, "" for the mount itself."""
+        for line in self.own.read_text().splitlines():
+            if line.startswith("0::"):
+                return line[3:].strip("/")
+        return ""
+
+
+def _delegated(folder: Path) -> bool:
+    """Whether systemd leaves what is below this group to us."""
+    for name in ("user.delegate", "trusted.delegate"):
+        with contextlib.suppress(OSError):
+            return os.getxattr(folder, name) == b"1"
+    return False
+
+
+def _words(file: Path) -> list[str]:
+    return file.read_text().split()
+
+
+def _give_down(folder: Path) -> None:
+    """Have groups below a group count what we limit. Raises OSError."""
+    offered = set(_words(folder / "cgroup.controllers")) & _TAKEN
+    given = set(_words(folder / "cgroup.subtree_control"))
+    if not (wanted := offered - given):
+        return
+    order = " ".join(f"+{name}" for name in sorted(wanted))
+    try:
+        (folder / "cgroup.subtree_control").write_text(order)
+    except OSError:
+        _move_down(folder)
+        (folder / "cgroup.subtree_control").write_text(order)
+
+
+def _move_down(folder: Path) -> None:
+    below = folder / _GRADERS
+    below.mkdir(exist_ok=True)
+    for process in _words(folder / "cgroup.procs"):
+        with contextlib.suppress(ProcessLookupError):
+            (below / "cgroup.procs").write_text(process)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the groups of boxes whose supervisor was killed."""
+    for group in folder.glob(f"{_BOX}*"):
+        with contextlib.suppress(OSError):  # not empty: it is another grader's
+            if time.time() - group.stat().st_mtime > _OLD_SECONDS:
+                group.rmdir()
+
+
+class Group:
+    """The control group of one box.
+
+    `memory_mb` of the policy is what all its processes may hold, with a spare quarter,
+    and beside it what they write, as its disk lies in memory, too. Raises OSError.
+    """
+
+    def __init__(self, place: Path, name: str, policy: Policy) -> None:
+        self.folder = place / f"{_BOX}{name}"
+        self.folder.mkdir()
+        memory = int(policy.memory_mb * _SPARE + policy.disk_mb) * MB
+        self._set("memory.max", memory)
+        self._set("memory.oom.group", 1)
+        self._set("pids.max", policy.processes)
+        for name, value in (("memory.swap.max", 0), ("cpu.weight", 100)):
+            if (self.folder / name).exists():  # no swap, or no such controller
+                self._set(name, value)
+
+    def _set(self, name: str, value: int) -> None:
+        (self.folder / name).write_text(str(value))
+
+    def enter(self) -> None:
+        """Put the calling process into it, and all that come from it."""
+        (self.folder / "cgroup.procs").write_text("0")
+
+    def was_too_large(self) -> bool:
+        """Whether the kernel has ended somebody in it over the memory."""
+        with contextlib.suppress(OSError):
+            words = _words(self.folder / "memory.events")
+            counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))
+            return counts.get("oom_kill", 0) > 0
+        return False
+
+    def remove(self) -> None:
+        """End all that is left in it."""
+        with contextlib.suppress(OSError):
+            (self.folder / "cgroup.kill").write_text("1")
+        patience = time.monotonic() + _END_SECONDS
+        while self.folder.exists() and time.monotonic() < patience:
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+                return
+            time.sleep(0.005)

@@ -1,0 +1,230 @@
+"""The trusted side: starts the warm server when needed and asks it for boxes."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from autograder.sandbox import fonts, launch
+from autograder.sandbox.box import Box, readable
+from autograder.sandbox.confine import ConfinementError, Policy
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.inside import ALIKE, BACKEND
+from autograder.sandbox.kit import PACKAGE
+from autograder.sandbox.request import Request
+from autograder.sandbox.slot import NoRoom, remove_tree
+
+log = logging.getLogger("autograder.sandbox")
+
+SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
+START_SECONDS = 120.0
+_LONGEST = 60  # bytes of the directory's parent
+_SILENT = f"it said nothing; {launch.AGAIN}"
+_lock = threading.Lock()
+_servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
+_begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
+
+
+class NotStarted(ConfinementError):
+    """The warm server did not start: nothing is known of what walls there are."""
+
+
+def begin(level: str = "") -> None:
+    """Have a server on its way, if none is there: its imports take a while.
+
+    `level` is the one level to try if it has to be started.
+    """
+    if _lock.acquire(blocking=False):  # else somebody starts one: it is not waited for
+        try:
+            if not _named() and not _begun:
+                _begun.append(_begin_server(level))
+        finally:
+            _lock.release()
+
+
+def run_directory(level: str = "") -> Path:
+    """The server's directory, below which each kernel gets a slot. Starts the server.
+
+    `level` is the one level to try if the server has to be started. Raises
+    ConfinementError if the server cannot start.
+    """
+    with _lock:
+        named = _named()
+        if named is None:
+            named = _greeted(*(_begun.pop() if _begun else _begin_server(level)))
+            os.environ[SERVER_VARIABLE] = str(named)
+        return named
+
+
+def _named() -> Path | None:
+    """The directory of a server that answers, if there is one."""
+    named = os.environ.get(SERVER_VARIABLE)
+    return Path(named) if named and _answers(Path(named)) else None
+
+
+def slot_path(level: str = "") -> Path:
+    """A fresh name for a kernel's private directory, which makes short socket paths."""
+    return run_directory(level) / secrets.token_hex(8)
+
+
+def start_box(request: Request, channel: socket.socket) -> Box:
+    """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(str(run_directory() / "zygote"))
+    imports, text = request["policy"]["imports"], json.dumps(request).encode()
+    connection.send(json.dumps(imports).encode())  # all that the server itself reads
+    socket.send_fds(connection, [text], [channel.fileno()])
+    answer = connection.recv(1 << 16) if readable(connection, START_SECONDS) else b""
+    reply = json.loads(answer) if answer else {"error": "the server gave no answer"}
+    if "error" not in reply and reply["slot"] != Path(request["slot"]).name:
+        reply = {"error": "the server answered another request"}
+    if "error" in reply:
+        connection.close()
+        full = reply.get("ended") == EndReason.HOST_DISK
+        raise (NoRoom if full else ConfinementError)(reply["error"])
+    return Box(connection, reply)
+
+
+def _answers(run: Path) -> bool:
+    """Whether a server listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        try:
+            connection.connect(str(run / "zygote"))
+        except OSError:
+            return False
+    return True
+
+
+def scratch() -> Path:
+    """Where a server has its directory: a socket's path may take 107 bytes."""
+    base = Path(tempfile.gettempdir())
+    return base if len(os.fsencode(base)) < _LONGEST else Path("/tmp")
+
+
+def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
+    base = scratch()
+    sweep(base)
+    run = Path(tempfile.mkdtemp(prefix=f"ag-{os.getuid()}-", dir=base))
+    run.chmod(0o711)
+    fonts.bring(run / fonts.FOLDER)
+    with open(run / "lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # held by the server from here on
+        server = _spawn(run, lock.fileno())
+    _servers.append(server)
+    atexit.register(_stop, os.getpid(), server)
+    orders, _ = _pipes(server)
+    orders.write(json.dumps({"run": str(run), "level": level}).encode() + b"\n")
+    orders.flush()
+    return run, server
+
+
+def _greeted(run: Path, server: subprocess.Popen[bytes]) -> Path:
+    """The directory of a server that has come up. Raises ConfinementError."""
+    try:
+        _welcome(server)
+    except ConfinementError:
+        server.kill()
+        server.wait()
+        remove_tree(run)
+        raise
+    fonts.keep(run / fonts.FOLDER)
+    return run
+
+
+def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        launch.command("autograder.sandbox.zygote"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=run,
+        env=_clean_environment(run),
+        start_new_session=True,
+        pass_fds=(lock,),
+    )
+
+
+def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """What the server reads, and what it writes."""
+    assert server.stdin and server.stdout, "both were asked for"
+    return server.stdin, server.stdout
+
+
+def _clean_environment(run: Path) -> dict[str, str]:
+    """What every kernel can read in its /proc/self/environ: nothing of the client's."""
+    paths = [str(PACKAGE.parent), *(p for p in sys.path if os.path.isdir(p))]
+    return {
+        **ALIKE,
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join(paths),
+        "MPLBACKEND": BACKEND,  # imported by name only, after the fork
+        "MPLCONFIGDIR": str(run / fonts.FOLDER),
+    }
+
+
+def _welcome(server: subprocess.Popen[bytes]) -> None:
+    """Wait for the server's first line. Raises ConfinementError."""
+    _, answers = _pipes(server)
+    line = answers.readline() if readable(answers, START_SECONDS) else b""
+    reply: dict[str, Any] = json.loads(line) if line else {"error": _SILENT}
+    if "error" in reply:
+        raise NotStarted(f"the warm server did not start: {reply['error']}")
+    by = "a control group" if reply["grouped"] else "counts of its processes"
+    log.info(
+        "kernels run at level %s; memory of each is limited by %s", reply["level"], by
+    )
+    for broken in reply["broken"]:
+        log.warning("not imported in advance: %s", broken)
+    if reply["level"] == "none":
+        reasons = "; ".join(f"{k}: {v}" for k, v in reply["reasons"].items())
+        log.warning("SUBMISSIONS CANNOT BE CONFINED on this machine (%s)", reasons)
+
+
+def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
+    """At the client's own end, not at that of a process forked from it."""
+    if os.getpid() == owner:
+        _pipes(server)[0].close()
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def sweep(base: Path) -> None:
+    """Remove what a server that was killed together with its client left behind."""
+    for run in base.glob(f"ag-{os.getuid()}-*"):
+        with contextlib.suppress(OSError):  # another grader sweeps it, or it ends
+            if run.stat().st_uid == os.getuid() and _abandoned(run):
+                remove_tree(run)
+
+
+def _abandoned(run: Path) -> bool:
+    """Whether no server holds its lock; without one it may be in the making."""
+    try:
+        with open(run / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    except BlockingIOError:
+        return False
+    except FileNotFoundError:
+        return time.time() - run.stat().st_mtime > START_SECONDS
+
+
+def policy_from_environment() -> Policy:
+    """The policy that AUTOGRADER_BOX holds as JSON. Raises ValueError, TypeError."""
+    text = os.environ.get("AUTOGRADER_BOX", "")
+    return Policy.from_json(text) if text else Policy()

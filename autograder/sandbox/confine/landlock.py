@@ -1,0 +1,76 @@
+"""Landlock: files, TCP, abstract sockets and signals, without mounts of one's own."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+
+from autograder.sandbox.confine.policy import ConfinementError, Room
+from autograder.sandbox.confine.system import (
+    NR_LANDLOCK_ADD,
+    NR_LANDLOCK_CREATE,
+    NR_LANDLOCK_RESTRICT,
+    syscall,
+)
+
+_FS_EXECUTE, _FS_WRITE, _FS_READ, _FS_READ_DIR = 1, 2, 4, 8
+_FS_TRUNCATE = 1 << 14
+_FS_ALL = (1 << 16) - 1
+_FS_OF_FILES = _FS_EXECUTE | _FS_WRITE | _FS_READ | _FS_TRUNCATE | 1 << 15
+_FS_DEVICES = 1 << 6 | 1 << 11
+
+_READ_ONLY = _FS_EXECUTE | _FS_READ | _FS_READ_DIR
+_PROC = ("cpuinfo", "meminfo", "stat", "self/status", "self/stat", "self/statm")
+
+
+def restrict(room: Room) -> None:
+    """Files, TCP, abstract sockets and signals. Needs ABI 6 (Linux 6.12) for the last.
+
+    The host's /dev/shm is none of it: what boxes put there they would share, and it
+    would stay (see without.py).
+    """
+    abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
+    if abi < 6:
+        raise ConfinementError(f"Landlock ABI {abi} does not confine signals")
+    tcp, scoped = 3, 3
+    ruleset_attributes = struct.pack("QQQ", _FS_ALL, tcp, scoped)
+    ruleset = syscall(NR_LANDLOCK_CREATE, "Landlock", ruleset_attributes, 24, 0)
+    hidden = {os.path.realpath(path) for path in room.hidden}
+    for path in room.visible:
+        _allow_around(ruleset, os.path.realpath(path), hidden)
+    for path in room.kit:
+        _allow(ruleset, path, _READ_ONLY)
+    for name in _PROC:
+        _allow(ruleset, f"/proc/{name}", _FS_READ)
+    _allow(ruleset, "/proc/self/fd", _FS_READ_DIR | _FS_READ)
+    for name in ("zero", "random", "urandom"):
+        _allow(ruleset, f"/dev/{name}", _FS_READ)
+    _allow(ruleset, "/dev/null", _FS_READ | _FS_WRITE | _FS_TRUNCATE)
+    _allow(ruleset, str(room.home("landlock")), _FS_ALL & ~_FS_DEVICES)
+    syscall(NR_LANDLOCK_RESTRICT, "Landlock", ruleset, 0)
+    os.close(ruleset)
+
+
+def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
+    """Allow reading `path` except below `hidden`: rules only add, so go round it."""
+    if path in hidden:
+        return
+    if not any(other.startswith(path.rstrip("/") + "/") for other in hidden):
+        _allow(ruleset, path, _READ_ONLY)
+        return
+    _allow(ruleset, path, _FS_READ_DIR)
+    for name in os.listdir(path):
+        _allow_around(ruleset, os.path.join(path, name), hidden)
+
+
+def _allow(ruleset: int, path: str, access: int) -> None:
+    try:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no permission
+    if not stat.S_ISDIR(os.fstat(handle).st_mode):
+        access &= _FS_OF_FILES
+    rule = struct.pack("=Qi", access, handle)
+    syscall(NR_LANDLOCK_ADD, f"Landlock {path}", ruleset, 1, rule, 0)
+    os.close(handle)

@@ -1,0 +1,74 @@
+"""Limits of each process, and privileges that are given up."""
+
+from __future__ import annotations
+
+import os
+import resource
+import struct
+from pathlib import Path
+
+from autograder.sandbox.confine.policy import MB, Policy
+from autograder.sandbox.confine.system import (
+    NR_CAPSET,
+    PR_CAPBSET_DROP,
+    PR_SET_DUMPABLE,
+    PR_SET_NO_NEW_PRIVS,
+    prctl,
+    syscall,
+)
+
+
+def set_limits(level: str, policy: Policy) -> None:
+    """Bounds per process; the supervisor watches the sum.
+
+    RLIMIT_DATA counts what a process could touch, so an allocation over it fails as a
+    MemoryError and the kernel lives on. What the warm process holds is on top of it.
+    """
+    status = Path("/proc/self/status").read_text()
+    held = int(status.split("VmData:")[1].split()[0]) * 1024
+    processes = policy.processes + _shared_count(level)
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_DATA: held + policy.memory_mb * MB,
+        resource.RLIMIT_FSIZE: policy.file_mb * MB,
+        resource.RLIMIT_NOFILE: policy.open_files,
+        resource.RLIMIT_NPROC: processes,
+    }
+    for name, value in limits.items():
+        _, most = resource.getrlimit(name)
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(name, (value, value))
+    with open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")  # if the machine runs out, the box goes first
+
+
+def _shared_count(level: str) -> int:
+    """Threads that count against this user's limit although they are not the box's."""
+    if os.getuid() == 0 or level in ("user-namespaces", "bwrap"):
+        return 0
+    count = 0
+    for entry in os.scandir("/proc"):
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{entry.name}/task"))
+        except OSError:  # it has just ended
+            continue
+    return count
+
+
+def drop_privileges(uid: int) -> None:
+    """Become `uid`, if we are root, without a capability and for good."""
+    if os.getuid() == 0:
+        for capability in range(64):
+            try:
+                prctl(PR_CAPBSET_DROP, capability)
+            except OSError:
+                break  # the first number that this kernel does not know
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    version_3 = struct.pack("Ii", 0x20080522, 0)
+    syscall(NR_CAPSET, "capset", version_3, bytes(24))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 1)  # a change of user hides /proc/self from its owner

@@ -1,0 +1,85 @@
+"""The filter of system calls, as instructions of the kernel's packet filter."""
+
+from __future__ import annotations
+
+import ctypes
+import socket
+import struct
+
+from autograder.sandbox.confine.calls import (
+    ATTRIBUTES,
+    DENIED,
+    LAST_KNOWN,
+    NR_CLONE,
+    NR_CLONE3,
+    NR_IOCTL,
+    NR_PRLIMIT,
+    NR_SETSOCKOPT,
+    NR_SOCKET,
+    NR_SOCKETPAIR,
+    SCHEDULING,
+    numbers,
+)
+from autograder.sandbox.confine.system import NEW_ANY, PR_SET_SECCOMP, X86, prctl
+
+_AUDIT_ARCH = 0xC000003E if X86 else 0xC00000B7
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SO_LINGER = socket.SO_LINGER
+_LOAD, _IF_EQUAL, _IF_GREATER, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_EPERM, _ENOSYS = 1, 38
+
+
+def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("HBBI", code, yes, no, value)
+
+
+def _answer(number: int, errno: int) -> bytes:
+    """If the call is `number`, it fails with `errno` (0: it does nothing)."""
+    return _step(_IF_EQUAL, number, 0, 1) + _step(_RETURN, _ERRNO | errno)
+
+
+def _argument(
+    number: int, index: int, values: tuple[int, ...], listed: int, other: int, test: int
+) -> bytes:
+    """If the call is `number`: `listed` when argument `index` is in `values`."""
+    tests = [_step(test, v, len(values) - i) for i, v in enumerate(values)]
+    low_half = _step(_LOAD, 16 + 8 * index)  # both machines are little-endian
+    body = b"".join([low_half, *tests, _step(_RETURN, other), _step(_RETURN, listed)])
+    return _step(_IF_EQUAL, number, 0, len(body) // 8) + body
+
+
+def _filter(level: str) -> bytes:
+    """The system-call filter as BPF instructions."""
+    # Sockets of the box's own, empty network; libzmq asks netlink for interfaces.
+    own = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+    families = () if level == "landlock" else tuple(map(int, own))
+    ignored = SCHEDULING | (ATTRIBUTES if level == "landlock" else {})
+    deny = _ERRNO | _EPERM
+    steps = [
+        _step(_LOAD, 4) + _step(_IF_EQUAL, _AUDIT_ARCH, 1, 0) + _step(_RETURN, _KILL),
+        _step(_LOAD, 0),
+        _step(_IF_GREATER, LAST_KNOWN, 0, 1) + _step(_RETURN, _ERRNO | _ENOSYS),
+        _answer(NR_CLONE3, _ENOSYS),  # its flags lie in memory; clone is used instead
+        *(_answer(number, _EPERM) for number in numbers(DENIED)),
+        *(_answer(number, 0) for number in numbers(ignored)),
+        _argument(NR_CLONE, 0, (NEW_ANY,), deny, _ALLOW, _IF_ANY_BIT),
+        _argument(NR_PRLIMIT, 0, (0,), _ALLOW, deny, _IF_EQUAL),
+        _argument(NR_IOCTL, 1, (_TIOCSTI, _TIOCLINUX), deny, _ALLOW, _IF_EQUAL),
+        _argument(NR_SOCKET, 0, families, _ALLOW, deny, _IF_EQUAL),
+        # A socket that lingers can be sent over a channel: who reads there, of us,
+        # would be who closes it, and wait as long as it says. "Succeeds"; the same
+        # number means little at other levels of a network that reaches nobody.
+        _argument(NR_SETSOCKOPT, 2, (_SO_LINGER,), _ERRNO, _ALLOW, _IF_EQUAL),
+    ]
+    if level == "landlock":  # a datagram pair can be sent to any path of the host
+        datagram = (socket.SOCK_DGRAM.value,)
+        steps.append(_argument(NR_SOCKETPAIR, 1, datagram, deny, _ALLOW, _IF_ANY_BIT))
+    return b"".join(steps) + _step(_RETURN, _ALLOW)
+
+
+def refuse_calls(level: str) -> None:
+    """Put the filter upon the calling process and all to come from it."""
+    code = ctypes.create_string_buffer(_filter(level))
+    program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(code))
+    prctl(PR_SET_SECCOMP, 2, program)

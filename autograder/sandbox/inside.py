@@ -1,0 +1,137 @@
+"""The Jupyter kernel that runs in a box: an ordinary ipykernel on sockets given to it.
+
+The five sockets are bound by the supervisor and inherited, so that the box shares no
+directory with the host. Below bubblewrap this module is run in a fresh interpreter;
+else `run` is called in a process forked from the warm server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox import confine, without
+
+CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
+BACKEND = "module://matplotlib_inline.backend_inline"
+# More threads than that cost 12 to 16 times on small tensors when kernels share cores.
+THREADS = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+# What a Python process of grading starts with. In which order it finds the words of a
+# set is chance otherwise, and another one in each run.
+ALIKE = {**THREADS, "PYTHONHASHSEED": "0"}
+CHANNEL_VARIABLE = "AUTOGRADER_CHANNEL_FD"
+
+
+def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, str]:
+    """The whole environment of a kernel, as the student may see it."""
+    bins = (f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin")
+    return {
+        **extra,
+        **ALIKE,
+        "PATH": ":".join(bins),
+        "LANG": "C.UTF-8",
+        "USER": "student",
+        "LOGNAME": "student",
+        "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "MPLCONFIGDIR": str(home / "matplotlib"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "MPLBACKEND": BACKEND,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        CHANNEL_VARIABLE: str(channel),
+    }
+
+
+def prepare(folder: Path) -> None:
+    """Make the kernel that `run` connects; IPython's files are in `folder`.
+
+    Below bubblewrap that is in the box, else once in the server.
+    """
+    from autograder.sandbox.app import BoxedKernelApp
+
+    fork_by_default()
+    BoxedKernelApp.instance().prepare(folder)
+
+
+def rehearse() -> None:
+    """Have a prepared kernel know what takes long the first time, and shows nowhere."""
+    from autograder.sandbox.app import BoxedKernelApp
+
+    BoxedKernelApp.instance().rehearse_error()
+
+
+def seed_dice(seed: str) -> None:
+    """Start all random generators of the process from a seed; "": from chance."""
+    dice = random.Random(seed) if seed else random.SystemRandom()
+    random.seed(dice.getrandbits(128))
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed([dice.getrandbits(32) for _ in range(4)])
+    if torch := sys.modules.get("torch"):
+        # Not of all devices: what a process first does with another one seeds it.
+        torch.default_generator.manual_seed(dice.getrandbits(56))
+
+
+def run(
+    connection: dict[str, Any], listeners: list[int], arguments: list[str], level: str
+) -> None:
+    """Serve the prepared kernel until it is told to stop.
+
+    `listeners` are bound sockets in the order of `CHANNELS`; `connection` is what a
+    connection file holds; `arguments` are extra arguments of ipykernel.
+    """
+    from autograder.sandbox.app import BoxedKernelApp
+
+    if level == "landlock":
+        without.do_without(Path(os.environ["TMPDIR"]))
+    ports = [connection[f"{name}_port"] for name in CHANNELS]
+    app = BoxedKernelApp.instance()
+    app.connect(connection, dict(zip(ports, listeners, strict=True)), arguments)
+    if level == "landlock":
+        without.run_commands_by_pipe(app.shell)
+    app.start()  # type: ignore[no-untyped-call]
+
+
+def fork_by_default() -> None:
+    """Let `multiprocessing` fork, as it does on Linux before Python 3.14.
+
+    What it does since needs sockets, which a box may lack, and cannot find a class that
+    a notebook defines. A notebook may still choose another way.
+    """
+    from multiprocessing import context
+
+    chosen = context._concrete_contexts["fork"]  # type: ignore[attr-defined]
+    context._default_context._default_context = chosen  # type: ignore[attr-defined]
+
+
+def _cold() -> None:
+    """Below bubblewrap: read what the supervisor wrote, close the inner walls, run."""
+    request = json.loads(os.environ.pop("AUTOGRADER_COLD"))
+    policy = confine.Policy(**request["policy"])
+    room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
+    confine.enter("bwrap", policy, room)
+    for fd in (*request["listeners"], int(os.environ[CHANNEL_VARIABLE])):
+        os.set_inheritable(fd, False)
+    os.write(request["status"], b"ok")
+    os.close(request["status"])
+    prepare(Path(os.environ["IPYTHONDIR"]))
+    for name in ("numpy", "torch"):  # who comes later rolls dice of its own
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    seed_dice(policy.seed)
+    run(request["connection"], request["listeners"], request["arguments"], "bwrap")
+
+
+if __name__ == "__main__":
+    _cold()

@@ -1,0 +1,48 @@
+"""What of the host a box may see: the interpreter, its packages, the student's kit."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+# The part of this package that ships to students, relative to it: the one list, for a
+# box and for the student kit. What else a unit needs there (solutions of those before,
+# a trained model) comes on top.
+_PROBES = sorted(PACKAGE.glob("units/*/probes"))
+KIT = (
+    *("__init__.py", "checks", "library", "references/public"),
+    *(path.relative_to(PACKAGE).as_posix() for path in _PROBES),
+)
+
+SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+    *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/alternatives"),
+    "/sys/devices/system/cpu",
+)
+
+
+def kit_paths() -> tuple[str, ...]:
+    """Absolute paths of the files and folders that ship to students and exist."""
+    return tuple(str(PACKAGE / name) for name in KIT if (PACKAGE / name).exists())
+
+
+@functools.cache
+def interpreter_paths() -> tuple[str, ...]:
+    """The running interpreter, its environment and the packages on its path.
+
+    Paths below another one are left out; a path through a link is given both ways.
+    """
+    packages = ("site-packages", "dist-packages", "lib-dynload")
+    found = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
+    found += [p for p in sys.path if os.path.basename(p) in packages]
+    found += [os.path.realpath(p) for p in found]
+    kept: list[str] = []
+    for path in sorted({os.path.abspath(p) for p in found}, key=len):
+        inside = any(path.startswith(other.rstrip("/") + "/") for other in kept)
+        if os.path.lexists(path) and not inside:
+            kept.append(path)
+    return tuple(kept)

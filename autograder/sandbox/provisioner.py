@@ -1,0 +1,154 @@
+"""Jupyter's way in: a kernel provisioner that starts kernels in boxes.
+
+Entry point ``autograder-box``; chosen by a kernel spec's ``kernel_provisioner``, or by
+``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. nbclient hands a provisioner no
+configuration, so the limits come from the environment variable ``AUTOGRADER_BOX``:
+`Policy.to_json()`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+from autograder.sandbox import client
+from autograder.sandbox.box import Box
+from autograder.sandbox.confine import ConfinementError, Policy
+from autograder.sandbox.inside import CHANNEL_VARIABLE, CHANNELS
+from autograder.sandbox.request import Request, Usage
+
+# The client's variables that a kernel may see.
+PASSED_ON = ("NBGRADER_EXECUTION", "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS")
+
+
+class BoxProvisioner(LocalProvisioner):
+    """Starts one kernel in one box; see `Box` for `level` and `usage`.
+
+    `judge_socket` is the trusted end of a socket pair; the kernel finds the number of
+    its own end in ``AUTOGRADER_CHANNEL_FD``. `level` and `usage` stay readable after
+    the kernel has ended. A start that cannot be confined raises ConfinementError.
+    """
+
+    judge_socket: socket.socket | None = None
+    level: str = "none"
+    policy: Policy
+    _slot: Path | None = None
+    _box: Box | None = None
+    _channel: socket.socket | None = None  # the box's end
+    _arguments: list[str]
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the kernel used; None while it runs."""
+        return self._box.usage if self._box else None
+
+    @property
+    def supervisor(self) -> int | None:
+        """The process that watches the box; None where there is none."""
+        return self._box.supervisor if self._box else None
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        """Choose sockets in a private slot instead of ports; open the judge's channel.
+
+        Outside Linux there are no boxes: a plain kernel if the policy allows it.
+        """
+        self.policy = client.policy_from_environment()
+        self.judge_socket, self._channel = socket.socketpair()
+        self._arguments = list(kwargs.get("extra_arguments", ()))
+        if sys.platform == "linux":
+            level = self.policy.level
+            if self._slot is None:  # a restart keeps its address
+                self._slot = await asyncio.to_thread(client.slot_path, level)
+            self._slot.mkdir(mode=0o711)
+            manager: Any = self.parent
+            manager.transport, manager.cache_ports = "ipc", False
+            manager.ip = str(self._slot / "s")
+            manager.connection_file = str(self._slot / "c.json")
+            for port, name in enumerate(CHANNELS, start=1):
+                setattr(manager, f"{name}_port", port)
+        return await super().pre_launch(**kwargs)
+
+    async def launch_kernel(
+        self, cmd: list[str], **kwargs: Any
+    ) -> KernelConnectionInfo:
+        """Start the kernel; returns its connection info. Raises ConfinementError."""
+        assert self._channel, "pre_launch comes first"
+        if sys.platform == "linux":
+            request = self._request(kwargs.get("cwd"))
+            self._box = await asyncio.to_thread(
+                client.start_box, request, self._channel
+            )
+            self.process = cast("subprocess.Popen[bytes]", self._box)
+            self.level = self._box.level
+        else:
+            await self._launch_plain(cmd, kwargs, self._channel.fileno())
+        self._channel.close()
+        return self.connection_info
+
+    def _request(self, cwd: str | None) -> Request:
+        connection: dict[str, Any] = dict(self.connection_info)
+        key = connection["key"]
+        connection["key"] = key.decode() if isinstance(key, bytes) else key
+        return {
+            "policy": dataclasses.asdict(self.policy),
+            "slot": str(self._slot),
+            "submission": os.path.abspath(cwd) if cwd else None,
+            "connection": connection,
+            "arguments": self._arguments,
+            "environment": {k: os.environ[k] for k in PASSED_ON if k in os.environ},
+        }
+
+    async def _launch_plain(
+        self, cmd: list[str], kwargs: dict[str, Any], channel: int
+    ) -> None:
+        if not self.policy.allow_unconfined:
+            raise ConfinementError("kernels can be confined on Linux only")
+        client.log.warning("SUBMISSIONS ARE NOT CONFINED on %s", sys.platform)
+        kwargs["env"] = {**kwargs["env"], CHANNEL_VARIABLE: str(channel)}
+        await super().launch_kernel(cmd, pass_fds=(channel,), **kwargs)
+
+    async def send_signal(self, signum: int) -> None:
+        """Signal the kernel and its children."""
+        if self._box:
+            self._box.send_signal(signum)
+        else:
+            await super().send_signal(signum)
+
+    async def kill(self, restart: bool = False) -> None:
+        """End the box and wait until it is gone: milliseconds."""
+        if self._box is None:
+            return await super().kill(restart)
+        self._box.kill()
+        await self.wait()
+
+    terminate = kill
+
+    async def wait(self) -> int | None:
+        """The exit status once the kernel has ended."""
+        if self._box is None:
+            return await super().wait()
+        while (status := self._box.poll()) is None:
+            await asyncio.sleep(0.002)
+        self.process = None
+        return status
+
+    async def shutdown_requested(self, restart: bool = False) -> None:
+        """Nothing in a box is worth a polite farewell."""
+        if self._box:
+            await self.kill(restart)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Close the judge's channel; the supervisor has removed the slot."""
+        for end in (self.judge_socket, self._channel):
+            if end is not None:
+                end.close()
+        await super().cleanup(restart)

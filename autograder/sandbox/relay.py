@@ -1,0 +1,170 @@
+"""Between a box's sockets and their client: in the supervisor, which can be lost."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from autograder.sandbox.confine import MB, Policy
+from autograder.sandbox.messages import ExcessError, Messages
+
+_CHUNK = 1 << 16
+_ANYTHING = select.POLLIN | select.POLLHUP | select.POLLERR
+
+
+class Door(NamedTuple):
+    """Where the client connects, where the kernel listens, and whose large messages
+    are left out."""
+
+    outer: str
+    inner: str
+    drops: bool
+
+
+@dataclass
+class _Lane:
+    """One direction of a connection, with what its receiver has not taken yet."""
+
+    source: socket.socket
+    target: socket.socket
+    messages: Messages | None  # None: from the client, who is trusted
+    waiting: memoryview = field(default_factory=lambda: memoryview(b""))
+
+    def receive(self) -> bool:
+        """Take what has come; whether the connection goes on. Raises ExcessError."""
+        data = self.source.recv(_CHUNK)
+        passed = self.messages.take(data) if self.messages and data else data
+        self.waiting = memoryview(passed)
+        return bool(data)
+
+    def send(self) -> None:
+        """Pass on what the receiver has room for."""
+        with contextlib.suppress(BlockingIOError):
+            self.waiting = self.waiting[self.target.send(self.waiting) :]
+
+
+class Relay:
+    """Passes messages between a box and its client, within the limits of a policy.
+
+    `excess` says what was too much; then nothing is passed on any more.
+    """
+
+    def __init__(self, doors: list[Door], policy: Policy) -> None:
+        self.excess = ""
+        self._policy, self._arrived = policy, 0
+        self._ready, self._wanted = select.poll(), dict[int, int]()
+        self._pairs: dict[int, tuple[_Lane, _Lane]] = {}  # by each of their ends
+        self._doors: dict[int, tuple[socket.socket, Door]] = {}
+        for door in doors:
+            listener = _listen(door.outer)
+            self._doors[listener.fileno()] = listener, door
+            self._want(listener.fileno(), select.POLLIN)
+
+    def turn(self, others: list[int], seconds: float) -> set[int]:
+        """Wait for something to do, and do it; which of `others` can be read.
+
+        Not in a thread beside: who leaves a process table may have none.
+        """
+        for fd in others:
+            self._want(fd, select.POLLIN)
+        ready = dict(self._ready.poll(seconds * 1000))
+        try:
+            for pair in {
+                id(p): p for fd, p in self._pairs.items() if fd in ready
+            }.values():
+                self._serve(pair, ready)
+            for listener, door in [
+                self._doors[fd] for fd in ready if fd in self._doors
+            ]:
+                self._open(listener, door)
+        except ExcessError as error:
+            self.excess = str(error)
+            self._close()
+        return ready.keys() & others
+
+    def _want(self, fd: int, events: int) -> None:
+        """Have told of a descriptor what changes; of one with no events, nothing."""
+        if events == self._wanted.get(fd, 0):
+            return
+        if events:
+            self._ready.register(fd, events)
+            self._wanted[fd] = events
+        else:
+            self._ready.unregister(fd)
+            del self._wanted[fd]
+
+    def _serve(self, pair: tuple[_Lane, _Lane], ready: Mapping[int, int]) -> None:
+        try:
+            going = all([_move(lane, ready) for lane in pair])
+        except OSError:
+            going = False
+        if going:
+            self._await(pair)
+            return
+        for lane in pair:
+            self._drop(lane.source)
+            del self._pairs[lane.source.fileno()]
+            lane.source.close()
+
+    def _await(self, pair: tuple[_Lane, _Lane]) -> None:
+        """A lane waits for its source, or for its target where something is left."""
+        for lane, other in (pair, pair[::-1]):
+            reads = 0 if lane.waiting else select.POLLIN
+            writes = select.POLLOUT if other.waiting else 0
+            self._want(lane.source.fileno(), reads | writes)
+
+    def _drop(self, end: socket.socket) -> None:
+        self._want(end.fileno(), 0)
+
+    def _close(self) -> None:
+        ends = [listener for listener, _ in self._doors.values()]
+        ends += [lane.source for pair in self._pairs.values() for lane in pair]
+        for end in ends:
+            if end.fileno() >= 0:  # a pair stands there with both of its ends
+                self._drop(end)
+                end.close()
+        self._doors, self._pairs = {}, {}
+
+    def _open(self, listener: socket.socket, door: Door) -> None:
+        client, _ = listener.accept()
+        kernel = socket.socket(socket.AF_UNIX)
+        for end in (client, kernel):
+            end.setblocking(False)  # a box may let who connects to it wait for ever
+        try:
+            kernel.connect(door.inner)
+        except OSError:  # it has ended, or as many wait already as may
+            client.close()
+            kernel.close()
+            return
+        most = self._policy.message_mb * MB
+        messages = Messages(most, self._count, drops=door.drops)
+        pair = _Lane(client, kernel, None), _Lane(kernel, client, messages)
+        for end in (client, kernel):
+            self._pairs[end.fileno()] = pair
+        self._await(pair)
+
+    def _count(self, size: int) -> None:
+        self._arrived += size
+        if self._arrived > self._policy.messages_mb * MB:
+            raise ExcessError("sent too many messages")
+
+
+def _move(lane: _Lane, ready: Mapping[int, int]) -> bool:
+    """Receive or send, whichever a lane waits for; whether it goes on."""
+    going = True
+    if not lane.waiting and ready.get(lane.source.fileno(), 0) & _ANYTHING:
+        going = lane.receive()
+    if lane.waiting:
+        lane.send()
+    return going
+
+
+def _listen(path: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(8)
+    return listener

@@ -1,0 +1,302 @@
+"""Proof of each denial: the attacks of a dishonest notebook, run in a throw-away box.
+
+`failures(level)` builds a box exactly as a kernel gets it and reports what it could do
+and should not, or could not and should. `probe` returns the strongest level at which
+nothing is reported.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox import bwrap, confine, kit
+
+REPORT_SECONDS = 20.0
+SMALL = confine.Policy(
+    memory_mb=256, processes=12, file_mb=1, disk_mb=8, files=64, notebook_seconds=20
+)
+
+
+View = Callable[[Path, Path], confine.Room]
+
+
+def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
+    """The strongest working level and, for each stronger one, why it does not work.
+
+    `view(slot, submission)` says what a box sees, as for a real kernel; `wanted` tries
+    that level only.
+    """
+    reasons: dict[str, list[str]] = {}
+    levels = (wanted,) if wanted else confine.LEVELS
+    for level in (level for level in levels if level != "none"):
+        reasons[level] = failures(level, view)
+        if not reasons[level]:
+            return level, reasons
+    return "none", reasons
+
+
+def failures(level: str, view: View) -> list[str]:
+    """What goes wrong in a box at `level`; empty when every denial is proved."""
+    if level == "namespaces" and os.getuid() != 0:
+        return ["needs root"]
+    if level == "user-namespaces" and os.getuid() == 0:
+        return ["root's processes cannot be counted"]
+    with tempfile.TemporaryDirectory(prefix="ag-probe-") as folder:
+        os.chmod(folder, 0o755)
+        with Canaries(Path(folder)) as canaries:
+            report = _run_box(level, view, canaries)
+            return report + canaries.harmed()
+
+
+class Canaries:
+    """Things outside the box that must stay out of reach and unharmed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.secret = folder / "secret"
+        self.secret.write_text("canary")
+        self.secret.chmod(0o644)
+        self.tcp = socket.create_server(("127.0.0.1", 0))
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", 0))
+        self.abstract = socket.socket(socket.AF_UNIX)
+        self.name = f"ag-probe-{os.getpid()}"
+        self.abstract.bind("\0" + self.name)
+        self.abstract.listen()
+        self.letters = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.letters.bind(str(folder / "letters"))
+        (folder / "letters").chmod(0o666)
+        self.bird = subprocess.Popen(["/bin/sleep", "60"])
+
+    def __enter__(self) -> Canaries:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for sock in (self.tcp, self.udp, self.abstract, self.letters):
+            sock.close()
+        self.bird.kill()
+        self.bird.wait()
+
+    def task(self, level: str) -> dict[str, Any]:
+        """What the attacker is told: more than a student could find out."""
+        return {
+            "level": level,
+            "secret": str(self.secret),
+            "tcp": self.tcp.getsockname()[1],
+            "udp": self.udp.getsockname()[1],
+            "abstract": self.name,
+            "letters": str(self.folder / "letters"),
+            "bird": self.bird.pid,
+            "policy": dataclasses.asdict(SMALL),
+        }
+
+    def harmed(self) -> list[str]:
+        """What happened to them."""
+        found = []
+        if stat.S_IMODE(self.secret.stat().st_mode) != 0o644:
+            found.append("changed the mode of a file outside")
+        if select.select([self.udp, self.letters], [], [], 0)[0]:
+            found.append("sent a datagram")
+        if self.bird.poll() is not None:
+            found.append("killed a process outside")
+        return found
+
+
+def _run_box(level: str, view: View, canaries: Canaries) -> list[str]:
+    """Fork a supervisor, let it run the attacks in a box, and read its report."""
+    slot, submission = canaries.folder / "slot", canaries.folder / "submission"
+    slot.mkdir()
+    slot.chmod(0o711)
+    submission.mkdir()
+    (submission / "notes.txt").write_text("mine")
+    (submission / "link").symlink_to("/etc/passwd")
+    reader, writer = os.pipe()
+    supervisor = os.fork()
+    if supervisor == 0:
+        try:
+            _supervise(level, view(slot, submission), canaries.task(level), writer)
+        finally:
+            os._exit(1)
+    os.close(writer)
+    try:
+        return _read_report(reader)
+    finally:
+        os.kill(supervisor, signal.SIGKILL)
+        os.waitpid(supervisor, 0)
+        os.close(reader)
+
+
+def _read_report(reader: int) -> list[str]:
+    if not select.select([reader], [], [], REPORT_SECONDS)[0]:
+        return ["the box did not answer"]
+    text = os.read(reader, 1 << 16)
+    return json.loads(text) if text else ["the box did not come up"]
+
+
+def _supervise(
+    level: str, room: confine.Room, task: dict[str, Any], report: int
+) -> None:
+    room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
+    try:
+        box = confine.fork(level)
+        if box == 0:
+            _attack_in_box(level, room, task, report)
+        os.waitpid(box, 0)
+    except (OSError, confine.ConfinementError) as error:
+        os.write(report, json.dumps([str(error)]).encode())
+
+
+def _attack_in_box(
+    level: str, room: confine.Room, task: dict[str, Any], report: int
+) -> None:
+    try:
+        if level == "bwrap":
+            command = bwrap.command(SMALL, room, "selftest")
+            os.set_inheritable(report, True)
+            task["report"] = report
+            path = {"PYTHONPATH": str(kit.PACKAGE.parent)}
+            told = {"AUTOGRADER_TASK": json.dumps(task)}
+            os.execve(command[0], command, path | told)
+        confine.enter(level, SMALL, room)
+        answer = attacks(task)
+    except Exception as error:
+        answer = [f"{type(error).__name__}: {error}"]
+    os.write(report, json.dumps(answer).encode())
+    os._exit(0)
+
+
+# ------------------------------------------------------------------ inside the box
+
+
+def attacks(task: dict[str, Any]) -> list[str]:
+    """Try all that a box must deny, and what it must allow.
+
+    Returns:
+        The names of what was not denied or not allowed. Damage outside (a file's
+        mode, a datagram, a message) is not seen from here: `Canaries.harmed` looks.
+    """
+    forbidden: dict[str, Callable[[], object]] = {
+        "killed a process outside": lambda: _kill(task["bird"]),
+        "read a file outside": lambda: open(task["secret"]).close(),
+        "wrote a file outside": lambda: open(task["secret"], "a").close(),
+        "read /etc/shadow": lambda: open("/etc/shadow").close(),
+        "listed a folder outside": lambda: os.listdir(os.path.dirname(task["secret"])),
+        "connected by TCP": lambda: _connect(("127.0.0.1", task["tcp"])),
+        "connected to a socket outside": lambda: _connect("\0" + task["abstract"]),
+        "wrote a file over the limit": lambda: _big_file(SMALL.file_mb),
+        "allocated over the limit": lambda: bytearray(SMALL.memory_mb * 2 << 20),
+    }
+    found = [name for name, attack in forbidden.items() if not _denied(attack)]
+    _denied(lambda: os.chmod(task["secret"], 0o777))
+    _denied(lambda: _datagram(task["udp"]))
+    _denied(lambda: _letter(task["letters"]))
+    found += _not_allowed() + _too_many(SMALL.processes)
+    return found + [f"called {name}" for name in confine.forbidden_calls()]
+
+
+def _denied(attack: Callable[[], object]) -> bool:
+    try:
+        attack()
+    except (OSError, MemoryError):
+        return True
+    return False
+
+
+def _kill(pid: int) -> None:
+    if pid == os.getpid():
+        raise OSError("that number is ours in here")
+    os.kill(pid, signal.SIGKILL)
+
+
+def _connect(address: str | tuple[str, int]) -> None:
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    with socket.socket(family) as sock:
+        sock.settimeout(1)
+        sock.connect(address)
+
+
+def _datagram(port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.sendto(b"out", ("127.0.0.1", port))
+
+
+def _letter(path: str) -> None:
+    for sock in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        with sock:
+            sock.sendto(b"out", path)
+
+
+def _big_file(file_mb: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with open("big", "wb") as file:
+        file.truncate((file_mb << 20) + 1)
+
+
+def _too_many(limit: int) -> list[str]:
+    """Fork until refused. Children wait for the end of a pipe."""
+    reader, writer = os.pipe()
+    children = []
+    try:
+        for _ in range(limit + 64):
+            pid = os.fork()
+            if pid == 0:
+                os.close(writer)
+                os.read(reader, 1)
+                os._exit(0)
+            children.append(pid)
+    except OSError:
+        return [] if children else ["could not fork at all"]
+    finally:
+        os.close(writer)
+        for pid in children:
+            os.waitpid(pid, 0)
+    return ["forked over the limit"]
+
+
+def _not_allowed() -> list[str]:
+    """What a student needs and does not have."""
+    needs: dict[str, Callable[[], object]] = {
+        "write in the working directory": lambda: Path("mine").write_text("x"),
+        "read the submission": lambda: open("notes.txt").close(),
+        "read the standard library": lambda: open(os.__file__).close(),
+        "write to /dev/null": lambda: open("/dev/null", "w").close(),
+        "read /dev/urandom": lambda: open("/dev/urandom", "rb").close(),
+        "run a program": lambda: subprocess.run(["/bin/true"], check=True),
+        "make a pipe of sockets": _pipe_of_sockets,
+        "set its own limits": lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+    }
+    missing = [f"cannot {name}" for name, need in needs.items() if _denied(need)]
+    return missing + (["a link was copied in"] if os.path.lexists("link") else [])
+
+
+def _pipe_of_sockets() -> None:
+    for end in socket.socketpair():
+        end.close()
+
+
+def _cold() -> None:
+    """Below bubblewrap: close the inner walls, then attack."""
+    task = json.loads(os.environ.pop("AUTOGRADER_TASK"))
+    room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
+    try:
+        confine.enter("bwrap", SMALL, room)
+        answer = attacks(task)
+    except Exception as error:
+        answer = [f"{type(error).__name__}: {error}"]
+    os.write(task["report"], json.dumps(answer).encode())
+
+
+if __name__ == "__main__":
+    _cold()

@@ -1,0 +1,114 @@
+"""A box's folder on the disk: how large it is, what room there is, and its end.
+
+A student may nest folders deeper than a path may be long, or than Python may recurse.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from autograder.sandbox.confine import ConfinementError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_TRIED = 1 << 16  # bytes
+_FILES = 100
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class NoRoom(ConfinementError):
+    """The disk that boxes write to is full: no other walls help."""
+
+
+def tree_size(folder: Path, most: int) -> tuple[int, int]:
+    """Bytes on disk and number of entries below `folder`; beyond `most`, not all.
+
+    Raises OSError for what cannot be looked at: a folder that was closed, or lies too
+    deep, to hide its size.
+    """
+    size = count = 0
+    waiting = [str(folder)]
+    while waiting and count <= most:
+        # What has just been removed takes no room.
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for entry in _entries(waiting.pop()):
+                count += 1
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+    return size, count
+
+
+def lacks_room(folder: Path, needed: int) -> bool:
+    """Whether its disk has no room for so many bytes, or for some files.
+
+    What a quota leaves, no file system tells: so a little is written, too.
+    """
+    try:
+        disk = os.statvfs(folder)
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < needed:  # 0: not told
+            return True
+        if disk.f_files and disk.f_favail < _FILES:
+            return True
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_TRIED))
+    except OSError as error:
+        return error.errno in _FULL
+    return False
+
+
+def no_room(slot: Path) -> str:
+    """What there is to do about it, if `slot` lies on a full disk."""
+    where = slot.parents[1]
+    return f"there is no room in {where}; make some, or set TMPDIR to another disk"
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder whatever modes its content was given, and however deep it goes.
+
+    Each folder in it comes to the top before it is emptied.
+    """
+    with contextlib.suppress(OSError):
+        top = os.open(folder, _FOLDER)
+        try:
+            os.fchmod(top, 0o700)
+            _empty(top)
+        finally:
+            os.close(top)
+        os.rmdir(folder)
+
+
+def _empty(top: int) -> None:
+    raised: list[str] = []
+    _clear(top, top, raised)
+    for name in raised:  # more come meanwhile
+        with contextlib.suppress(OSError):
+            here = os.open(name, _FOLDER, dir_fd=top)
+            try:
+                _clear(here, top, raised)
+            finally:
+                os.close(here)
+            os.rmdir(name, dir_fd=top)
+
+
+def _clear(here: int, top: int, raised: list[str]) -> None:
+    """Remove the files of a folder, and move the folders in it to the top."""
+    for entry in _entries(here):
+        with contextlib.suppress(OSError):
+            if entry.is_dir(follow_symlinks=False):
+                os.chmod(entry.name, 0o700, dir_fd=here)
+                name = secrets.token_hex(16)
+                os.rename(entry.name, name, src_dir_fd=here, dst_dir_fd=top)
+                raised.append(name)
+            else:
+                os.unlink(entry.name, dir_fd=here)
+
+
+def _entries(folder: str | int) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return list(found)

@@ -1,0 +1,87 @@
+"""One process per box: starts the kernel, watches its limits, cleans up, reports.
+
+It is forked from the warm server and holds the client's connection. It ends the box
+when the client asks, when the client or the server is gone, and when the box has used
+up its CPU time, memory, disk or messages; it leaves no process and no directory behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from autograder.sandbox import confine, kit
+from autograder.sandbox.cgroup import Group
+from autograder.sandbox.confine import (
+    MB,
+    ON_HOSTS_DISK,
+    Policy,
+    Room,
+)
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.processes import end_all_children
+from autograder.sandbox.relay import Relay
+from autograder.sandbox.request import Request
+from autograder.sandbox.slot import NoRoom, lacks_room, no_room, remove_tree
+from autograder.sandbox.start import Plan, start
+from autograder.sandbox.watch import Watchdog
+
+
+def supervise(
+    request: Request,
+    client: socket.socket,
+    channel: int,
+    life: int,
+    level: str,
+    groups: Path | None,
+) -> None:
+    """Run one kernel from start to end; never raises.
+
+    `client` carries signals in and {"started"} or {"error"}, then the usage, out, each
+    with the name of the box's slot; `life` reads as ended when the server is gone;
+    `channel` is the judge's socket; `groups` is where control groups are made.
+    """
+    slot = Path(request["slot"])
+    group: Group | None = None
+    last_words: Mapping[str, object]
+    try:
+        policy = Policy(**request["policy"])
+        room = room_for(policy, slot, request["submission"])
+        if level in ON_HOSTS_DISK and lacks_room(slot, policy.file_mb * MB):
+            raise NoRoom(no_room(slot))
+        if groups:
+            group = Group(groups, slot.name, policy)
+        plan = Plan(request, policy, room, level, group)
+        relay = Relay(plan.doors(), policy)
+        box = start(plan, channel)
+        _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
+        last_words = Watchdog(box, plan, relay).until_end(client, life)
+    except Exception as error:
+        full = isinstance(error, NoRoom)
+        last_words = {
+            "error": str(error) or type(error).__name__,
+            "ended": EndReason.HOST_DISK if full else EndReason.FAULT,
+        }
+    if group:
+        group.remove()
+    end_all_children()
+    remove_tree(slot)
+    _tell(client, {"slot": slot.name, **last_words})
+
+
+def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
+    """What a box of this supervisor sees. Raises nothing; missing paths are skipped."""
+    visible = (*kit.interpreter_paths(), *policy.readable)
+    hidden = (str(kit.PACKAGE), *policy.hidden)
+    uid = confine.slot_uid(os.getpid())
+    place = None if submission is None else Path(submission)
+    return Room(slot, place, visible, hidden, kit.kit_paths(), uid)
+
+
+def _tell(client: socket.socket, message: Mapping[str, object]) -> None:
+    with contextlib.suppress(OSError):  # the client is gone; there is nobody to tell
+        client.send(json.dumps(message).encode())

@@ -1,0 +1,44 @@
+"""What the warm server imports before it forks a kernel, and what only for some."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+# What the first cells of a notebook import, and what those imports leave for later. Not
+# matplotlib_inline: it looks for a kernel when it is imported, and here is none.
+WARM = (
+    *("numpy", "tqdm"),
+    *("torch", "torch.utils.data", "torch.testing"),
+    *("torch.multiprocessing", "multiprocessing.queues", "sqlite3"),
+    *("matplotlib.pyplot", "matplotlib.font_manager"),
+    *("matplotlib.backends.backend_agg", "encodings.utf_16_be"),
+    *("PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin"),
+    *("PIL.JpegImagePlugin", "PIL.PpmImagePlugin", "IPython.core.pylabtools"),
+    *("ipykernel.kernelapp", "tornado.platform.asyncio"),
+    *("IPython", "IPython.core.completerlib", "IPython.core.debugger"),
+    *("IPython.core.logger", "IPython.core.oinspect", "IPython.utils.timing"),
+    *("IPython.core.magics.execution", "IPython.core.magics.ast_mod"),
+    *("IPython.extensions.storemagic", "IPython.utils.wildcard", "asttokens"),
+    *("executing", "executing.executing", "pexpect", "pdb", "faulthandler"),
+    *("stack_data", "pygments.lexers.python", "pygments.styles", "pygments.console"),
+    *("pygments.formatters.html", "pygments.formatters.terminal256"),
+    "autograder.sandbox.app",
+)
+# Slow ones, by the word in a notebook's code that asks for them. An optimiser's first
+# step imports torch._dynamo: more than a second. PyTorch's own attention asks at its
+# first mask whether a size is a symbol, and imports SymPy for it: a third of a second.
+ON_DEMAND = {
+    "optim": ("torch._dynamo",),
+    "MultiheadAttention": ("torch.fx.experimental.symbolic_shapes",),
+    "pandas": ("pandas", "pandas.io.formats.html"),
+    "seaborn": ("pandas", "pandas.io.formats.html", "seaborn"),
+    "ipywidgets": ("ipywidgets",),
+}
+
+
+def asked_for(cells: Iterable[str]) -> list[str]:
+    """The modules on demand that code asks for, as far as its words tell."""
+    words = {word for cell in cells for word in re.findall(r"\w+", cell)}
+    found = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,158 @@
+"""The limits of one box while it runs, and why it has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import socket
+import time
+from pathlib import Path
+
+from autograder.sandbox.confine import MB, ON_HOSTS_DISK
+from autograder.sandbox.ending import EndReason
+from autograder.sandbox.held import held_mb, mapped_mb, share_fairly
+from autograder.sandbox.processes import (
+    collected_seconds,
+    cpu_seconds,
+    descendants,
+    resident_mb,
+)
+from autograder.sandbox.relay import Relay
+from autograder.sandbox.request import Usage
+from autograder.sandbox.slot import lacks_room, no_room, tree_size
+from autograder.sandbox.start import Plan
+
+WATCH_SECONDS = 0.25
+_FIRST = "1000"  # of all processes, the one that the kernel ends if memory runs out
+
+
+class Watchdog:
+    """Waits for the end of one box and knows why it came."""
+
+    def __init__(self, box: int, plan: Plan, relay: Relay) -> None:
+        self.box, self.relay = box, relay
+        self.policy, self.room, self.level = plan.policy, plan.room, plan.level
+        self.group = plan.group
+        self.ended: EndReason | None = None  # by us
+        self.says = ""
+        self.next_look = time.monotonic() + WATCH_SECONDS
+        self.cpu = (0.0, 0.0)
+        self.warm_mb, self.mapped_mb = resident_mb([box]), mapped_mb(box)
+
+    def until_end(self, client: socket.socket, life: int) -> Usage:
+        """Serve signals and check limits until the kernel ends; returns its usage."""
+        reader, writer = os.pipe2(os.O_NONBLOCK)
+        signal.set_wakeup_fd(writer)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        events = [client.fileno(), life, reader]
+        while True:
+            pid, status, used = os.wait4(self.box, os.WNOHANG)
+            if pid:
+                return self._usage(status, used)
+            ready = self.relay.turn(events, WATCH_SECONDS)
+            if life in ready:
+                self._kill(EndReason.SERVER_GONE)
+            if client.fileno() in ready:
+                self._obey(client.recv(1 << 16))
+            if reader in ready:
+                os.read(reader, 1 << 10)
+                _reap_others(self.box)
+            if self.relay.excess:
+                self._kill(EndReason.MESSAGES, f"it {self.relay.excess}")
+            if time.monotonic() > self.next_look:
+                self._check_limits()
+
+    def _obey(self, message: bytes) -> None:
+        number = json.loads(message)["signal"] if message else signal.SIGKILL
+        if number in (signal.SIGKILL, signal.SIGTERM):
+            self._kill(EndReason.KILLED)
+        else:
+            os.killpg(self.box, number)
+
+    def _check_limits(self) -> None:
+        self.next_look = time.monotonic() + WATCH_SECONDS
+        pids = list(descendants(os.getpid()))
+        share_fairly(pids)
+        _offer(pids)
+        used = cpu_seconds(pids)
+        if sum(used) + collected_seconds(os.getpid()) > self.policy.notebook_seconds:
+            self._kill(EndReason.CPU_TIME)
+        elif self.group is None and self._holds_too_much(pids):
+            self._kill(EndReason.MEMORY)
+        elif (full := self._full_disk()) is EndReason.HOST_DISK:
+            self._kill(full, no_room(self.room.slot))
+        elif full:
+            self._kill(full)
+
+    def _holds_too_much(self, pids: list[int]) -> bool:
+        """All processes together, and what the system holds for them."""
+        held = held_mb(pids, self.policy.memory_mb, self.mapped_mb)
+        return held > self.policy.memory_mb * 1.25 + self.warm_mb
+
+    def _full_disk(self) -> EndReason | None:
+        """Why it can write no more, None if it can; where its disk is the host's.
+
+        There nothing else refuses a box what it writes: its own limit ends it, and a
+        host that has no room for a file of the largest size is no fault of its.
+        """
+        if self.level not in ON_HOSTS_DISK:
+            return None
+        try:
+            home, most = self.room.home(self.level), self.policy.files
+            size, files = tree_size(home, most)
+        except OSError:
+            return EndReason.DISK
+        left = self.policy.disk_mb * MB - size
+        if left < 0 or files > most:
+            return EndReason.DISK
+        needed = min(left, self.policy.file_mb * MB)
+        return EndReason.HOST_DISK if lacks_room(self.room.slot, needed) else None
+
+    def _kill(self, reason: EndReason, says: str = "") -> None:
+        if self.ended is None:
+            self.ended, self.says = reason, says or reason
+        self.cpu = cpu_seconds(descendants(os.getpid()))
+        os.kill(self.box, signal.SIGKILL)
+
+    def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
+        """Seconds of CPU, megabytes at the peak (warm pages included), and why.
+
+        Processes whose parent never collected them are known by the last look only.
+        """
+        code = os.waitstatus_to_exitcode(status)
+        ended, says = EndReason.EXITED, str(EndReason.EXITED)
+        if self._full_disk() is EndReason.HOST_DISK:  # since the last look
+            self.ended, self.says = EndReason.HOST_DISK, no_room(self.room.slot)
+        if self.ended:
+            ended, says = self.ended, self.says
+        elif self.group and self.group.was_too_large():
+            ended, says = EndReason.MEMORY, str(EndReason.MEMORY)
+        elif code < 0:
+            ended, says = EndReason.SIGNAL, f"{EndReason.SIGNAL} {-code}"
+        return {
+            "exit": code,
+            "ended": ended,
+            "reason": says,
+            "utime": max(used.ru_utime, self.cpu[0]),
+            "stime": max(used.ru_stime, self.cpu[1]),
+            "maxrss_mb": used.ru_maxrss / 1024,
+            "grouped": self.group is not None,
+        }
+
+
+def _offer(pids: list[int]) -> None:
+    """See that the box is what the kernel ends first, whatever it has said since."""
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has just ended
+            Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST)
+
+
+def _reap_others(box: int) -> None:
+    """Collect daemonised grandchildren, but leave the kernel's end to `wait4`."""
+    while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        if ended.si_pid == box:
+            return
+        os.waitpid(ended.si_pid, 0)

@@ -1,0 +1,154 @@
+"""Scaled dot-product attention: masks."""
+
+from __future__ import annotations
+
+from autograder.authoring.notation import edit, source, wrong
+
+FILL = "scores.masked_fill(~mask, -math.inf)"
+SOFTMAX = "F.softmax(scores, dim=-1)"
+RESULT = "return weights @ v, weights"
+
+MASKS = [
+    wrong("mask_ignored",
+          "Without a mask all is well, but the mask has no effect.",
+          "Is the result of `masked_fill` used? It leaves its own tensor as it was.",
+          edit("scores = scores.masked_fill(~mask, -math.inf)", "scores.masked_fill(~mask, -math.inf)")),
+    wrong("inverted",
+          "The mask works the wrong way round: you closed what `True` allows.",
+          "In this course `True` means *may attend*. Which entries must get minus infinity?",
+          edit("~mask", "mask")),
+    wrong("after_softmax",
+          "You closed entries *after* the softmax. They are zero now, but the rest no longer sums to one.",
+          "Who should get the share that the masked keys lost?",
+          edit("scores = scores.masked_fill(~mask, -math.inf)", "pass",
+               SOFTMAX, "F.softmax(scores, dim=-1) * (1 if mask is None else mask)")),
+    wrong("fill_zero",
+          "You filled closed entries with 0. A score of 0 is an ordinary score: e^0 is 1, not 0.",
+          "For which score is the exponential zero?",
+          edit("-math.inf", "0.0")),
+    wrong("fill_minus_ten",
+          "Closed entries still get a little weight: the number you filled in is not small enough.",
+          "What is e^-10, and what should it be?",
+          edit("-math.inf", "-10.0")),
+    wrong("fill_minus_one",
+          "Closed entries still get weight: a score of -1 is an ordinary score.",
+          "For which score is the exponential zero?",
+          edit("-math.inf", "-1.0")),
+    wrong("fill_minus_hundred",
+          "You filled in a number that is small among ordinary scores. But scores may be lower still, and then the "
+          "closed keys win.",
+          "Which number is smaller than every score?",
+          edit("-math.inf", "-100.0")),
+    wrong("fill_minus_a_million",
+          "You filled in a number that is below all scores but very large ones: among those, the closed keys win.",
+          "Which number is smaller than every score that there can be?",
+          edit("-math.inf", "-1e6")),
+    wrong("fill_plus_infinity",
+          "You filled in *plus* infinity: the closed keys win everything, and `inf - inf` is `nan`.",
+          "Should a closed key have the largest or the smallest score?",
+          edit("-math.inf", "math.inf")),
+    wrong("mask_added",
+          "You added the boolean mask to the scores, so `True` counts as 1: open keys get a small bonus, and nobody "
+          "is closed.",
+          "What must be added to a score so that its exponential is zero?",
+          edit(FILL, "scores + mask")),
+    wrong("infinity_times_zero",
+          "You multiplied infinity by zero, and that is `nan`.",
+          "Which function puts a value where a mask says so, without arithmetic?",
+          edit(FILL, "scores * mask + (~mask) * -math.inf"),
+          edit(FILL, "scores + (1.0 - mask.to(scores)) * -math.inf", name="infinity_times_mask")),
+    wrong("output_unmasked",
+          "The weights are masked, but the output was mixed with the weights from before the mask.",
+          "Which variable does the last product use?",
+          source("""
+              def scaled_dot_product_attention(q, k, v, mask=None):
+                  scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+                  output = F.softmax(scores, dim=-1) @ v
+                  if mask is not None:
+                      scores = scores.masked_fill(~mask, -math.inf)
+                  return output, F.softmax(scores, dim=-1)
+              """)),
+    wrong("weights_unmasked",
+          "The output is masked, but the weights you return are those from before the mask.",
+          "Which variable do you return?",
+          source("""
+              def scaled_dot_product_attention(q, k, v, mask=None):
+                  scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+                  weights = F.softmax(scores, dim=-1)
+                  if mask is not None:
+                      scores = scores.masked_fill(~mask, -math.inf)
+                  return F.softmax(scores, dim=-1) @ v, weights
+              """)),
+    wrong("renormalised_badly",
+          "You renormalised the masked weights with a small constant in the denominator: the rows sum to a little "
+          "less than one.",
+          "If you mask *before* the softmax, do you have to renormalise at all?",
+          edit("scores = scores.masked_fill(~mask, -math.inf)", "pass",
+               "weights = F.softmax(scores, dim=-1)", """
+              weights = F.softmax(scores, dim=-1) * (1 if mask is None else mask)
+              if mask is not None:
+                  weights = weights / (weights.sum(-1, keepdim=True) + 0.01)
+              """)),
+    wrong("values_masked",
+          "You zeroed the *values* of closed keys, but these keys still take their share of the weights.",
+          "Do the weights of the open keys sum to one?",
+          edit("scores = scores.masked_fill(~mask, -math.inf)", "pass",
+               RESULT, """
+              if mask is not None:
+                  return (weights * mask) @ v, weights
+              return weights @ v, weights
+              """)),
+    wrong("unscaled_with_mask",
+          "With a mask, the scaling is lost: your masked branch starts from unscaled scores.",
+          "Which scores go into the branch with the mask?",
+          edit(FILL, "(q @ k.transpose(-2, -1)).masked_fill(~mask, -math.inf)")),
+    wrong("first_mask",
+          "All sentences got the mask of the first one.",
+          "Does an index `[0]` or `[:1]` stand beside the mask?",
+          edit(FILL, "scores.masked_fill(~(mask[:1] if mask.dim() > 2 else mask), -math.inf)")),
+    wrong("mask_of_keys_only",
+          "You reduced the mask to one row for all queries, so each query gets the same closed keys.",
+          "Which shapes may a mask have besides `(B, 1, Lk)`?",
+          edit(FILL, "scores.masked_fill(~mask.any(-2, keepdim=True), -math.inf)")),
+    wrong("first_head",
+          "The mask reaches the first head only.",
+          "Is an index `[:, 0]` in your code? What does broadcasting do by itself?",
+          source("""
+              def scaled_dot_product_attention(q, k, v, mask=None):
+                  scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+                  if mask is not None:
+                      masked = scores.masked_fill(~mask, -math.inf)
+                      if scores.dim() == 4:
+                          masked = torch.cat([masked[:, :1], scores[:, 1:]], dim=1)
+                      scores = masked
+                  weights = F.softmax(scores, dim=-1)
+                  return weights @ v, weights
+              """)),
+    wrong("mask_unsqueezed",
+          "You gave the mask one more dimension. It broadcasts as it is.",
+          "What shapes do the scores and your mask have at that line?",
+          edit("~mask", "~mask.unsqueeze(1)")),
+    wrong("truth_of_tensor",
+          "`if mask:` asks a whole tensor whether it is true. The question is only whether there *is* a mask.",
+          "How do you ask whether something is not `None`?",
+          edit("if mask is not None:", "if mask:")),
+    wrong("mask_required",
+          "With a mask all is well, but without one your code asks `None` for help.",
+          "What should happen if `mask` is `None`?",
+          edit("if mask is not None:", "if True:")),
+    wrong("always_causal",
+          "You always use a causal mask, whatever the caller asks for.",
+          "Who decides which mask is used?",
+          edit("if mask is not None:", """
+              mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+              if mask is not None:
+              """)),
+    wrong("mask_turned",
+          "The mask is transposed: rows and columns have changed places.",
+          "The mask has the shape of the scores. Which of its dimensions is that of the queries?",
+          edit("~mask", "~mask.transpose(-2, -1)")),
+    wrong("mask_inverted_in_place",
+          "The results of the first call are right, but the caller's mask was changed.",
+          "What is the difference between `~mask` and `mask.logical_not_()`?",
+          edit("~mask", "mask.logical_not_()")),
+]

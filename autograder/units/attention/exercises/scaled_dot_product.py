@@ -1,0 +1,411 @@
+"""Scaled dot-product attention."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, both, masked, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.attention.exercises._scaled_dot_product_masks import (
+    FILL,
+    MASKS,
+    RESULT,
+    SOFTMAX,
+)
+
+
+def _triples(
+    *lead: int, lq: int, lk: int, d_k: int, d_v: int, scale: float = 2.0, mask: tuple[int, ...] = (), pull: bool = False
+) -> Maker:
+    """Queries, keys, values; a mask of the given shape; weights for a gradient."""
+
+    def inputs(draw: Draw) -> Inputs:
+        made: Inputs = {
+            "q": draw.tensor(*lead, lq, d_k, scale=scale),
+            "k": draw.tensor(*lead, lk, d_k, scale=scale),
+            "v": draw.tensor(*lead, lk, d_v),
+        }
+        made |= {"mask": open_mask(draw, *mask)} if mask else {}
+        return made | ({"pull": draw.tensor(*lead, lq, d_v)} if pull else {})
+
+    return inputs
+
+
+def _causal_triples(draw: Draw) -> Inputs:
+    inputs = _triples(2, lq=5, lk=5, d_k=6, d_v=3)(draw)
+    return inputs | {"mask": causal_mask(5)}
+
+
+def _large_triples(draw: Draw) -> Inputs:
+    """All scores of a query are large and close to each other."""
+    inputs = _triples(2, lq=5, lk=4, d_k=3, d_v=6, mask=(2, 5, 4))(draw)
+    inputs["q"][..., 0] = 64.0 * torch.tensor([1, -1, 1, -1, 1])
+    inputs["k"][..., 0] = 8.0
+    return inputs
+
+
+def _far_triples(draw: Draw) -> Inputs:
+    """Open keys far below zero, the first far above the others, and closed ones above.
+
+    That one open score is so much larger makes the shares known to any rounding. The
+    second sentence has usual scores: such shares tell little.
+    """
+    level = torch.tensor([-2048.0, -2080.0, 2048.0, -2112.0, 2048.0])  # of each key
+    q, k = draw.tensor(2, 3, 4), draw.tensor(2, 5, 4)
+    k[0, level < 0] = 0.0
+    k[0, :, 0], q[0, :, 0] = level, 2048.0
+    mask = (level < 0).expand(2, 1, 5)
+    return {"q": q, "k": k, "v": draw.tensor(2, 5, 6), "mask": mask.clone()}
+
+
+def _queries_of_zeros(draw: Draw) -> Inputs:
+    """All scores are zero: what is filled in for closed keys must not depend on them."""
+    inputs = _triples(2, lq=3, lk=5, d_k=4, d_v=2, mask=(2, 3, 5))(draw)
+    return inputs | {"q": torch.zeros_like(inputs["q"])}
+
+
+def _open_for_each_query(draw: Draw) -> Inputs:
+    """A mask (Lq, 1): one word for all keys of a query, which must leave some open."""
+    made = _triples(2, lq=3, lk=5, d_k=4, d_v=6)(draw)
+    return made | {"mask": torch.ones(3, 1, dtype=torch.bool)}
+
+
+def _three_dimensions(mask: str) -> Maker:
+    shape = sizes_of(mask, B=2, Lq=3, Lk=5)
+    return _triples(2, lq=3, lk=5, d_k=4, d_v=6, mask=shape)
+
+
+def _four_dimensions(mask: str) -> Maker:
+    shape = sizes_of(mask, B=2, h=3, Lq=4, Lk=5)
+    return _triples(2, 3, lq=4, lk=5, d_k=6, d_v=7, mask=shape)
+
+
+CASES = [
+    case("matrix", "4 queries and 5 keys of size 8, no batch, no mask", _triples(lq=4, lk=5, d_k=8, d_v=3),
+         "Compare with the steps: scores, scaling, softmax, weighted sum."),
+    case("batch", "a batch of 2, and the gradient", _triples(2, lq=3, lk=7, d_k=6, d_v=4, pull=True),
+         "Each sentence of the batch is for itself, and gradients must flow."),
+    case("heads", "a batch of 2 with 3 heads, and a mask for each sentence",
+         _triples(2, 3, lq=4, lk=5, d_k=6, d_v=7, mask=(2, 1, 1, 5)),
+         "The mask (B, 1, 1, Lk) broadcasts: the same for all heads and queries.", aspect="masks"),
+    case("far", "open scores near -2,000,000, and closed ones near 2,000,000", _far_triples,
+         "A closed key gets nothing, however large its score and however small the open ones are. Which number is "
+         "below all others?", aspect="masks"),
+    case("large", "huge scores, near 300 and near -300, and a mask", _large_triples,
+         "Large scores must give shares, not nan; closed keys get none of them.", atol=2e-4, aspect="masks"),
+    case("causal", "a causal mask", _causal_triples,
+         "The mask (L, L) says for each query whom it may see.", aspect="masks"),
+    case("full_mask", "a mask of its own for each sentence and query",
+         _triples(3, lq=5, lk=6, d_k=2, d_v=4, mask=(3, 5, 6), pull=True),
+         "The mask (B, Lq, Lk) is different for each sentence.", aspect="masks"),
+    case("itself", "one tensor as queries, keys and values", lambda draw: {"x": draw.tensor(2, 5, 4, scale=2.0)},
+         "Where no mask is given, every query sees every key, its own, too.", hidden_only=True),
+    case("many", "five dimensions and a mask", _triples(2, 1, 3, lq=4, lk=6, d_k=7, d_v=5, mask=(4, 6)),
+         "Any number of leading dimensions is a batch.", hidden_only=True, aspect="masks"),
+]
+
+MISTAKES = [
+    # Mistakes in the scaling.
+    wrong("unscaled",
+          "The scaling is missing: your weights are too sharp.",
+          "What is the scores' standard deviation without it?",
+          edit(" / math.sqrt(q.size(-1))", "")),
+    wrong("by_size",
+          "You divided by `d_k` itself, not by its root: your weights are too even.",
+          "The variance of a score is `d_k`. What is its standard deviation?",
+          edit("math.sqrt(q.size(-1))", "q.size(-1)")),
+    wrong("multiplied",
+          "You multiplied by the root of `d_k`, where a division was asked for.",
+          "Are scores of long vectors too large or too small?",
+          edit(" / math.sqrt", " * math.sqrt")),
+    wrong("root_of_keys",
+          "You scaled by the root of the number of keys.",
+          "Which dimension does a dot product sum over?",
+          edit("math.sqrt(q.size(-1))", "math.sqrt(k.size(-2))")),
+    wrong("root_of_queries",
+          "You scaled by the root of the number of queries.",
+          "Which dimension does a dot product sum over?",
+          edit("math.sqrt(q.size(-1))", "math.sqrt(q.size(-2))")),
+    wrong("root_of_value_size",
+          "You scaled by the root of `d_v`, the size of the values. They take no part in the scores.",
+          "Which two tensors make the scores, and what is their last size?",
+          edit("math.sqrt(q.size(-1))", "math.sqrt(v.size(-1))")),
+    common("second_size", edit("math.sqrt(q.size(-1))", "math.sqrt(q.size(1))")),
+    wrong("fixed_eight",
+          "You divided by 8, always: the root of 64, the size in the paper's example.",
+          "Where can you read `d_k` off the input?",
+          edit("math.sqrt(q.size(-1))", "8.0")),
+    common("whole_root", on="math.sqrt(q.size(-1))"),
+    wrong("scaled_after",
+          "You divided the *weights*, after the softmax. They no longer sum to one.",
+          "What should be brought to spread 1: the scores or the shares?",
+          edit(" / math.sqrt(q.size(-1))", "", SOFTMAX, "F.softmax(scores, dim=-1) / math.sqrt(q.size(-1))")),
+    # Mistakes in the softmax: its dimension, and what stands in for it.
+    wrong("over_queries",
+          "Your *columns* sum to one: the softmax ran over the queries (dimension -2), not over the keys.",
+          "One query shares its attention among all keys. Along which dimension do these shares lie?",
+          edit(SOFTMAX, "F.softmax(scores, dim=-2)")),
+    wrong("over_first",
+          "The softmax ran over the first dimension, so the sentences of a batch compete with each other.",
+          "Along which dimension do the shares of one query lie?",
+          edit(SOFTMAX, "F.softmax(scores, dim=0)")),
+    wrong("over_second",
+          "The softmax ran over dimension 1. That is the last one for a matrix only.",
+          "Which index names the last dimension of any tensor?",
+          edit(SOFTMAX, "F.softmax(scores, dim=1)")),
+    wrong("over_second_of_batch",
+          "The softmax ran over dimension 2. That is the last one for a batch `(B, Lq, Lk)`, but not without a batch, "
+          "and not with heads.",
+          "Which index names the last dimension of any tensor?",
+          edit(SOFTMAX, "F.softmax(scores, dim=2)")),
+    wrong("twice",
+          "Your weights are much too even: softmax was applied twice.",
+          "What does softmax make of numbers that all lie between 0 and 1?",
+          edit(SOFTMAX, "F.softmax(scores, dim=-1).softmax(-1)")),
+    wrong("logarithms",
+          "Your weights are negative: these are logarithms (`log_softmax`).",
+          "Can a share be negative?",
+          edit(SOFTMAX, "F.log_softmax(scores, dim=-1)")),
+    wrong("sigmoids",
+          "You used a sigmoid: each weight is for itself, and a row does not sum to one.",
+          "If all keys fit well, how much may each one get?",
+          edit(SOFTMAX, "torch.sigmoid(scores)")),
+    wrong("plain_normalised",
+          "You divided the scores by their sum, without the exponential: weights may be negative or huge.",
+          "What makes any number positive?",
+          edit(SOFTMAX, "scores / scores.sum(-1, keepdim=True)")),
+    wrong("no_softmax",
+          "There is no softmax: your weights are the scores themselves.",
+          "What must the weights of one query sum to?",
+          edit(SOFTMAX, "scores")),
+    wrong("overflow",
+          "With small scores all is well; large ones overflow in `exp`, and `inf / inf` is `nan`.",
+          "What did Exercise 2.3 do about that?",
+          edit(SOFTMAX, "scores.exp() / scores.exp().sum(-1, keepdim=True)")),
+    wrong("hidden_nan",
+          "You turned `nan` into zero. The alarm is silent now, but these rows have no weights at all.",
+          "Where does the `nan` come from? Every row has an open key here.",
+          edit(SOFTMAX, "(scores.exp() / scores.exp().sum(-1, keepdim=True)).nan_to_num(0.0)")),
+    # Mistakes in the two products: queries and keys, weights and values.
+    wrong("cosine",
+          "You brought queries and keys to length 1 first: these are cosines, and lengths no longer count.",
+          "Which operation does the formula apply to `q` and `k` before the product?",
+          edit("q @ k.transpose(-2, -1)", "F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)")),
+    wrong("averaged",
+          "The output is too small by the number of keys: you took the mean of the weighted values, where the formula "
+          "takes their sum.",
+          "The weights sum to one already. Must you divide once more?",
+          edit(RESULT, "return weights @ v / k.size(-2), weights")),
+    wrong("largest_only",
+          "Each query takes the best key alone, as a dictionary does. There is no mixture, and no gradient.",
+          "What is the difference between *the largest* and a *soft* maximum?",
+          edit(SOFTMAX, "F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")),
+    wrong("keys_ask",
+          "Queries and keys have changed places: your rows belong to keys.",
+          "One output is wanted for each *query*. Which one must stand on the left?",
+          edit("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+    wrong("reshaped",
+          "You reshaped the keys to make the sizes fit. That deals their numbers out anew; it is not a transposition.",
+          "Try `view` and transposing on a 2 x 3 matrix with the numbers 1 to 6.",
+          edit("k.transpose(-2, -1)", "k.reshape(*k.shape[:-2], k.size(-1), -1)")),
+    common("capital_t", edit("k.transpose(-2, -1)", "k.T")),
+    wrong("one_and_two",
+          "You swapped dimensions 1 and 2: right for a batch, but not without one, and not with heads.",
+          "Which numbers name the last two dimensions of any tensor?",
+          edit("k.transpose(-2, -1)", "k.transpose(1, 2)")),
+    common("bmm_only", edit("q @ k.transpose(-2, -1)", "torch.bmm(q, k.transpose(-2, -1))")),
+    wrong("weights_turned",
+          "The output is mixed with the transposed weights.",
+          "Row `i` of the output belongs to query `i`. Which row of the weights belongs to it?",
+          edit(RESULT, "return weights.transpose(-2, -1) @ v, weights")),
+    wrong("mixes_keys",
+          "You mixed the *keys* where the values belong.",
+          "Keys are for finding. What is handed out?",
+          edit(RESULT, "return weights @ k, weights")),
+    wrong("mixes_plainly",
+          "The output is the plain mean of the values; the weights play no part.",
+          "Where do the weights enter the output?",
+          edit(RESULT, "return v.mean(-2, keepdim=True).expand(*weights.shape[:-1], -1), weights")),
+    # Mistakes in what comes back: order, gradients, types.
+    wrong("output_only",
+          "You returned the output alone; the weights are wanted, too.",
+          "What does the docstring say comes second?",
+          edit(RESULT, "return weights @ v")),
+    common("weights_first", edit(RESULT, "return weights, weights @ v")),
+    wrong("scores_returned",
+          "The output is right, but in place of the weights you returned the scores.",
+          "Do the rows of your second result sum to one?",
+          edit(RESULT, "return weights @ v, scores")),
+    wrong("first_sentence",
+          "Every sentence of the batch is answered with the values of the first one.",
+          "Does an index `[0]` or `[:1]` stand somewhere in your code?",
+          edit(RESULT, "return weights @ (v[:1] if v.dim() > 2 else v), weights")),
+    wrong("no_gradient",
+          "The numbers are right, but no gradient comes back: something cut the way (`detach`, `no_grad`, numpy).",
+          "Could `w_q` ever learn through this function?",
+          edit(SOFTMAX, "F.softmax(scores.detach(), dim=-1)")),
+    wrong("no_gradient_at_all",
+          "The numbers are right, but the output carries no gradient at all, not even to the values.",
+          "Is there a `no_grad` or a `detach` around the whole computation?",
+          edit(RESULT, "return (weights @ v).detach(), weights"),
+          edit(RESULT,
+               "return torch.from_numpy(weights.detach().numpy() @ v.detach().numpy()), weights", name="numpy")),
+    common("weights_detached", on=RESULT),
+    wrong("scaled_and_back",
+          "The results are right, but `q` comes back with other last digits: you changed it, and took the change back.",
+          "Does a number that is divided and multiplied again stay what it was?",
+          edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))",
+               "q.data.div_(math.sqrt(q.size(-1))) @ k.transpose(-2, -1); q.data.mul_(math.sqrt(q.size(-1)))")),
+    wrong("in_place",
+          "The results are right, but `q` itself was changed, so a second call gives something else.",
+          "What is the difference between `q = q / n` and `q /= n`?",
+          edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))",
+               "q.div_(math.sqrt(q.size(-1))) @ k.transpose(-2, -1)")),
+    wrong("dropout",
+          "Some weights are zeroed by chance: there is a dropout which nobody asked for.",
+          "Why do two calls with the same input differ?",
+          edit(SOFTMAX, "F.dropout(F.softmax(scores, dim=-1), 0.1)")),
+    wrong("in_float32",
+          "Inputs of another type, such as bfloat16, come back as float32.",
+          "Which of your calls names a type, and who returns to that of `q`?",
+          edit(SOFTMAX, "F.softmax(scores, dim=-1, dtype=torch.float32)",
+               "weights @ v,", "weights @ v.to(weights.dtype),"),
+          edit(SOFTMAX, "F.softmax(scores, dim=-1, dtype=torch.float32 if mask is None else None)",
+               "weights @ v,", "weights @ v.to(weights.dtype),", name="in_float32_without_a_mask")),
+    wrong("half_precision",
+          "The numbers are close, but blunt: they went through a 16-bit type on the way.",
+          "Which of your calls changes the type?",
+          edit(SOFTMAX, "F.softmax(scores.bfloat16(), dim=-1).to(q.dtype)")),
+    wrong("rounded",
+          "Your weights are rounded to a few digits.",
+          "Is there a `round` left from looking at the numbers?",
+          edit(SOFTMAX, "F.softmax(scores, dim=-1).round(decimals=2)")),
+    *MASKS,
+]
+
+ACCEPTED = [
+    right("einsum", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            scores = torch.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5
+            if mask is not None:
+                scores = torch.where(mask, scores, float("-inf"))
+            weights = scores.softmax(-1)
+            return torch.einsum("...ij,...jd->...id", weights, v), weights
+        """)),
+    right("large_number", edit("-math.inf", "-1e9")),
+    right("smallest_number", edit("-math.inf", "torch.finfo(scores.dtype).min")),
+    right("additive", edit(FILL, "scores + torch.zeros(mask.shape).to(scores).masked_fill(~mask, -math.inf)")),
+    right("shares_by_logarithms",
+          edit("F.softmax(scores, dim=-1)", "(scores - scores.logsumexp(dim=-1, keepdim=True)).exp()")),
+    right("scale_the_queries",
+          edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))", "(q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)")),
+    right("scale_the_keys", edit("q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))", "q @ (k / k.shape[-1] ** 0.5).mT")),
+    right("scale_last",
+          edit(" / math.sqrt(q.size(-1))", "", SOFTMAX, "F.softmax(scores / math.sqrt(q.size(-1)), dim=-1)")),
+    right("fused_output", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            scores = q @ k.mT / math.sqrt(q.shape[-1])
+            if mask is not None:
+                scores = scores.masked_fill(mask.logical_not(), -torch.inf)
+            return output, scores.softmax(dim=-1)
+        """)),
+    right("fused_twice", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            eye = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], -1)
+            weights = F.scaled_dot_product_attention(q, k, eye, attn_mask=mask)
+            return weights @ v, weights
+        """)),
+    right("own_parts", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            scores = scaled_scores(q, k)
+            if mask is not None:
+                scores = scores.masked_fill(mask == False, -math.inf)  # noqa: E712
+            weights = stable_softmax(scores)
+            return weights @ v, weights
+        """)),
+    right("in_place_on_own",
+          edit("scores = scores.masked_fill(~mask, -math.inf)", "scores.masked_fill_(~mask, -math.inf)")),
+    right("masked_powers", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            scores = q @ k.mT / math.sqrt(q.size(-1))
+            keep = torch.ones_like(scores, dtype=torch.bool)
+            if mask is not None:
+                keep = keep & mask
+            top = scores.masked_fill(~keep, -1e9).amax(-1, keepdim=True)
+            powers = (scores - top).clamp(max=0).exp() * keep
+            weights = powers / powers.sum(-1, keepdim=True)
+            return weights @ v, weights
+        """)),
+    right("loops", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            lead, d_k = q.shape[:-2], q.shape[-1]
+            shape = (*lead, q.shape[-2], k.shape[-2])
+            keep = torch.ones(shape, dtype=torch.bool)
+            keep = (keep & mask if mask is not None else keep).reshape(-1, *shape[-2:])
+            outputs, maps = [], []
+            flat = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v))
+            for queries, keys, values, allowed in zip(*flat, keep):
+                for query, row in zip(queries, allowed):
+                    scores = torch.stack([(query * key).sum() / d_k**0.5 for key in keys])
+                    weights = torch.where(row, scores, -torch.inf).softmax(0)
+                    maps.append(weights)
+                    outputs.append(sum(w * value for w, value in zip(weights, values)))
+            output = torch.stack(outputs).reshape(*q.shape[:-1], v.shape[-1])
+            return output, torch.stack(maps).reshape(shape)
+        """)),
+    right("bmm", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            lead = q.shape[:-2]
+            a, b, c = (x.reshape(-1, x.shape[-2], x.shape[-1]) for x in (q, k, v))
+            scores = torch.bmm(a, b.transpose(1, 2)).div(math.sqrt(q.size(-1)))
+            scores = scores.reshape(*lead, *scores.shape[-2:])
+            if mask is not None:
+                scores = scores.masked_fill(~mask.expand_as(scores), -math.inf)
+            weights = torch.softmax(scores, -1)
+            output = torch.bmm(weights.reshape(-1, *weights.shape[-2:]), c)
+            return output.reshape(*lead, *output.shape[-2:]), weights
+        """)),
+    right("list_returned", edit(RESULT, "return [weights @ v, weights]")),
+    right("renormalised", source("""
+        def scaled_dot_product_attention(q, k, v, mask=None):
+            scores = q @ k.mT / math.sqrt(q.size(-1))
+            if mask is not None:
+                scores = scores - (~mask).to(scores.dtype) * 1e9
+            weights = F.softmax(scores, dim=-1)
+            if mask is not None:
+                weights = weights * mask
+                weights = weights / weights.sum(-1, keepdim=True)
+            return weights @ v, weights
+        """)),
+]
+
+EXERCISE = Specification(
+    name="attention/scaled_dot_product", title="Scaled dot-product attention", target="scaled_dot_product_attention",
+    aspects={"weights": 4.0},  # right ones are half of the way
+    promise=Promise(
+        typed=True, narrow=True, arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; mask?: Lq Lk | B Lq Lk | B h Lq Lk",
+        results="output: B h Lq e; weights: B h Lq Lk", on=("heads",),
+        sizes=both(
+            special(
+                one_sentence=_triples(1, lq=3, lk=4, d_k=5, d_v=2, mask=(1, 3, 4)),
+                one_query=_triples(2, lq=1, lk=4, d_k=5, d_v=3, mask=(2, 1, 4)),
+                one_key=_triples(2, lq=3, lk=1, d_k=5, d_v=4), values_of_size_one=_triples(2, lq=3, lk=4, d_k=1, d_v=1),
+                equal_sizes=_triples(4, 4, lq=4, lk=4, d_k=4, d_v=4, mask=(4, 4, 4, 4)),
+                as_many_sentences_as_queries=_triples(3, lq=3, lk=4, d_k=5, d_v=2, mask=(3, 4)),
+                as_many_heads_as_sentences=_triples(3, 3, lq=4, lk=5, d_k=6, d_v=2, mask=(3, 4, 5)),
+                as_many_sentences_as_queries_with_heads=_triples(3, 2, lq=3, lk=5, d_k=4, d_v=6, mask=(3, 5)),
+                queries_of_zeros=_queries_of_zeros,
+                scores_in_the_millions=_triples(2, lq=3, lk=5, d_k=4, d_v=2, scale=2000.0),
+            ),
+            masked(_three_dimensions, "Lq Lk", "B 1 Lk", "1 Lk"),
+            masked(_four_dimensions, *("B h Lq Lk", "B h 1 Lk", "B 1 Lq Lk", "1 h Lq Lk", "h Lq Lk")),
+            special(all_open_for_each_query=_open_for_each_query),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

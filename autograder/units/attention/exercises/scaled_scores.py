@@ -1,0 +1,135 @@
+"""Scaled scores for any batch."""
+
+from __future__ import annotations
+
+from autograder.authoring.common import common
+from autograder.authoring.inputs import queries_and_keys
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Specification
+
+_PRODUCT = "q @ k.transpose(-2, -1)"
+_ROOT = "math.sqrt(q.size(-1))"
+
+CASES = [
+    case("matrix", "4 queries and 5 keys of size 8, no batch", queries_and_keys(lq=4, lk=5, d_k=8),
+         "Without a batch there are two dimensions only: count them from the end."),
+    case("batch", "a batch of 3, with large numbers", queries_and_keys(3, lq=7, lk=2, d_k=6, scale=64.0),
+         "Compare with the loop: entry [b, i, j] belongs to q[b, i] and k[b, j]. It may be any number, however large.",
+         atol=5e-3),
+    case("heads", "a batch of 2 with 3 heads", queries_and_keys(2, 3, lq=4, lk=7, d_k=5),
+         "With heads there are four dimensions; only the last two take part."),
+    case("many", "five dimensions", queries_and_keys(2, 1, 3, lq=5, lk=6, d_k=7),
+         "Any number of leading dimensions is a batch.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("unscaled",
+          "The dot products are right, but they are not scaled.",
+          "How large is the standard deviation of these scores for `d_k` = 64?",
+          edit("scores / math.sqrt(q.size(-1))", "scores")),
+    common("clamped", on=_PRODUCT),
+    wrong("by_size",
+          "You divided by `d_k` itself, not by its root.",
+          "The variance of a score is `d_k`. What is its standard deviation?",
+          edit(_ROOT, "q.size(-1)")),
+    wrong("multiplied",
+          "Your scores grew: you multiplied by the root of `d_k`.",
+          "Are scores of long vectors too large or too small?",
+          edit("scores / math.sqrt(q.size(-1))", "scores * math.sqrt(q.size(-1))")),
+    wrong("root_of_keys",
+          "You took the root of the number of keys, not of their size.",
+          "Over which dimension does a dot product sum? What is its place from the end?",
+          edit(_ROOT, "math.sqrt(k.size(-2))")),
+    wrong("root_of_queries",
+          "You took the root of the number of queries, not of their size.",
+          "Should a score change because the sentence became longer?",
+          edit(_ROOT, "math.sqrt(q.size(-2))")),
+    common("second_size", edit(_ROOT, "math.sqrt(q.size(1))")),
+    wrong("first_size",
+          "You read the size off the first dimension of the tensor.",
+          "What does `len(q)` count: vectors, features, or sentences?",
+          edit(_ROOT, "math.sqrt(len(q))")),
+    wrong("fixed_eight",
+          "You divided by 8, always. That is the root of 64, the size in the paper's example, and of no other.",
+          "Where can you read `d_k` off the input?",
+          edit(_ROOT, "8.0")),
+    common("whole_root", on=_ROOT),
+    wrong("floor_division",
+          "Your scores are whole numbers: `//` throws the rest of a division away.",
+          "What is the difference between `7 / 2` and `7 // 2`?",
+          edit("scores / math.sqrt(q.size(-1))", "scores // math.sqrt(q.size(-1))")),
+    wrong("standardised",
+          "You divided by the measured spread of these very scores. Then each score depends on all the others.",
+          "Which number brings the spread to 1 on average, without looking at the data?",
+          edit(_ROOT, "scores.std()")),
+    common("capital_t", edit(_PRODUCT, "q @ k.T")),
+    wrong("one_and_two",
+          "You swapped dimensions 1 and 2. Those are the right ones for a batch, but not without a batch, and not "
+          "with heads.",
+          "Which numbers name the last two dimensions of *any* tensor?",
+          edit(_PRODUCT, "q @ k.transpose(1, 2)")),
+    common("bmm_only", edit(_PRODUCT, "torch.bmm(q, k.transpose(-2, -1))")),
+    wrong("reshaped",
+          "You reshaped the keys to make the sizes fit. That deals their numbers out anew; it is not a transposition.",
+          "Try `view` and transposing on a 2 x 3 matrix with the numbers 1 to 6. Where does the 2 go?",
+          edit("k.transpose(-2, -1)", "k.reshape(*k.shape[:-2], k.size(-1), -1)")),
+    wrong("transposed",
+          "Your tables are lying on their side: rows are keys, columns are queries.",
+          "Entry `[..., i, j]` belongs to query `i` and key `j`. Which of the two stands on the left?",
+          edit(_PRODUCT, "k @ q.transpose(-2, -1)")),
+    wrong("first_sentence",
+          "Every sentence of your batch is compared with the keys of the first one.",
+          "Does an index `[0]` stand somewhere in your code?",
+          edit(_PRODUCT, "q @ (k[:1] if k.dim() > 2 else k).transpose(-2, -1)")),
+    common("shares", edit("scores / math.sqrt(q.size(-1))", "(scores / math.sqrt(q.size(-1))).softmax(-1)")),
+    wrong("in_place",
+          "The scores are right, but your function has changed `q` itself, and whoever called it will be surprised.",
+          "What is the difference between `q = q / n` and `q /= n`?",
+          source("""
+              def scaled_scores(q, k):
+                  q /= math.sqrt(q.size(-1))
+                  return q @ k.transpose(-2, -1)
+              """)),
+]
+
+ACCEPTED = [
+    right("einsum", edit(_PRODUCT, 'torch.einsum("...ic,...jc->...ij", q, k)')),
+    right("scale_the_queries", edit(_PRODUCT, "(q * q.size(-1) ** -0.5) @ k.mT", " / math.sqrt(q.size(-1))", "")),
+    right("half_each",
+          edit(_PRODUCT, "(q / q.size(-1) ** 0.25) @ (k / q.size(-1) ** 0.25).mT", " / math.sqrt(q.size(-1))", "")),
+    right("swapaxes", edit(_PRODUCT, "torch.matmul(q, k.swapaxes(-1, -2))")),
+    right("in_place_on_own",
+          edit("return scores / math.sqrt(q.size(-1))", "return scores.div_(math.sqrt(q.size(-1)))")),
+    right("broadcast", edit(_PRODUCT, "(q.unsqueeze(-2) * k.unsqueeze(-3)).sum(-1)")),
+    right("flatten_and_bmm", source("""
+        def scaled_scores(q, k):
+            d_k = q.shape[-1]
+            flat_q = q.reshape(-1, q.shape[-2], d_k)
+            flat_k = k.reshape(-1, k.shape[-2], d_k)
+            scores = torch.bmm(flat_q, flat_k.permute(0, 2, 1))
+            return scores.view(*q.shape[:-1], k.shape[-2]) / d_k**0.5
+        """)),
+    right("torch_sqrt", edit(_ROOT, "torch.sqrt(torch.tensor(float(k.shape[-1])))")),
+    right("recursion", source("""
+        def scaled_scores(q, k):
+            if q.dim() > 2:
+                return torch.stack([scaled_scores(a, b) for a, b in zip(q, k)])
+            rows = [[torch.dot(a, b) / math.sqrt(len(a)) for b in k] for a in q]
+            return torch.stack([torch.stack(row) for row in rows])
+        """)),
+]
+
+EXERCISE = Specification(
+    name="attention/scaled_scores", title="Scaled scores for any batch", target="scaled_scores",
+    promise=Promise(
+        arguments="q: B h Lq d; k: B h Lk d", results="scores: B h Lq Lk", on=("heads",),
+        sizes=special(
+            one_sentence=queries_and_keys(1, 3, lq=2, lk=4, d_k=5), one_head=queries_and_keys(2, 1, lq=3, lk=4, d_k=5),
+            one_query=queries_and_keys(2, 3, lq=1, lk=4, d_k=5), one_key=queries_and_keys(2, 3, lq=4, lk=1, d_k=5),
+            vectors_of_size_one=queries_and_keys(2, 3, lq=4, lk=5, d_k=1),
+            equal_sizes=queries_and_keys(3, 3, lq=3, lk=3, d_k=3),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,378 @@
+"""Who sees whom."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import open_mask
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _mixture(length: int, d: int) -> Maker:
+    """A layer that mixes positions, and many pairs have no influence.
+
+    One output sees nobody, one input is seen by nobody; one is zero, sees itself, and
+    its influence on another one moves two features by opposite amounts. That one
+    consists of ones, and sees itself, too.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        numbers = draw.tensor(d, length, length, scale=1.0)
+        table = numbers + 0.5 * numbers.sign()
+        table *= draw.flags(d, length, length, chance=0.3)
+        turn = int(draw.ids(0, length))
+        blind, unseen, i, j = ((turn + n) % length for n in range(4))
+        table[:, i, j] = 0.0
+        table[:2, i, j] = torch.tensor([0.75, -0.75])
+        table[0, j, j] = 0.75
+        table[:, blind], table[:, :, unseen] = 0.0, 0.0
+        x = draw.tensor(length, d)
+        table[0, i, i] = 0.75
+        x[j], x[i] = 0.0, 1.0
+        return {"x": x, "layer": "a mixture of positions", "table": table}
+
+    return inputs
+
+
+def _faint(length: int, d: int) -> Maker:
+    """A layer whose influences are faint; each one is of all features on all.
+
+    A random change may leave one feature nearly as it was, but not all of them. One
+    output sees nobody; another moves down in all features.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        seen = draw.flags(length, length, chance=0.3)
+        turn = int(draw.ids(0, length))
+        down = (turn + 1) % length
+        seen[turn], seen[down, turn], signs[:, down, turn] = False, True, -1.0
+        x = draw.tensor(length, d)
+        return {"x": x, "layer": "a mixture of positions", "table": signs * seen * 0.0005}
+
+    return inputs
+
+
+def _below_the_limit(length: int, d: int) -> Maker:
+    """A layer in which some influences are real, and others below the limit of 1e-6.
+
+    All positions hold the same: another one's vector in its place changes nothing.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        strong = draw.flags(length, length, chance=0.4)
+        strong[int(draw.ids(0, length))] = False  # an output that hardly moves
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        return {
+            "x": draw.tensor(1, d).repeat(length, 1),
+            "layer": "a mixture of positions",
+            "table": signs * (strong + 2.0**-24),
+        }
+
+    return inputs
+
+
+def _far_from_zero(length: int, d: int) -> Maker:
+    """A layer with more features than its input, whose outputs are near 1000.
+
+    The influences are powers of two, which no rounding of such outputs takes away, and
+    still below what `isclose` allows beside 1000, which is 0.01. The first feature moves
+    nothing, one influence is of the last feature alone, another one is all downwards.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = (draw.flags(d, length, length, chance=0.5) * 1.0 - 0.5) / 128
+        table = signs * draw.flags(length, length, chance=0.5)
+        turn = int(draw.ids(0, length))
+        down = (turn + 1) % length
+        table[:-1, turn, turn], table[-1, turn, turn] = 0.0, 1 / 256
+        table[:, down, turn] = -1 / 256
+        return {"x": draw.tensor(length, d), "layer": "a wider mixture", "table": table}
+
+    return inputs
+
+
+def _masked_layer(length: int, d: int) -> Maker:
+    """Attention with a mask.
+
+    Some influence is so faint that a coarse limit misses it; each one moves all
+    features, and some upwards.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        while True:
+            x, keep = draw.tensor(length, d, scale=1.0), open_mask(draw, length, length)
+            pushed = x + torch.eye(length).unsqueeze(-1)  # (j, i, d): input j by 1
+            before = F.scaled_dot_product_attention(x, x, x, keep)
+            after = F.scaled_dot_product_attention(pushed, pushed, pushed, keep)
+            moves = (after - before).flatten(0, 1)  # (L * L, d)
+            moves = moves[moves.abs().amax(-1) > 1e-6]  # also a query that was pushed
+            faint = moves.abs().amax(-1).min() < 0.08
+            if faint and moves.abs().min() > 1e-3 and moves.amax(-1).min() > 1e-3:
+                return {"x": x, "layer": "masked attention", "table": keep}
+
+    return inputs
+
+
+def _one_feature_of_many(draw: Draw) -> Inputs:
+    """One feature of 256 moves, by so little that the mean of all is below the limit."""
+    table = torch.zeros(256, 4, 4)
+    seen = draw.flags(4, 4, chance=0.4)
+    seen[0, 1] = True
+    table[int(draw.ids(0, 256))] = seen * 0.00015
+    return {
+        "x": draw.tensor(4, 256), "layer": "a mixture of positions", "table": table
+    }  # fmt: skip
+
+
+def _stairs(length: int, d: int) -> Maker:
+    """A layer that rounds what it reads: its outputs move, and no gradient says so."""
+
+    def inputs(draw: Draw) -> Inputs:
+        signs = draw.flags(d, length, length, chance=0.5) * 2.0 - 1.0
+        seen = draw.flags(length, length, chance=0.4)
+        turn = int(draw.ids(0, length))
+        seen[turn], seen[turn - 1, turn] = False, True
+        return {"x": draw.tensor(length, d), "layer": "stairs", "table": signs * seen}
+
+    return inputs
+
+
+def _one_position(draw: Draw) -> Inputs:
+    """It sees itself, by one of its features."""
+    table = torch.zeros(3, 1, 1)
+    table[int(draw.ids(0, 3))] = 0.75
+    return {"x": draw.tensor(1, 3), "layer": "a mixture of positions", "table": table}
+
+
+CASES = [
+    case("masked", "an attention layer with a mask", _masked_layer(5, 4),
+         "Output i must move exactly for the inputs j that its mask leaves open."),
+    case("mixture", "a layer that treats each feature differently", _mixture(4, 3),
+         "Change all features of a position, and look at all features of the outputs."),
+    case("faint", "a layer with faint influences", _faint(6, 4),
+         "A small movement is a movement, too: the limit is 1e-6."),
+    case("below", "a layer with movements below the limit", _below_the_limit(5, 3),
+         "Up to 1e-6 a movement counts as none: it may be rounding."),
+    case("far", "a layer with outputs near 1000, and one feature more", _far_from_zero(4, 3),
+         "Outputs may have another size than inputs, and how far they move is not to be measured by how large they "
+         "are."),
+    case("stairs", "a layer that rounds its inputs", _stairs(5, 4),
+         "Change an input and run the layer again: does the output move?"),
+    case("wide", "another attention layer", _masked_layer(7, 3),
+         "The matrix has one row and one column a position.", hidden_only=True),
+]
+
+MOVED = "((layer(changed) - before).abs() > 1e-6).any(dim=-1)"
+
+MISTAKES = [
+    wrong("transposed",
+          "Your matrix is turned: rows should be outputs, columns the inputs that were changed.",
+          "One run changes one input `j`. Is its finding a row or a column?",
+          edit("dim=1)", "dim=0)")),
+    wrong("relative_limit",
+          "Your limit grows with the outputs: `allclose` and `isclose` allow more where numbers are large.",
+          "What are `rtol` and `atol`, and which of them does the text give?",
+          edit(MOVED, "(~torch.isclose(layer(changed), before, atol=1e-6)).any(-1)")),
+    wrong("accumulated",
+          "You never restored what you changed, and you changed `x` itself: from one step to the next, changes pile "
+          "up.",
+          "What is `x` after the loop? What does `clone` do?",
+          edit("x.clone()", "x")),
+    wrong("accumulated_copy",
+          "You made a copy once, before the loop, so the changes of earlier steps are still in it.",
+          "Where must the fresh copy be made?",
+          edit("columns = []", """
+              columns = []
+              changed = x.clone()
+              """,
+               "        changed = x.clone()", "")),
+    wrong("compared_with_input",
+          "You compared with the *input*, not with the output from before.",
+          "Which two runs of the layer must be compared?",
+          edit("- before)", "- x)")),
+    wrong("not_compared",
+          "According to your matrix, everybody sees everybody. Perhaps you compared with nothing, not with the output "
+          "from before.",
+          "Which two runs of the layer must be compared?",
+          edit("layer(changed) - before", "layer(changed)")),
+    wrong("set_to_zero",
+          "You set a position to zero, or multiply it. If it was zero before, nothing has changed, and you conclude "
+          "that nobody sees it.",
+          "Which change is a change for any input?",
+          edit("changed[j] += 1.0", "changed[j] = 0.0")),
+    wrong("set_to_one",
+          "You set a position to a fixed value. If it held just that before, nothing has changed.",
+          "Which change is a change for any input?",
+          edit("changed[j] += 1.0", "changed[j] = 1.0")),
+    wrong("neighbours_vector",
+          "You put another position's vector in its place. If the two are alike, nothing has changed.",
+          "Which change is a change for any input?",
+          edit("changed[j] += 1.0", "changed[j] = x[j - 1]")),
+    wrong("hardly_changed",
+          "Faint influences are overlooked: you change a position by very little, or your limit is far too high.",
+          "How much does the text say to change, and what counts as a movement?",
+          edit("changed[j] += 1.0", "changed[j] += 1e-3")),
+    wrong("limit_of_a_thousandth",
+          "Faint influences are overlooked: your limit is too high.",
+          "The text says what counts as a movement. How far may rounding go?",
+          edit("1e-6", "1e-3")),
+    wrong("one_feature_changed",
+          "You changed the first feature only. A layer may listen to another one.",
+          "Which features of position `j` are to change?",
+          edit("changed[j] += 1.0", "changed[j, 0] += 1.0")),
+    wrong("one_feature_read",
+          "You looked at the first feature of the outputs only.",
+          "Must all features move, or is one enough?",
+          edit(MOVED, "(layer(changed) - before).abs()[:, 0] > 1e-6")),
+    wrong("as_many_as_inputs",
+          "You looked at as many features of an output as an input has.",
+          "Must an output have the size of an input?",
+          edit("(layer(changed) - before).abs()", "(layer(changed) - before)[:, : x.size(1)].abs()")),
+    wrong("all_features",
+          "You asked that *all* features of an output move. One is enough.",
+          "What is the difference between `any` and `all`?",
+          edit(".any(dim=-1)", ".all(dim=-1)")),
+    wrong("coarse",
+          "Your limit is too coarse: faint influences are overlooked.",
+          "Which limit does the text give?",
+          edit("1e-6", "0.1")),
+    wrong("signed",
+          "You look for movements in one direction only: a *decrease* goes unnoticed.",
+          "What does `abs` do?",
+          edit(".abs()", "")),
+    wrong("summed_up",
+          "You summed over the features before you took the absolute value, so movements in opposite directions "
+          "cancel.",
+          "What is the sum of +1 and -1, and did nothing move?",
+          edit(MOVED, "(layer(changed) - before).sum(-1).abs() > 1e-6")),
+    wrong("everything_changed",
+          "You changed all positions at once, so every output moves that sees anyone.",
+          "Which position is to change in step `j`?",
+          edit("changed[j] += 1.0", "changed += 1.0")),
+    wrong("inverted",
+          "Your matrix is inverted: `True` stands where nothing moved.",
+          "In which direction does your comparison point?",
+          edit("> 1e-6", "<= 1e-6")),
+    wrong("amounts",
+          "You returned how *much* the outputs moved. The question is whether they did.",
+          "What type should the matrix have?",
+          edit(MOVED, "(layer(changed) - before).abs().amax(dim=-1)")),
+    wrong("numbers",
+          "The places are right, but the matrix holds numbers, not booleans.",
+          "What type does a comparison have, and what type your matrix?",
+          edit("torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).float()")),
+    wrong("three_dimensions",
+          "You kept the features apart. One answer for each pair of positions is wanted.",
+          "Over which dimension must `any` run?",
+          edit(".any(dim=-1)", "")),
+    wrong("one_number",
+          "You asked whether *anything* moved at all; the answers for single positions are lost.",
+          "Over which dimension must `any` run, and over which must it not?",
+          edit(".any(dim=-1)", ".any().expand(len(x))")),
+    wrong("positions_swapped",
+          "You changed features where positions were meant: the index stands in the second place.",
+          "`x` has shape `(L, d)`. Where does the index of the position go?",
+          edit("changed[j] += 1.0", "changed[:, j % x.size(1)] += 1.0")),
+    wrong("self_forgotten",
+          "Your matrix says that no position sees itself: you skipped the case `i = j`.",
+          "Does an output move when its own input changes?",
+          edit("torch.stack(columns, dim=1)", "torch.stack(columns, dim=1) & ~torch.eye(len(x)).bool()")),
+    # Mistakes in what is changed, what is run, and what is left behind.
+    wrong("x_left_changed",
+          "The matrix is right, but `x` comes back changed.",
+          "Did you restore *exactly* what you changed? A copy is safer.",
+          edit("changed = x.clone()", "changed = x",
+               "return torch.stack", """
+              x[0] += 1.0
+              return torch.stack
+              """,
+               "columns.append(((layer(changed) - before).abs() > 1e-6).any(dim=-1))", """
+              moved = ((layer(changed) - before).abs() > 1e-6).any(dim=-1)
+              columns.append(moved)
+              changed[j] -= 1.0
+              """)),
+    wrong("no_limit",
+          "What is below the limit counts: you take every movement, however small, or you change a position by far "
+          "more than 1.",
+          "Which limit does the text give, and how much does it say to change?",
+          edit("> 1e-6", "> 0")),
+    wrong("by_gradient",
+          "You ask for the gradient. Where an output moves in steps that is zero, and the output moves all the same.",
+          "What does the text say to change, and what to run again?",
+          source("""
+              def who_sees_whom(layer, x):
+                  jacobian = torch.autograd.functional.jacobian(layer, x)
+                  return (jacobian.abs() > 1e-6).any(dim=3).any(dim=1)
+              """)),
+    wrong("mean_of_features",
+          "You compare the mean over the features with the limit. One feature that moves among many that rest is "
+          "overlooked.",
+          "In how many features must an output move?",
+          edit(MOVED, "((layer(changed) - before).abs().mean(-1) > 1e-6)")),
+    wrong("squeezed",
+          "For a single position, your matrix has lost its dimensions.",
+          "Which shape does the docstring promise for L = 1?",
+          edit("torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).squeeze()")),
+    wrong("on_x_itself",
+          "You change `x` itself and take the change back. While the layer runs, the caller's `x` is another one.",
+          "Where is the copy that the text asks for?",
+          source("""
+              def who_sees_whom(layer, x):
+                  before, columns = layer(x), []
+                  for j in range(len(x)):
+                      x[j] += 1
+                      columns.append(((layer(x) - before).abs() > 1e-6).any(dim=-1))
+                      x[j] -= 1
+                  return torch.stack(columns, dim=1)
+              """),
+          source("""
+              def who_sees_whom(layer, x):
+                  before, columns = layer(x), []
+                  for j in range(len(x)):
+                      x.data[j] += 1
+                      columns.append(((layer(x) - before).abs() > 1e-6).any(dim=-1))
+                      x.data[j] -= 1
+                  return torch.stack(columns, dim=1)
+              """, name="on_the_data_of_x")),
+]
+
+ACCEPTED = [
+    right("noise", edit("changed[j] += 1.0", "changed[j] = torch.randn(x.size(1))")),
+    right("subtract", edit("changed[j] += 1.0", "changed[j] -= 0.7")),
+    right("fill_a_matrix", source("""
+        def who_sees_whom(layer, x):
+            before = layer(x)
+            matrix = torch.zeros(len(x), len(x), dtype=torch.bool)
+            for j in range(len(x)):
+                other = x.clone()
+                other[j] = other[j] + 1
+                after = layer(other)
+                for i in range(len(x)):
+                    matrix[i, j] = bool((after[i] - before[i]).abs().max() > 1e-6)
+            return matrix
+        """)),
+    right("norms", edit(MOVED, "(layer(changed) - before).norm(dim=-1) > 1e-6")),
+    right("isclose", edit(MOVED, "(~torch.isclose(layer(changed), before, rtol=0, atol=1e-6)).any(-1)")),
+    right("one_hot_rows", source("""
+        def who_sees_whom(layer, x):
+            L = x.shape[0]
+            bumps = torch.eye(L).to(x).unsqueeze(-1)
+            moved = torch.stack([layer(x + bump) - layer(x) for bump in bumps])
+            return (moved.abs().amax(-1) > 1e-6).T
+        """)),
+    right("small_steps", edit("changed[j] += 1.0", "changed[j] += 0.1")),
+]
+
+EXERCISE = Specification(
+    name="attention/who_sees_whom", title="Who sees whom", target="who_sees_whom",
+    promise=Promise(
+        ways=(),
+        sizes=special(one_position=_one_position, equal_sizes=_mixture(4, 4), one_feature_of_many=_one_feature_of_many),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,316 @@
+"""Probes of unit 02, attention."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from numbers import Real
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    gradients,
+    moving,
+    probe,
+    returned,
+    tensor,
+)
+from autograder.checks.probes.weights import (
+    BEGINNING,
+    beginning,
+    load_weights,
+    parameter_shapes,
+)
+
+
+@probe("attention/scores", results="scores", calls="* afterwards")
+@probe("attention/scaled_scores", results="scores", calls="* afterwards")
+def scores(function: Any, inputs: Inputs) -> Seen:
+    """The scores of queries and keys, and both inputs afterwards."""
+    q, k = inputs["q"], inputs["k"]
+    found = tensor(function(q, k), "the scores")
+    return {"scores": found, "q afterwards": q, "k afterwards": k}
+
+
+@probe(
+    "attention/softmax",
+    results="weights; weights of -inf *; logarithms of *; what rows lack to 1, *",
+    calls="* afterwards",
+    learning="gradient of x",
+)
+def softmax(function: Any, inputs: Inputs) -> Seen:
+    """The weights, x afterwards, and the gradient of a weighted sum if one is asked."""
+    x = inputs["x"]
+    untouched = x.clone()
+    with _without_softmax():
+        weights = tensor(function(x), "the weights")
+        seen = {"weights": weights, "x afterwards": x}
+        if weights.shape == x.shape:
+            seen |= _in_float64(function, untouched, weights)
+    return seen | gradients(function, [x], ["x"], inputs)
+
+
+def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
+    """What rounding hides in float32: of rows with `-inf`, or of numbers far apart."""
+    closed = x == -torch.inf
+    if not closed.any() and x.max() - x.min() < _FAR:
+        return {}
+    exact, low = (
+        tensor(function(other), "the weights")
+        for other in (x.double(), x.double() - 2.0**34)  # below what fills many a hole
+    )
+    if exact.shape != x.shape or low.shape != x.shape:
+        return {}
+    if not closed.any():
+        logarithms = exact.clamp(min=1e-30).log()
+        return {"logarithms of the weights, in float64": logarithms.to(x.dtype)}
+    # Where another type comes back, that is told elsewhere, and rounding is no gap.
+    lacking = 2**20 * (1 - exact.sum(-1)) * (exact.dtype == torch.float64)
+    return {
+        "what rows lack to 1, in millionths, in float64": lacking.to(x.dtype),
+        "weights of -inf that are not 0": (weights[closed] != 0).sum(),
+        "weights of -inf that are not 0, near minus 17 billion": (
+            (low[closed] != 0).sum()
+        ),
+    }
+
+
+_FAR = 100.0  # between numbers of one tensor, of which `exp` leaves little
+
+
+@contextlib.contextmanager
+def _without_softmax() -> Iterator[None]:
+    """Have PyTorch's own softmax refuse: the exercise is to write one."""
+
+    def refuse(*_: object, **__: object) -> torch.Tensor:
+        raise WrongAnswer("expected exp and sum instead of PyTorch's own softmax")
+
+    holders: tuple[Any, ...] = (torch, torch.Tensor, F)
+    names = ("softmax", "log_softmax", "softmin")
+    saved = [(h, n, getattr(h, n)) for h in holders for n in names if hasattr(h, n)]
+    for holder, name, _ in saved:
+        setattr(holder, name, refuse)
+    try:
+        yield
+    finally:
+        for holder, name, own in saved:
+            setattr(holder, name, own)
+
+
+@probe("attention/padding_mask", results="mask", calls="* afterwards")
+def padding_mask(function: Any, inputs: Inputs) -> Seen:
+    """The mask, and the ids afterwards; with the default pad_id if none is given."""
+    ids, pad_id = inputs["ids"], inputs.get("pad_id")
+    mask = function(ids) if pad_id is None else function(ids, int(pad_id))
+    return {"mask": tensor(mask, "the mask"), "ids afterwards": ids}
+
+
+@probe("attention/causal_mask", results="*mask of *")
+def causal_mask(function: Any, inputs: Inputs) -> Seen:
+    """The masks of several lengths; of a long one, its size and how much is open."""
+    seen: Seen = {}
+    for n in inputs["lengths"].tolist():
+        mask = tensor(function(n), "the mask")
+        if n < _LONG:
+            seen[f"mask of {n}"] = mask
+        else:
+            seen[f"size of the mask of {n}"] = torch.tensor(mask.shape)
+            seen[f"open pairs in the mask of {n}"] = mask.sum()
+    return seen
+
+
+_LONG = 500  # positions, from which on a mask is no longer reported in full
+
+
+@probe(
+    "attention/combine_masks",
+    results="both; the other order; None and the second; * and None",
+    calls="* afterwards",
+)
+def combine_masks(function: Any, inputs: Inputs) -> Seen:
+    """Both masks combined, each one with None, None with None; both afterwards."""
+    first, second = inputs["first"], inputs["second"]
+    if "turned" in inputs:
+        first, second = (mask.mT.contiguous().mT for mask in (first, second))
+    pairs = {
+        "both": (first, second),
+        "the other order": (second, first),
+        "the first and None": (first, None),
+        "None and the second": (None, second),
+        "None and None": (None, None),
+    }
+    asked = inputs["ask"].split(", ")
+    seen = {name: _mask_or_none(function(*pairs[name])) for name in asked}
+    return seen | {"first afterwards": first, "second afterwards": second}
+
+
+def _mask_or_none(result: object) -> torch.Tensor | str:
+    if result is None or isinstance(result, torch.Tensor):
+        return "None" if result is None else result
+    raise WrongAnswer(f"expected a mask or None, got {describe(result)}")
+
+
+@probe(
+    "attention/scaled_dot_product",
+    results="output; who sees whom",
+    calls="*, second call; * afterwards",
+    learning="gradient of *",
+    parts={"weights": "weights"},
+)
+def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
+    """Who sees whom, both results, the same once more, inputs afterwards, gradients.
+
+    An x is queries, keys and values at once: one tensor, given three times.
+    """
+    names, mask = ["x"] if "x" in inputs else ["q", "k", "v"], inputs.get("mask")
+    tensors = [inputs[name] for name in names] * (3 // len(names))
+    seen = _output_and_weights(attention(*tensors, mask))
+    if mask is not None:
+        # First, since the first wrong answer is the one that is drawn.
+        seen = {"who sees whom": seen["weights"] > 1e-6} | seen
+    again = _output_and_weights(attention(*tensors, mask))
+    seen |= {f"{name}, second call": value for name, value in again.items()}
+    seen |= {f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs}
+    return seen | gradients(
+        lambda *leaves: attention(*leaves, mask)[0], tensors, names, inputs
+    )
+
+
+@probe(
+    "attention/self_attention", results="output; who sees whom", calls="* afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *", parts={"weights": "weights"},
+)  # fmt: skip
+def self_attention(module_class: Any, inputs: Inputs) -> Seen:
+    """Parameters, both results, who sees whom, the input afterwards, a gradient."""
+    d_k, d_model = inputs["weights.w_q.weight"].shape
+    d_v = len(inputs["weights.w_v.bias"])
+    made = module_class(d_model, d_k, d_v)
+    seen = beginning(made, inputs)
+    module = load_weights(made, inputs)
+    return seen | _observe_module(module, [inputs["x"]], ["x"], inputs)
+
+
+@probe(
+    "attention/cross_attention", results="output; who sees whom", calls="* afterwards",
+    learning=f"{BEGINNING}; parameters; gradient of *", parts={"weights": "weights"},
+)  # fmt: skip
+def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
+    """Parameters, both results, who sees whom, the inputs afterwards, gradients."""
+    d_k, d_model = inputs["weights.w_q.weight"].shape
+    d_v, d_memory = inputs["weights.w_v.weight"].shape
+    made = module_class(d_model, d_memory, d_k, d_v)
+    seen = beginning(made, inputs)
+    sequences, module = [inputs["x"], inputs["memory"]], load_weights(made, inputs)
+    return seen | _observe_module(module, sequences, ["x", "memory"], inputs)
+
+
+def _observe_module(
+    module: nn.Module, sequences: list[Any], names: list[str], inputs: Inputs
+) -> Seen:
+    """What a module makes of its sequences; the last of them holds the keys."""
+    mask = inputs.get("mask")
+
+    def output(*changed: torch.Tensor) -> torch.Tensor:
+        return tensor(
+            returned(module(*changed, mask), "output", "weights")[0], "output"
+        )
+
+    seen: Seen = {"parameters": parameter_shapes(module)}
+    results = _output_and_weights(module(*sequences, mask))
+    if results["output"].dim() == 3:
+        seen["who sees whom"] = moving.who_sees_whom(output, sequences, 1)
+    seen |= results
+    seen |= {f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)}
+    return seen | gradients(output, sequences, names, inputs)
+
+
+def _output_and_weights(result: object) -> Seen:
+    output, weights = returned(result, "output", "weights")
+    return {
+        "output": tensor(output, "output"),
+        "weights": tensor(weights, "the weights"),
+    }
+
+
+@probe("attention/who_sees_whom", results="who sees whom", calls="* afterwards")
+def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
+    """What the student's probe finds of a layer that we know, and x afterwards.
+
+    And whether x was ever another one while the layer ran.
+    """
+    x, layer, changed = inputs["x"], _layer(inputs), 0
+    untouched = x.clone()
+
+    def watched(given: torch.Tensor) -> Any:
+        nonlocal changed
+        changed += not torch.equal(x, untouched)
+        return layer(given)
+
+    found = tensor(function(watched, x), "the matrix")
+    return {
+        "who sees whom": found,
+        "x afterwards": x,
+        "number of writes to x afterwards": torch.tensor(x._version),
+        "runs of the layer beside another x, counted afterwards": torch.tensor(changed),
+    }
+
+
+@probe("attention/equivariance_gap", results="gap of *", calls="* afterwards")
+def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
+    """The gaps of attention without positions and of another layer; x afterwards.
+
+    The other layer comes with either sign: its gaps are equal if signs do not matter.
+    One more hands out the very tensor that it is given.
+    """
+    x, order, other = inputs["x"], inputs["order"], _layer(inputs)
+    layers = {
+        "attention without positions": lambda x: F.scaled_dot_product_attention(
+            x, x, x
+        ),
+        inputs["layer"]: other,
+        f"minus {inputs['layer']}": lambda x: -other(x),
+        "what is given": lambda x: x,
+    }
+    gaps = {
+        f"gap of {name}": _number(function(layer, x, order), x.dtype)
+        for name, layer in layers.items()
+    }
+    return gaps | {"x afterwards": x}
+
+
+def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
+    if not isinstance(gap, torch.Tensor | Real):
+        raise WrongAnswer(f"expected the gap as one number, got {describe(gap)}")
+    return torch.as_tensor(gap, dtype=dtype)
+
+
+def _layer(inputs: Inputs) -> Callable[..., Any]:
+    """The layer from (L, d) to (L, d_out) that the text ``inputs["layer"]`` names."""
+    table = inputs["table"]
+    layers = {
+        # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1], and a
+        # bit, so that no output is zero.
+        "a mixture of positions": lambda x: (
+            torch.einsum("cij,jc->ic", table, x.roll(1, dims=-1)) + 0.125
+        ),
+        # With one feature more, which comes first and never moves, and far from zero.
+        "a wider mixture": lambda x: F.pad(
+            torch.einsum("cij,jc->ic", table, x) + 1000.0, (1, 0)
+        ),
+        "masked attention": lambda x: F.scaled_dot_product_attention(
+            x, x, x, attn_mask=table
+        ),
+        "a faint mixture": lambda x: torch.einsum("cij,jc->ic", table, x) / 2**15,
+        "stairs": lambda x: torch.einsum("cij,jc->ic", table, (16 * x).floor()),
+        "attention with positions": lambda x: F.scaled_dot_product_attention(
+            x + table, x + table, x + table
+        ),
+    }
+    return layers[inputs["layer"]]

@@ -1,0 +1,233 @@
+"""A test for decoder layers: rules."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from autograder.authoring.notation import source, wrong
+from autograder.authoring.variants import clean
+
+
+def test(*blocks: str) -> str:
+    """A test of the given lines, which see x, memory, and what moves what."""
+    start = """
+        def assert_decoder_layer(layer, d_model, d_ff):
+            torch.manual_seed(0)
+            layer.requires_grad_(False)
+            x, memory = torch.randn(3, 5, d_model), torch.randn(3, 4, d_model)
+            push = torch.linspace(-1, 1, d_model)
+            def moves(x2, memory2, n=3):
+                before, after = layer(x[:n], memory[:n]), layer(x2[:n], memory2[:n])
+                return ((after - before).abs() > 1e-5).any(-1)
+            def nudged(z, b, j):
+                z = z.clone()
+                z[b, j] += push
+                return z
+        """
+    return inside(clean(start), *blocks)
+
+
+def inside(head: str, *blocks: str) -> str:
+    """Blocks of lines, indented below a line that begins them."""
+    body = "\n".join(map(clean, blocks))
+    return f"{head}\n{textwrap.indent(body, '    ')}"
+
+
+COUNT = """
+    n = 8 * (d_model * d_model + d_model) + 2 * d_model * d_ff + d_ff + 7 * d_model
+    assert sum(p.numel() for p in layer.parameters()) == n
+    """
+SHAPE = """
+    for batch, Lt, Ls in ((1, 5, 4), (2, 4, 5), (3, 5, 5)):
+        z = torch.randn(batch, Lt, d_model)
+        assert layer(z, torch.randn(batch, Ls, d_model)).shape == z.shape
+    """
+FUTURE = """
+    for b in range(3):
+        for j in range(1, 5):
+            assert not moves(nudged(x, b, j), memory)[b, :j].any()
+    """
+PAST = """
+    for j in range(5):
+        assert moves(nudged(x, 1, j), memory)[1, j:].all()
+    """
+MEMORY = """
+    for j in range(4):
+        assert moves(x, nudged(memory, 1, j))[1].all()
+    """
+OTHERS = """
+    for n, b in ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)):
+        others = torch.arange(n) != b
+        assert not moves(nudged(x, b, 2), memory, n)[others].any()
+        assert not moves(x, nudged(memory, b, 1), n)[others].any()
+    """
+ALL = (COUNT, SHAPE, FUTURE, PAST, MEMORY, OTHERS)
+BUT_MEMORY = (COUNT, SHAPE, FUTURE, PAST, OTHERS)
+
+
+def _tolerant(source: str) -> str:
+    """A test that lets what should stay move by a hundredth; what should move, does."""
+    source = source.replace("n=3):", "n=3, limit=1e-5):").replace("> 1e-5", "> limit")
+    return re.sub(r"not moves\((.*)\)\[", r"not moves(\1, limit=1e-2)[", source)
+
+
+RULES = [
+    # The first one that explains what is wrong is said: those of one rule come first.
+    # What explains a gap is said in this order: a single rule before a whole habit.
+    wrong("no_count",
+          "Your test takes a layer that has more or fewer weights than it should (rule 5).",
+          "How could you notice a second cross-attention from outside?",
+          source(test(SHAPE, FUTURE, PAST, MEMORY, OTHERS))),
+    wrong("part_of_the_shape",
+          "Your test does not look at the whole shape of the output (rule 1).",
+          "How many numbers has an output vector?",
+          source(test(COUNT, FUTURE, PAST, MEMORY, OTHERS, """
+                     for batch, Lt, Ls in ((1, 5, 4), (2, 4, 5), (3, 5, 5)):
+                         z = torch.randn(batch, Lt, d_model)
+                         assert layer(z, torch.randn(batch, Ls, d_model)).shape[:2] == z.shape[:2]
+                     """))),
+    wrong("one_batch_size",
+          "Your test never tries a batch of one sentence.",
+          "What may go wrong for a batch of one that goes right for three?",
+          source(test(*ALL).replace("(1, 5, 4)", "(3, 5, 4)"))),
+    wrong("equal_lengths_only",
+          "Your test does not notice a layer that stops where target and memory differ in length.",
+          "Do your two lengths differ, and what does your test make of an error of the layer?",
+          source(test(*ALL).replace("4, d_model", "5, d_model").replace("range(4)", "range(5)").replace("5, 4)", "5, 5)").replace("4, 5)",
+                                                                                                                                  "5, 5)"))),
+    wrong("target_always_longer",
+          "Your test never gives a memory that is longer than the target.",
+          "Which of the two lengths may be the longer one?",
+          source(test(*ALL).replace("4, 5)", "5, 5)"))),
+    wrong("memory_always_longer",
+          "Your test never gives a target that is longer than the memory.",
+          "Which of the two lengths may be the longer one?",
+          source(test(*ALL).replace("5, d_model", "3, d_model").replace("range(5)", "range(3)").replace("range(1, 5)", "range(1, 3)").replace("5, 4)",
+                                                                                                                                              "4, 5)"))),
+    wrong("never_two_sentences",
+          "Your test does not see what happens to a batch of two sentences.",
+          "Which two numbers of sentences does it try, and what is special about a tensor that can be taken for a "
+          "pair?",
+          source(test(*ALL).replace("(2, 4, 5)", "(3, 4, 5)").replace("(2, 0), (2, 1), ", ""))),
+    wrong("two_sentences_at_most",
+          "Your test tries batches of one and of two sentences only.",
+          "Which batch sizes does rule 1 allow?",
+          source(test(*ALL).replace("(3, 0), (3, 1), (3, 2)", "").replace("(3, ", "(2, ").replace("range(3)",
+                                                                                                  "range(2)"))),
+    wrong("about_as_many",
+          "Your test does not notice that a few weights are missing.",
+          "Is it `==`, and by how many numbers does a layer without one of its biases differ?",
+          source(test(*ALL).replace("for p in layer.parameters()) == n",
+                                    "for p in layer.parameters()) in range(n - n // 50, n + n // 50 + 1)"))),
+    wrong("at_most_as_many",
+          "Your test takes layers that have too few weights, even half of them.",
+          "Rule 5 counts the weights. Is it `==` or `<=`?",
+          source(test(*ALL).replace("for p in layer.parameters()) == n", "for p in layer.parameters()) <= n"))),
+    wrong("state_counted",
+          "Your test counts all numbers that a layer keeps, so it refuses a right one that keeps its causal mask, too.",
+          "Which numbers of a module are learnt, and which method names only those?",
+          source(test(*ALL).replace("p.numel() for p in layer.parameters()",
+                                    "p.numel() for p in layer.state_dict().values()"))),
+    wrong("trainable_counted",
+          "Your test counts only weights that take a gradient, so it refuses a right layer whose weights are frozen.",
+          "Is a frozen weight a parameter of the layer, too?",
+          source(test(*ALL).replace("layer.parameters())", "layer.parameters() if p.requires_grad)").replace("layer.requires_grad_(False)\n",
+                                                                                                             "pass\n"))),
+    wrong("two_words_only",
+          "Your test tries targets of two words at most: there is no past beyond the neighbour.",
+          "How many positions back must an output see?",
+          source(test(*ALL).replace("5, d_model", "2, d_model").replace("range(5)", "range(2)").replace("range(1, 5)", "range(1, 2)").replace("b, 2)",
+                                                                                                                                              "b, 1)"))),
+    wrong("too_tolerant",
+          "Your test lets outputs move by more than rounding.",
+          "How large is rounding in float32, and how much leaks through a mask that is not quite closed?",
+          source(_tolerant(test(*ALL)))),
+    wrong("exact",
+          "Your test refuses right layers that only round: outputs that should stay may not move by the last digit.",
+          "How large is rounding in float32?",
+          source(test(*ALL).replace("1e-5", "0"))),
+    wrong("itself_not_asked",
+          "Your test does not ask whether an output moves with its own position.",
+          "Rule 2 says `0 ... i`. Is position i among them?",
+          source(test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS,
+                      PAST.replace("range(5)", "range(4)").replace("[1, j:]", "[1, j + 1:]")))),
+    wrong("first_word_kept",
+          "Your test never changes the first target position.",
+          "Which positions must output 3 move with?",
+          source(test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS, PAST.replace("range(5)", "range(1, 5)")))),
+    wrong("last_word_kept",
+          "Your test never changes the last target position.",
+          "Which positions must the last output move with?",
+          source(test(*ALL).replace("range(5)", "range(4)").replace("range(1, 5)", "range(1, 4)"))),
+    wrong("shared_counted_twice",
+          "Your test counts weights twice that a layer uses in two places (rule 5).",
+          "How many weights has a layer whose two attentions are one and the same?",
+          source(test(*ALL).replace("for p in layer.parameters()",
+                                    "for _, p in layer.named_parameters(remove_duplicate=False)"))),
+    wrong("last_position_only",
+          "Your test changes the last target position only, and looks at the first output only.",
+          "Would you notice a mask that is too wide by one position?",
+          source(test(COUNT, SHAPE, PAST, MEMORY, OTHERS, "assert not moves(nudged(x, 1, 4), memory)[1, 0]"))),
+    wrong("first_memory_only",
+          "Your test changes the first position of the memory only.",
+          "May a layer leave out the last word of the source?",
+          source(test(*BUT_MEMORY, "assert moves(x, nudged(memory, 1, 0))[1].all()"))),
+    wrong("last_memory_only",
+          "Your test changes the last position of the memory only.",
+          "May a layer leave out the first word of the source?",
+          source(test(*BUT_MEMORY, "assert moves(x, nudged(memory, 1, 3))[1].all()"))),
+    wrong("whole_memory",
+          "Your test changes all positions of the memory at once.",
+          "May a layer leave out one word of the source?",
+          source(test(*BUT_MEMORY, "assert moves(x, nudged(memory, 1, slice(None)))[1].all()"))),
+    wrong("anything_moves",
+          "Your test is content if anything moves with the memory: any output, of any sentence.",
+          "Is it `any` or `all`, and which sentences must stay?",
+          source(test(COUNT, SHAPE, FUTURE, PAST, """
+                     for n, b in ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)):
+                         assert not moves(nudged(x, b, 2), memory, n)[torch.arange(n) != b].any()
+                         for j in range(4):
+                             assert moves(x, nudged(memory, b, j), n).any()
+                     """))),
+    wrong("some_memory",
+          "Your test is content if *some* output moves with the memory.",
+          "Is it `any` or `all`?",
+          source(test(*BUT_MEMORY, """
+                     for j in range(4):
+                         assert moves(x, nudged(memory, 1, j)).any()
+                     """))),
+    wrong("memories_not_apart",
+          "Your test does not ask whether the memory of one sentence moves others (rule 4).",
+          "Which sentences may move with the memory of sentence 1?",
+          source(test(COUNT, SHAPE, FUTURE, PAST, MEMORY, """
+                     for n, b in ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)):
+                         assert not moves(nudged(x, b, 2), memory, n)[torch.arange(n) != b].any()
+                     """))),
+    wrong("first_sentence_only",
+          "Your test changes the first sentence of the batch only.",
+          "Could another sentence be treated otherwise than the first one?",
+          source(test(*ALL).replace("for b in range(3):", "for b in range(1):").replace("((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))", "((2, 0), (3, 0))").replace(", 1, j)", ", 0, j)").replace("[1, j:]", "[0, j:]").replace("j))[1]",
+                                                                                                                                                                                                                            "j))[0]"))),
+    wrong("last_sentence_only",
+          "Your test changes the last sentence of the batch only.",
+          "Could another sentence be treated otherwise than the last one?",
+          source(test(*ALL).replace("for b in range(3):", "for b in range(2, 3):").replace("((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))", "((2, 1), (3, 2))").replace(", 1, j)", ", 2, j)").replace("[1, j:]", "[2, j:]").replace("j))[1]",
+                                                                                                                                                                                                                               "j))[2]"))),
+    wrong("no_others",
+          "Your test does not ask whether sentences leave each other alone (rule 4).",
+          "You change sentence 1. What should happen to sentences 0 and 2?",
+          source(test(COUNT, SHAPE, FUTURE, PAST, MEMORY))),
+    wrong("no_past",
+          "Your test asks that the future is hidden, but not that the past is seen (rule 2).",
+          "Which outputs *must* move when position j changes?",
+          source(test(COUNT, SHAPE, FUTURE, MEMORY, OTHERS))),
+    wrong("no_future",
+          "Your test does not ask whether the future is hidden (rule 2).",
+          "Which outputs may *not* move when position j changes?",
+          source(test(COUNT, SHAPE, PAST, MEMORY, OTHERS))),
+    wrong("no_memory_rule",
+          "Your test does not ask whether the outputs move with the memory (rule 3).",
+          "Which rule would a layer break that never looks at the source?",
+          source(test(COUNT, SHAPE, FUTURE, PAST, OTHERS))),
+]

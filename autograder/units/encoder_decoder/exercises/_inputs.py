@@ -1,0 +1,205 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
+from autograder.authoring.specification import Inputs, Maker
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def linear_shapes(name: str, rows: int, columns: int) -> Shapes:
+    return {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+
+
+def norm_shapes(name: str, size: int) -> Shapes:
+    return {f"{name}.weight": (size,), f"{name}.bias": (size,)}
+
+
+def attention_shapes(name: str, size: int) -> Shapes:
+    shapes: Shapes = {}
+    for letter in "qkvo":
+        shapes |= linear_shapes(f"{name}.w_{letter}", size, size)
+    return shapes
+
+
+def feed_forward_shapes(name: str, size: int, hidden: int) -> Shapes:
+    return linear_shapes(f"{name}linear1", hidden, size) | linear_shapes(
+        f"{name}linear2", size, hidden
+    )
+
+
+def layer_shapes(
+    prefix: str, attentions: Sequence[str], size: int, hidden: int
+) -> Shapes:
+    shapes: Shapes = {}
+    for name in attentions:
+        shapes |= attention_shapes(f"{prefix}{name}", size)
+    shapes |= feed_forward_shapes(f"{prefix}feed_forward.", size, hidden)
+    for number in range(1, len(attentions) + 2):
+        shapes |= norm_shapes(f"{prefix}norm{number}", size)
+    return shapes
+
+
+ENCODER, DECODER = ("attention",), ("self_attention", "cross_attention")
+
+
+def stack_shapes(
+    prefix: str, kind: Sequence[str], depth: int, size: int, hidden: int, norm: bool
+) -> Shapes:
+    shapes: Shapes = {}
+    for index in range(depth):
+        shapes |= layer_shapes(f"{prefix}layers.{index}.", kind, size, hidden)
+    return shapes | (norm_shapes(f"{prefix}norm", size) if norm else {})
+
+
+def small_weights(draw: Draw, shapes: Shapes) -> Inputs:
+    """Small weights, so that no softmax is so sure that a change moves nothing.
+
+    No weight of a norm is zero, or a feature would not count.
+    """
+    made: Inputs = draw.weights(**shapes)
+    for name, weight in made.items():
+        if "norm" in name:
+            made[name] = weight + torch.where(weight >= 0, 0.75, -0.75)
+        else:
+            made[name] = weight / 2
+    return made
+
+
+def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
+    """(B, L): each sentence keeps its first places, each one another number of them."""
+    lengths = length - (torch.arange(batch) + int(draw.ids(0, batch))) % batch
+    return torch.arange(length) < lengths.clamp(min=1)[:, None]
+
+
+def mask_of_kind(
+    draw: Draw, kind: str, batch: int, lq: int, lk: int, heads: int = 1
+) -> torch.Tensor:
+    """One of the known kinds, or a drawn one of a shape: ``"B 1 Lq Lk"``."""
+    if kind.endswith("Lk"):
+        return open_mask(draw, *sizes_of(kind, B=batch, h=heads, Lq=lq, Lk=lk))
+    keep = keep_mask(draw, batch, lk)
+    masks: dict[str, Callable[[], torch.Tensor]] = {
+        "causal": lambda: causal_mask(lq),
+        "padding": lambda: keep[:, None],
+        "padding, 4-D": lambda: keep[:, None, None],
+        "both": lambda: keep[:, None] & causal_mask(lq),
+    }
+    return masks[kind]()
+
+
+MASKS_OF_A_STACK = ("1 Lk", "Lq Lk", "1 1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk")
+MASKS_OF_A_LAYER = (
+    *MASKS_OF_A_STACK,
+    *("1 1 Lq Lk", "1 h 1 Lk", "1 h Lq Lk", "B 1 1 Lk", "B h 1 Lk", "B h Lq Lk"),
+)
+
+# A rate of dropout at which nothing is left: who divides by 1 - rate by hand may do so.
+EVERYTHING = 1 - 2**-40
+
+
+def rate_of(rate: float | None) -> Inputs:
+    """The input of a rate of dropout, if one is given."""
+    return {} if rate is None else {"rate": torch.tensor(rate, dtype=torch.float64)}
+
+
+def layer_inputs(
+    kind: Sequence[str],
+    batch: int,
+    lt: int,
+    d_model: int,
+    heads: int,
+    d_ff: int,
+    ls: int = 0,
+    norm_first: bool | None = None,
+    activation: str = "relu",
+    rate: float | None = None,
+    masks: dict[str, str] | None = None,
+    pull: bool = False,
+) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        made: Inputs = {"x": draw.tensor(batch, lt, d_model)}
+        made |= {"memory": draw.tensor(batch, ls, d_model)} if ls else {}
+        made |= small_weights(draw, layer_shapes("", kind, d_model, d_ff))
+        made["num_heads"] = torch.tensor(heads)
+        if norm_first is not None:
+            made |= {"norm_first": torch.tensor(norm_first), "activation": activation}
+        made |= rate_of(rate)
+        for name, what in (masks or {}).items():
+            keys = ls if name == "memory_mask" else lt
+            made[name] = mask_of_kind(draw, what, batch, lt, keys, heads)
+        return made | ({"pull": draw.tensor(batch, lt, d_model)} if pull else {})
+
+    return inputs
+
+
+def biases_only(inputs: Maker) -> Maker:
+    """Branches that add their last biases, each of them to features of its own."""
+
+    def made(draw: Draw) -> Inputs:
+        found = inputs(draw) | {"chance": "what the branches add"}
+        ends = [n for n in found if n.endswith(("w_o.bias", "linear2.bias"))]
+        for i, name in enumerate(ends):
+            own = torch.arange(len(found[name])) % len(ends) == i
+            bias = found[name] + torch.where(found[name] >= 0, 0.75, -0.75)
+            found[name] = torch.where(own, bias, 0.0)
+            weight = name.replace("bias", "weight")
+            found[weight] = torch.zeros_like(found[weight])
+        return found
+
+    return made
+
+
+def stack_inputs(
+    depth: int,
+    batch: int,
+    lt: int,
+    size: int,
+    ls: int = 0,
+    norm: bool = False,
+    masks: dict[str, str] | None = None,
+    pull: bool = False,
+) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        made: Inputs = {"x": draw.tensor(batch, lt, size, scale=1.0)}
+        made |= {"memory": draw.tensor(batch, ls, size, scale=1.0)} if ls else {}
+        shapes: Shapes = {f"layers.{i}.matrix": (size, size) for i in range(depth)}
+        made |= draw.weights(**shapes | (norm_shapes("norm", size) if norm else {}))
+        for name, what in (masks or {}).items():
+            keys = ls if name == "memory_mask" else lt
+            made[name] = mask_of_kind(draw, what, batch, lt, keys)
+        return made | ({"pull": draw.tensor(batch, lt, size)} if pull else {})
+
+    return inputs
+
+
+def token_ids(
+    draw: Draw, batch: int, length: int, vocab: int, pad_id: int, padded: bool = True
+) -> torch.Tensor:
+    """Ids of sentences, if ``padded`` with different numbers of padding at the end."""
+    real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab  # anything but pad_id
+    return torch.where(keep_mask(draw, batch, length), real, pad_id) if padded else real
+
+
+def scattered_ids(
+    draw: Draw, batch: int, length: int, vocab: int, pad_id: int, first: bool
+) -> torch.Tensor:
+    """Ids with padding in any place, ``first``: but not in the first one."""
+    real = (pad_id + draw.ids(1, vocab, batch, length)) % vocab
+    # Every third place, from a drawn one on, so that no mask is known beforehand.
+    keep = (draw.ids(0, 3, batch, 1) + torch.arange(length)) % 3 != 0  # (B, L)
+    keep[:, 0] |= first
+    return torch.where(keep, real, pad_id)
+
+
+def as_options(options: Mapping[str, int | str]) -> Inputs:
+    return {
+        f"option.{name}": value if isinstance(value, str) else torch.tensor(value)
+        for name, value in options.items()
+    }

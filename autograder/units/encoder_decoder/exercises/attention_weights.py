@@ -1,0 +1,332 @@
+"""Attention weights of a model, heard by hooks."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _model(
+    batch: int, heads: int, length: int, size: int, count: int, asked: tuple[int, ...],
+    memory: int = 0, look: str = "weights", shift: bool = False,
+) -> Maker:  # fmt: skip
+    """A model with ``count`` attentions; ``asked``: the numbers of those to listen to.
+
+    Every other attention looks at a memory of that length, if there is one.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        made: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
+        made |= {"memory": draw.tensor(batch, memory, size)} if memory else {}
+        made |= {"shift": draw.tensor(size)} if shift else {}
+        shapes = {f"looks.{i}.matrices": (heads, size, size) for i in range(count)}
+        made |= draw.weights(**shapes)
+        return made | {"asked": torch.tensor(asked), "look": look}
+
+    return inputs
+
+
+_KEEP = "kept[attention] = result[1].detach()"
+_RETURN = "return [kept[attention] for attention in attentions]"
+
+CASES = [
+    case("encoder", "the three attentions of an encoder", _model(2, 3, 4, 5, 3, (0, 1, 2)),
+         "What does each attention return, and which part of it is wanted?"),
+    case("cross", "three inputs, and every other attention", _model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
+         "Does the model get all inputs? Do you listen to those only that were given?"),
+    case("another_order", "attentions in another order than they are called", _model(2, 2, 3, 4, 4, (2, 0, 3)),
+         "How do you know whose weights came first?"),
+    case("as_it_was", "the model afterwards", _model(2, 3, 5, 4, 3, (0, 2), look="model"),
+         "The model is somebody else's: what have you left in it?", aspect="calls"),
+    case("detached", "weights to look at, not to learn from", _model(2, 2, 4, 3, 2, (0, 1), look="graph"),
+         "What does `detach()` do?", aspect="learning",
+         says="The weights still hold on to the graph, and with it to all that a backward pass would need.",
+         asks="How does one cut a tensor off its history?"),
+    case("one", "one attention with one head, and one sentence", _model(1, 1, 3, 4, 1, (0,)),
+         "Which dimensions may be 1?", hidden_only=True),
+    case("memory_reversed", "five of six attentions, in another order, with a memory",
+         _model(2, 3, 3, 4, 6, (5, 1, 4, 0, 2), memory=5),
+         "Does the number of layers matter?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("outputs",
+          "You kept the *outputs* of the attentions, not their weights.",
+          "An attention returns a pair. Which of the two comes first?",
+          edit("result[1]", "result[0]")),
+    wrong("given_kept",
+          "You kept what the attentions were *given*.",
+          "Of the three things that a hook gets, which one is the result?",
+          edit("result[1]", "given[0]")),
+    wrong("model_by_forward",
+          "You call the model's `forward`, and not the model: hooks that listen to it hear nothing.",
+          "What does exercise 4.4 say of a layer's `forward`?",
+          edit("model(*inputs)", "model.forward(*inputs)")),
+    wrong("pairs",
+          "The list holds the pairs (output, weights).",
+          "What is the second part of a pair?",
+          edit("result[1].detach()", "result")),
+    wrong("graph_kept",
+          "The weights still hold on to the graph, and with it to all that a backward pass would need.",
+          "How does one cut a tensor off its history?",
+          edit("result[1].detach()", "result[1]")),
+    wrong("hooks_of_others",
+          "You took away all hooks of the attentions, also those that were there before you came.",
+          "Which hooks are yours, and what did `register_forward_hook` give you for each of them?",
+          edit("hook.remove()", "[each._forward_hooks.clear() for each in attentions]")),
+    wrong("hooks_stay",
+          "Your hooks are still there: they go on keeping weights whenever the model is used.",
+          "What does `register_forward_hook` return?",
+          edit("hook.remove()", "pass"),
+          edit("in hooks:", "in hooks[:-1]:", name="one_hook_stays"),
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = {}
+                  def listening(module):
+                      forward = module.forward
+                      def listen(*given):
+                          result = forward(*given)
+                          kept[module] = result[1].detach()
+                          return result
+                      return listen
+                  for module in attentions:
+                      module.forward = listening(module)
+                  model(*inputs)
+                  return [kept[module] for module in attentions]
+              """, name="forward_stays")),
+    wrong("one_hook_for_all",
+          "Every entry holds the weights of one and the same attention: that which was called last.",
+          "All attentions call your function. Where does it keep what the second one brings?",
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = {}
+                  def keep(module, given, result):
+                      kept["weights"] = result[1].detach()
+                  hooks = [a.register_forward_hook(keep) for a in attentions]
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return [kept["weights"] for a in attentions]
+              """)),
+    wrong("late_number",
+          "Only the last entry was filled: each hook wrote to the last place.",
+          "What is the value of the loop's number when the hook is *called*?",
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  kept = [torch.zeros(1)] * len(attentions)
+                  hooks = []
+                  for number, attention in enumerate(attentions):
+                      def keep(module, given, result):
+                          kept[number] = result[1].detach()
+                      hooks.append(attention.register_forward_hook(keep))
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return kept
+              """)),
+    wrong("in_order_of_calls",
+          "The weights come in the order in which the model calls its attentions.",
+          "Which order does the docstring promise?",
+          edit(_RETURN, "return list(kept.values())")),
+    wrong("reversed",
+          "The list runs from the last attention to the first.",
+          "Whose weights should be entry 0?",
+          edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")),
+    wrong("mean_of_heads",
+          "You took the mean of the heads.",
+          "Which shape does the docstring promise?",
+          edit("result[1].detach()", "result[1].detach().mean(1)")),
+    wrong("first_head",
+          "You kept the first head only.",
+          "How many heads has an attention?",
+          edit("result[1].detach()", "result[1][:, 0].detach()")),
+    wrong("first_sentence",
+          "You kept the first sentence of the batch only.",
+          "Which dimension is the batch?",
+          edit("result[1].detach()", "result[1][0].detach()")),
+    wrong("keys_down",
+          "Queries and keys have changed places in your weights.",
+          "Which of the last two dimensions sums to 1?",
+          edit("result[1].detach()", "result[1].detach().mT")),
+    wrong("squeezed",
+          "Dimensions of size 1 are gone.",
+          "What does `squeeze` do with a single sentence?",
+          edit("result[1].detach()", "result[1].detach().squeeze()")),
+    wrong("a_dictionary",
+          "You returned the dictionary; a list is asked for.",
+          "In which order should the entries stand?",
+          edit(_RETURN, "return kept")),
+    wrong("one_tensor",
+          "You returned one tensor; a list with a tensor for each attention is asked for.",
+          "Can tensors of different shapes be stacked?",
+          edit(_RETURN, "return torch.stack([kept[a] for a in attentions])")),
+    wrong("first_only",
+          "Only the first of the attentions was listened to.",
+          "Is your `return` in a loop, or your hook outside of one?",
+          edit(_RETURN, "return [kept[attentions[0]]]")),
+    wrong("first_input_only",
+          "The model gets its first input only.",
+          "What does the star in `*inputs` stand for?",
+          edit("model(*inputs)", "model(inputs[0])")),
+    wrong("two_inputs_at_most",
+          "The model gets its first two inputs only.",
+          "What does the star in `*inputs` stand for?",
+          edit("model(*inputs)", "model(*inputs[:2])")),
+    wrong("nothing_recorded_any_more",
+          "After your function, PyTorch records no gradients any more, for nobody.",
+          "Which way to switch them off ends where a block of code ends?",
+          edit("model(*inputs)", "torch.set_grad_enabled(False); model(*inputs)")),
+    wrong("inputs_unopened",
+          "The model gets its inputs as one tuple.",
+          "What does the star in `*inputs` stand for?",
+          edit("model(*inputs)", "model(inputs)")),
+    wrong("called_for_each",
+          "You call the model once for each attention.",
+          "Can several hooks listen to one call?",
+          source("""
+              def attention_weights(model, attentions, *inputs):
+                  found = []
+                  for attention in attentions:
+                      kept = []
+                      hook = attention.register_forward_hook(
+                          lambda module, given, result: kept.append(result[1].detach())
+                      )
+                      model(*inputs)
+                      hook.remove()
+                      found.append(kept[0])
+                  return found
+              """)),
+    wrong("result_replaced",
+          "Your hook returns something, and this replaces what the attention returns: the later layers get wrong "
+          "inputs.",
+          "What does a hook have to return so that nothing changes?",
+          edit(_KEEP, f"{_KEEP}; return (torch.zeros_like(result[0]), result[1])")),
+    wrong("mode_changed",
+          "The model is in another mode afterwards.",
+          "Who asked for `eval()`?",
+          edit("model(*inputs)", "model.eval()(*inputs)"),
+          edit("model(*inputs)", "[a.eval() for a in attentions]; model(*inputs)", name="attentions_changed")),
+    wrong("all_in_training",
+          "All parts of the model are in training mode afterwards, whatever they were in.",
+          "Whose is the mode of a part that somebody has put into evaluation mode?",
+          edit("model(*inputs)", "model(*inputs); model.train()")),
+    wrong("left_on_the_modules",
+          "The weights still lie on the attentions, as an attribute: the model is not as it was.",
+          "Where else could your hook keep them?",
+          edit(_KEEP, f"{_KEEP}; attention.weights = kept[attention]")),
+    wrong("mode_for_the_call",
+          "You put the model into evaluation mode for the call, and back.",
+          "Whose is the mode in which the model is called?",
+          edit("model(*inputs)", """
+              modes = [(part, part.training) for part in model.modules()]
+              model.eval()(*inputs)
+              for part, mode in modes:
+                  part.training = mode
+              """)),
+    wrong("gradients_cleared",
+          "The gradients that the model held are gone.",
+          "Who called `backward` before you came, and who wants to use it?",
+          edit("model(*inputs)", "model.zero_grad(); model(*inputs)")),
+    wrong("weights_of_before",
+          "A second call gives the weights of the first one.",
+          "When is the place made where your hooks keep the weights?",
+          source("""
+              def attention_weights(model, attentions, *inputs, kept={}):
+                  def keep(module, given, result):
+                      kept.setdefault(module, result[1].detach())
+                  hooks = [a.register_forward_hook(keep) for a in attentions]
+                  model(*inputs)
+                  for hook in hooks:
+                      hook.remove()
+                  return [kept[a] for a in attentions]
+              """)),
+    wrong("gradients_off",
+          "The weights of the model no longer learn: you have switched their gradients off.",
+          "Which tensors should be detached: the model's, or those that you return?",
+          edit("model(*inputs)", "model.requires_grad_(False)(*inputs)")),
+]
+
+ACCEPTED = [
+    right("whatever_happens", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept = {}
+            hooks = [
+                attention.register_forward_hook(
+                    lambda module, given, result: kept.update({module: result[1]})
+                )
+                for attention in attentions
+            ]
+            try:
+                with torch.no_grad():
+                    model(*inputs)
+            finally:
+                for hook in hooks:
+                    hook.remove()
+            return list(map(kept.get, attentions))
+        """)),
+    right("by_number", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept = [None] * len(attentions)
+            hooks = []
+            for number, attention in enumerate(attentions):
+                def keep(module, given, result, number=number):
+                    kept[number] = result[1].detach().clone()
+                hooks.append(attention.register_forward_hook(keep))
+            model(*inputs)
+            for hook in hooks:
+                hook.remove()
+            return tuple(kept)
+        """)),
+    right("by_name", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept, hooks = {}, []
+            for name, module in model.named_modules():
+                def keep(_, given, result, name=name):
+                    if isinstance(result, tuple):
+                        kept[name] = result[1].detach()
+                hooks.append(module.register_forward_hook(keep))
+            model(*inputs)
+            [hook.remove() for hook in hooks]
+            names = {module: name for name, module in model.named_modules()}
+            return [kept[names[attention]] for attention in attentions]
+        """)),
+    right("forward_put_back", source("""
+        def attention_weights(model, attentions, *inputs):
+            kept = {}
+            def listening(module):
+                def listen(*given, **options):
+                    result = type(module).forward(module, *given, **options)
+                    kept[module] = result[1].detach()
+                    return result
+                return listen
+            for module in attentions:
+                module.forward = listening(module)
+            model(*inputs)
+            for module in attentions:
+                del module.forward
+            return [kept[module] for module in attentions]
+        """)),
+    right("an_object_listens", source("""
+        class Ear:
+            def __init__(self, attention):
+                self.hook = attention.register_forward_hook(self)
+            def __call__(self, module, given, result):
+                output, self.weights = result
+
+        def attention_weights(model, attentions, *inputs):
+            ears = [Ear(attention) for attention in attentions]
+            with torch.no_grad():
+                model(*inputs)
+            for ear in ears:
+                ear.hook.remove()
+            return [ear.weights for ear in ears]
+        """)),
+]
+
+EXERCISE = Specification(
+    name="encoder_decoder/attention_weights", title="The weights of all layers", target="attention_weights",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

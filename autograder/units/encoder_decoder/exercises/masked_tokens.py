@@ -1,0 +1,205 @@
+"""Inputs and targets for hidden tokens."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import OF_TABLES, Promise
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.encoder_decoder.exercises._inputs import keep_mask
+
+
+def _hidden(
+    batch: int, length: int, *special: int, least: int = 30, nothing: bool = False,
+    turned: bool = False,
+) -> Maker:  # fmt: skip
+    """``special``: mask_id, then pad_id and ignore if they are given.
+
+    Among the chosen tokens are one that is the mask token itself, one below padding, and
+    one with the id 0, unless that is padding; with ``nothing``, none is chosen. Padding
+    stands at the end; ``turned``: at the beginning.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        pad_id = special[1] if len(special) > 1 else 0
+        keep = keep_mask(draw, batch, length)
+        ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
+        chosen = draw.flags(batch, length, chance=0.4)
+        # Each of the four kinds of places occurs, whatever is drawn.
+        chosen[:, 0] = torch.arange(batch) % 2 == 0
+        if batch > 2:  # one sentence of several is left as it is
+            chosen[1] = False
+        chosen[:, -1] |= ~keep[:, -1]
+        if int((chosen & keep).sum()) < 3:  # which is rare, and has been drawn
+            chosen[::2] |= keep[::2]
+        first, second, *_, last = (chosen & keep).nonzero().tolist()
+        ids[tuple(first)] = special[0]
+        ids[tuple(second)] = 0 if pad_id else 1
+        ids[tuple(last)] = pad_id - 1 if pad_id else 1
+        chosen &= not nothing
+        if turned:
+            ids, chosen = ids.flip(-1), chosen.flip(-1)
+        return {"ids": ids, "chosen": chosen, "special": torch.tensor(special)}
+
+    return inputs
+
+
+CASES = [
+    case("default", "padding 0, ignored -100", _hidden(3, 6, 4),
+         "Three kinds of places: chosen and real, real only, padding."),
+    case("other_pad", "another pad_id", _hidden(4, 5, 4, 7),
+         "Is the id of padding always 0?"),
+    case("other_ignore", "another ignored target, and padding at the beginning", _hidden(2, 7, 9, 3, -1, turned=True),
+         "Does your code use all five arguments?"),
+    case("ignore_zero", "0 as the ignored target", _hidden(3, 5, 8, 2, 0),
+         "0 is a number like any other, also as an argument."),
+    case("nothing_chosen", "nothing is chosen", _hidden(2, 4, 7, 3, nothing=True),
+         "Somebody has drawn, and nothing was hit: then nothing is hidden.", hidden_only=True, open=True),
+    case("huge", "ids that float32 cannot hold", _hidden(3, 4, 6, 2, -100, least=2**40),
+         "Ids are whole numbers from beginning to end.", hidden_only=True),
+    case("long", "longer sentences", _hidden(5, 11, 8, 1, -7),
+         "Does it depend on the sizes?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("id_0_lost",
+          "A hidden token with the id 0 is not asked for: you take the product 0 for a place that is not hidden.",
+          "Is 0 always padding? What else could tell hidden places from others?",
+          edit("ids.masked_fill(~hidden, ignore)", "(ids * hidden).masked_fill(ids * hidden == 0, ignore)")),
+    wrong("padding_by_length",
+          "You count the real tokens and take the last places for padding, wherever it stands.",
+          "What tells padding from other tokens: its place, or its id?",
+          edit("chosen & (ids != pad_id)",
+               "chosen & (torch.arange(ids.size(1)) < (ids != pad_id).sum(1, keepdim=True))")),
+    wrong("padding_hidden",
+          "Padding is hidden and asked for where `chosen` falls on it.",
+          "When is a token really hidden? There are two conditions.",
+          edit("chosen & (ids != pad_id)", "chosen")),
+    wrong("padding_asked",
+          "Padding is not hidden, but it is asked for.",
+          "Do inputs and targets use the same condition?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~chosen, ignore)")),
+    wrong("padding_replaced",
+          "Padding is not asked for, but it is replaced by the mask token.",
+          "Do inputs and targets use the same condition?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids.masked_fill(chosen, mask_id)")),
+    wrong("all_targets",
+          "Every place is asked for, also where the answer stands in the input.",
+          "Which places should count in the loss?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids")),
+    wrong("all_but_padding",
+          "All real tokens are asked for, also where the answer stands in the input.",
+          "Which places should count in the loss?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(ids == pad_id, ignore)")),
+    wrong("targets_inverted",
+          "The targets ask for exactly the tokens that were *not* hidden.",
+          "Does `masked_fill` fill where its mask is True, or where it is False?",
+          edit("~hidden", "hidden")),
+    wrong("inputs_inverted",
+          "The inputs hide exactly the tokens that were not chosen.",
+          "Does `masked_fill` fill where its mask is True, or where it is False?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids.masked_fill(~hidden, mask_id)")),
+    wrong("inputs_not_hidden",
+          "Nothing is hidden: the inputs are the ids, so the model can copy.",
+          "What stands in the inputs where a token is asked for?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids")),
+    wrong("targets_of_inputs",
+          "The targets ask for the mask token itself, not for what it hides.",
+          "From which tensor do you take the targets?",
+          edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)", """
+              inputs = ids.masked_fill(hidden, mask_id)
+              return inputs, inputs.masked_fill(~hidden, ignore)
+              """)),
+    wrong("ignore_is_pad",
+          "Places that do not count get the padding id as their target; `ignore` was asked for.",
+          "Which target does `F.cross_entropy` leave out by default?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, pad_id)")),
+    common("ignore_fixed", edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, -100)")),
+    common("pad_fixed", edit("(ids != pad_id)", "(ids != 0)")),
+    wrong("swapped",
+          "Inputs and targets are returned in the other order.",
+          "Which comes first, by the docstring?",
+          edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+               "return ids.masked_fill(~hidden, ignore), ids.masked_fill(hidden, mask_id)")),
+    wrong("in_place",
+          "`ids` are not what they were before, and the targets have lost the hidden tokens.",
+          "Which operation ends with an underscore? What do your targets read?",
+          edit("ids.masked_fill(hidden, mask_id)", "ids.masked_fill_(hidden, mask_id)")),
+    wrong("in_place_late",
+          "The results are right, but the given `ids` were changed.",
+          "Did you work on a copy?",
+          edit("return ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)", """
+              targets = ids.masked_fill(~hidden, ignore)
+              ids[hidden] = mask_id
+              return ids, targets
+              """)),
+    wrong("only_targets_asked",
+          "The targets are a list of the hidden tokens only; they must have the shape of the ids.",
+          "How would the loss know to which place a target belongs?",
+          edit("ids.masked_fill(~hidden, ignore)", "ids[hidden]")),
+    common("ignore_zero_lost", edit("ids.masked_fill(~hidden, ignore)", "ids.masked_fill(~hidden, ignore or -100)")),
+    wrong("mask_token_not_asked",
+          "A chosen token that is the mask token already is not asked for.",
+          "Does `chosen` leave anything but padding out?",
+          edit("(ids != pad_id)", "(ids != pad_id) & (ids != mask_id)")),
+    wrong("below_padding_too",
+          "Tokens with ids below `pad_id` are treated like padding.",
+          "Which ids are padding?",
+          edit("ids != pad_id", "ids > pad_id")),
+    wrong("always_something",
+          "Where nothing is chosen, you hide something all the same.",
+          "Who decides what is hidden?",
+          edit("hidden = chosen & (ids != pad_id)", """
+              hidden = chosen & (ids != pad_id)
+              if not hidden.any():
+                  hidden[:, 0] = True
+              """)),
+    wrong("floats",
+          "The results are floating-point numbers; ids are whole numbers.",
+          "Which operation turned them into floats?",
+          edit("ids.masked_fill(hidden, mask_id), ids.masked_fill(~hidden, ignore)",
+               "ids.float().masked_fill(hidden, mask_id), ids.float().masked_fill(~hidden, ignore)")),
+]
+
+ACCEPTED = [
+    right("where", source("""
+        def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+            real = ids.ne(pad_id)
+            hide = torch.logical_and(chosen, real)
+            return torch.where(hide, mask_id, ids), torch.where(hide, ids, ignore)
+        """)),
+    right("index", source("""
+        def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+            hide = chosen & ~(ids == pad_id)
+            inputs = ids.clone()
+            inputs[hide] = mask_id
+            targets = torch.full_like(ids, ignore)
+            targets[hide] = ids[hide]
+            return inputs, targets
+        """)),
+    right("loops", source("""
+        def masked_tokens(ids, chosen, mask_id, pad_id=0, ignore=-100):
+            inputs, targets = ids.clone(), ids.clone()
+            for b in range(ids.shape[0]):
+                for i in range(ids.shape[1]):
+                    if chosen[b, i] and ids[b, i] != pad_id:
+                        inputs[b, i] = mask_id
+                    else:
+                        targets[b, i] = ignore
+            return inputs, targets
+        """)),
+]
+
+EXERCISE = Specification(
+    name="encoder_decoder/masked_tokens", title="Inputs and targets for hidden tokens", target="masked_tokens",
+    aspects={"targets": 6.0},  # one of two results
+    precise=False,
+    promise=Promise(
+        arguments="ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _", results="inputs: B L; targets: B L",
+        on=("other_pad",), ways=OF_TABLES,
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,160 @@
+"""Attention weights that hooks bring from a model, and what the model is afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import Inputs, Seen, describe, listed, probe, tensor
+from autograder.checks.probes.weights import load_weights
+
+
+@probe(
+    "encoder_decoder/attention_weights",
+    results="entry ?; times that *; modes while called; hooks stay; "
+    "hooks of others stay; left behind; * as before",
+    calls="entry ?, second call, other inputs; * afterwards",
+)
+def attention_weights(function: Any, inputs: Inputs) -> Seen:
+    """The weights of each attention; or what became of the model, or of the graph."""
+    model = _Looking(inputs)
+    load_weights(model, inputs).train()
+    named = ("x", "memory", "shift")
+    sequences = [inputs[name] for name in named if name in inputs]
+    asked = [model.looks[number] for number in inputs["asked"].tolist()]
+    for look in model.looks:
+        look.register_forward_hook(_of_somebody_else)
+    if inputs["look"] == "model":
+        model.looks[-1].eval()  # a part that somebody has frozen
+        for parameter in model.parameters():  # as after a backward pass
+            parameter.grad = torch.ones_like(parameter)
+    before, recorded = _State(model), list[bool]()
+
+    def listened(*given: torch.Tensor) -> Any:
+        try:
+            return function(model, asked, *given)
+        finally:
+            recorded.append(torch.is_grad_enabled())
+            torch.set_grad_enabled(True)
+
+    found = listened(*sequences)
+    if not isinstance(found, list | tuple) or len(found) != len(asked):
+        raise WrongAnswer(
+            f"expected a list of {len(asked)} tensors, one for each attention, "
+            f"got {describe(found)}"
+        )
+    seen: Seen = {f"entry {n}": tensor(w, f"entry {n}") for n, w in enumerate(found)}
+    if inputs["look"] == "graph":
+        held = [name for name, entry in seen.items() if entry.requires_grad]
+        seen["holds on to a graph"] = listed(held)
+    if inputs["look"] == "model":
+        seen |= before.since()
+        left = "yes" if all(recorded) else "no"
+        seen["recording of gradients as before"] = left
+        seen["output of the model afterwards"] = tensor(model(*sequences), "the output")
+        seen["x afterwards"] = inputs["x"]
+        again = listened(*(each / 2 for each in sequences))
+        seen |= {
+            f"entry {n}, second call, other inputs": tensor(w, f"entry {n}")
+            for n, w in enumerate(again)
+        }
+    return seen
+
+
+class _State:
+    """A model before somebody listens to it; its weights have gradients of 1."""
+
+    def __init__(self, model: _Looking):
+        self._model, self._heard = model, list[str]()
+        model.register_forward_hook(lambda *_: self._heard.append("once"))
+        self._hooks, self._modes = _hooks(model), _modes(model)
+        self._names = _names(model)
+
+    def since(self) -> Seen:
+        """What has been done to the model, in words."""
+        model = self._model
+        learns = all(parameter.requires_grad for parameter in model.parameters())
+        pulls = all(
+            p.grad is not None and bool((p.grad == 1).all()) for p in model.parameters()
+        )
+        modes = {self._modes}
+        return {
+            "times that the model was called": str(model.calls),
+            "times that a hook of the model heard it": str(len(self._heard)),
+            "modes while called": "as before" if model.modes == modes else "others",
+            "hooks stay": "yes" if _hooks(model) > self._hooks else "no",
+            "hooks of others stay": "yes" if _theirs(model) else "no",
+            "modes as before": "yes" if _modes(model) == self._modes else "no",
+            "learns as before": "yes" if learns else "no",
+            "gradients as before": "yes" if pulls else "no",
+            "left behind": ", ".join(sorted(_names(model) - self._names)) or "nothing",
+        }
+
+
+def _modes(model: nn.Module) -> tuple[bool, ...]:
+    return tuple(part.training for part in model.modules())
+
+
+def _names(model: nn.Module) -> set[str]:
+    """What stands on a module, or on any of its parts, a `forward` left aside."""
+    return {name for part in model.modules() for name in vars(part)} - {"forward"}
+
+
+def _of_somebody_else(module: nn.Module, given: object, result: object) -> None:
+    """A hook that listened before the student's came."""
+
+
+def _theirs(model: _Looking) -> bool:
+    hooks = [look._forward_hooks.values() for look in model.looks]
+    return all(_of_somebody_else in each for each in hooks)
+
+
+def _hooks(model: nn.Module) -> int:
+    """How many hooks listen, to all modules or to one; a `forward` put over it, too."""
+    count = len(nn.modules.module._global_forward_hooks)
+    for part in model.modules():
+        count += len(part._forward_hooks) + len(part._forward_pre_hooks)
+        count += "forward" in vars(part)
+    return count
+
+
+class _Look(nn.Module):
+    """An attention without values: what it looks at is what it returns."""
+
+    def __init__(self, heads: int, size: int):
+        super().__init__()
+        self.matrices = nn.Parameter(torch.zeros(heads, size, size))
+
+    def forward(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        scores = query[:, None] @ self.matrices @ key[:, None].mT  # (B, h, Lq, Lk)
+        weights = scores.softmax(dim=-1)
+        return (weights @ value[:, None]).mean(1), weights
+
+
+class _Looking(nn.Module):
+    """A model of attentions; every other one looks at the memory, if there is one."""
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        shapes = [value.shape for name, value in inputs.items() if "matrices" in name]
+        self.looks = nn.ModuleList(_Look(*shape[:2]) for shape in shapes)
+        self.calls, self.modes = 0, set[tuple[bool, ...]]()
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        memory: torch.Tensor | None = None,
+        shift: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        self.calls += 1
+        x = x if shift is None else x + shift
+        self.modes.add(_modes(self))
+        for number, look in enumerate(self.looks):
+            source = x if memory is None or number % 2 == 0 else memory
+            x = x + look(x, source, source)[0]
+        return x

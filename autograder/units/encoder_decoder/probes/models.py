@@ -1,0 +1,234 @@
+"""The whole model, a language model, and a state dict in PyTorch's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    listed,
+    options,
+    outcome,
+    probe,
+    tensor,
+    under,
+)
+from autograder.checks.probes.weights import (
+    BEGINNING,
+    beginning,
+    is_awaited,
+    load_weights,
+    starting_as_zero,
+)
+from autograder.units.encoder_decoder.probes.observing import extras, who_moves
+
+
+@probe(
+    "encoder_decoder/transformer",
+    results="logits; logits of *; logits once the weights have changed; "
+    "output moves with *; the same parameter as source.embedding.weight; "
+    "target is the module source; two vocabularies in one table; "
+    "modules that add positions; source and target share positions",
+    learning=f"{BEGINNING}; other parameters; vectors that start as zero; "
+    "gradient of *",
+    parts={"memory": "memory"},
+)
+def transformer(module_class: Any, inputs: Inputs) -> Seen:
+    """What the methods return, a second batch, gradients, sharing; who moves whom.
+
+    The last of these takes a call for each position, so some cases ask for it.
+    """
+    given = options(inputs)
+    if "positions" in inputs:
+        given["positions"] = _AddRows(inputs["positions"])
+    if given.get("shared_embedding") and given["src_vocab"] != given["tgt_vocab"]:
+        refused = outcome(lambda: module_class(**given), ValueError)
+        return {"two vocabularies in one table": refused}
+    made = module_class(**given)
+    start = _beginning(made, inputs)
+    model: Any = _load(made, inputs)
+    pad_id = given.get("pad_id", 0)
+    ids = {name: inputs[name] for name in ("src", "tgt")}
+    src, tgt = ids.values()
+    logits = tensor(model(src, tgt), "the logits")
+    memory = tensor(model.encode(src), "what `encode` returns")
+    seen: Seen = {"other parameters": extras(model, inputs)} | start
+    if "positions" in given:
+        seen["modules that add positions"] = _adding(model, given["positions"])
+    if "look" in inputs:
+        seen |= _moving(model, ids, pad_id)
+    seen |= {"memory": memory, "logits": logits} | _decoded(model, src, tgt, memory)
+    if "second src" in inputs:
+        seen["logits of a second batch"] = tensor(
+            model(inputs["second src"], inputs["second tgt"]), "the logits"
+        )
+    if "pull" in inputs:
+        added = [getattr(m, "positions", None) for m in (model.source, model.target)]
+        seen["source and target share positions"] = str(added[0] is added[1])
+        seen |= _gradients(model, logits, inputs)
+    if given.get("shared_embedding"):
+        seen |= _sharing(model)
+    with torch.no_grad():  # as a step of training would
+        for parameter in model.parameters():
+            parameter.mul_(0.75)
+    seen["logits once the weights have changed"] = tensor(model(src, tgt), "the logits")
+    return seen
+
+
+def _adding(model: nn.Module, positions: nn.Module) -> str:
+    """How many modules add positions, and how many of them are the given one."""
+    adding = [part for part in model.modules() if isinstance(part, _AddRows)]
+    given = sum(part is positions for part in adding)
+    return f"{given} given, {len(adding)} in all"
+
+
+def _moving(model: Any, ids: dict[str, torch.Tensor], pad_id: int) -> Seen:
+    """Which logits move with each position of source and target."""
+    with torch.no_grad():
+        return {
+            f"output moves with {name}": who_moves(
+                lambda **changed: model(**(ids | changed)), ids, name, pad_id
+            )
+            for name in ids
+        }
+
+
+def _decoded(
+    model: Any, src: torch.Tensor, tgt: torch.Tensor, memory: torch.Tensor
+) -> Seen:
+    """What `decode` makes of this memory, of another, after others, and of less."""
+
+    def logits(tgt: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        return tensor(model.decode(tgt, memory, src), "the logits")
+
+    seen = {
+        "logits of decode": logits(tgt, memory),
+        "logits of decode with another memory": logits(tgt, -memory.flip(-1)),
+    }
+    model.encode(src.flip(0))
+    seen["logits of decode after another encode"] = logits(tgt, memory)
+    seen["logits of decode for the first token"] = logits(tgt[:, :1], memory)
+    return seen
+
+
+class _AddRows(nn.Module):
+    """Positions of another kind than sinusoids."""
+
+    rows: torch.Tensor
+
+    def __init__(self, rows: torch.Tensor):
+        super().__init__()
+        self.register_buffer("rows", rows)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.rows[: x.size(1)]
+
+
+def _beginning(model: object, inputs: Inputs) -> Seen:
+    """How a new model starts, and which words' vectors are zero: padding's."""
+    if is_awaited(model):
+        return {}
+    return beginning(model, inputs) | {
+        "vectors that start as zero": starting_as_zero(model)
+    }
+
+
+def _load(module: object, inputs: Inputs) -> nn.Module:
+    """Load weights by any name of a parameter, since a shared one has several."""
+    if not isinstance(module, nn.Module):
+        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+    first: dict[int, str] = {}
+    renamed = {
+        f"weights.{name}": f"weights.{first.setdefault(id(parameter), name)}"
+        for name, parameter in module.named_parameters(remove_duplicate=False)
+    }
+    return load_weights(module, {renamed.get(k, k): v for k, v in inputs.items()})
+
+
+def _gradients(model: nn.Module, logits: torch.Tensor, inputs: Inputs) -> Seen:
+    """What the vectors of both vocabularies learn; padding's, nothing."""
+    if logits.shape != inputs["pull"].shape:
+        return {}
+    model.zero_grad()
+    (logits * inputs["pull"]).sum().backward()
+    seen = {}
+    for name in ("source", "target"):
+        table = dict(model.named_parameters())[f"{name}.embedding.weight"]
+        found = torch.zeros_like(table) if table.grad is None else table.grad
+        seen[f"gradient of {name}'s embedding"] = found
+    return seen
+
+
+def _sharing(model: nn.Module) -> Seen:
+    """Whether one table serves three times."""
+    tables = dict(model.named_parameters(remove_duplicate=False))
+    first = tables.get("source.embedding.weight")
+    same = [
+        name
+        for name in ("target.embedding.weight", "output.weight")
+        if tables.get(name) is first
+    ]
+    return {
+        "the same parameter as source.embedding.weight": listed(same),
+        "target is the module source": str(
+            getattr(model, "target", None) is getattr(model, "source", model)
+        ),
+    }
+
+
+@probe(
+    "encoder_decoder/language_model",
+    results="logits; logits of a second batch; output moves with ids",
+    learning=f"{BEGINNING}; other parameters; vectors that start as zero",
+)
+def language_model(module_class: Any, inputs: Inputs) -> Seen:
+    """Other parameters, who moves whom, logits, and those of a second batch."""
+    given = options(inputs)
+    made = module_class(**given)
+    start = _beginning(made, inputs)
+    model = _load(made, inputs)
+    ids = {"ids": inputs["ids"]}
+    seen: Seen = {"other parameters": extras(model, inputs)} | start
+    with torch.no_grad():
+        seen["output moves with ids"] = who_moves(
+            lambda ids: model(ids), ids, "ids", given.get("pad_id", 0)
+        )
+    seen["logits"] = tensor(model(**ids), "the logits")
+    if "second ids" in inputs:
+        second = tensor(model(inputs["second ids"]), "the logits")
+        seen["logits of a second batch"] = second
+    return seen
+
+
+@probe(
+    "encoder_decoder/to_pytorch",
+    results="*weight; *bias; names; given tensors that no longer learn",
+    calls="* afterwards",
+)
+def to_pytorch(function: Any, inputs: Inputs) -> Seen:
+    """Names and tensors of the result; what became of the given dict's entries."""
+    state = under(inputs, "state.")
+    if "learning" in inputs:  # as `state_dict(keep_vars=True)` has them
+        state = {name: value.requires_grad_() for name, value in state.items()}
+    given, numbers = dict(state), {name: value.clone() for name, value in state.items()}
+    found = function(state)
+    if not isinstance(found, Mapping):
+        raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
+    names = sorted(map(str, found))
+    seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
+    seen["names"] = ", ".join(names)
+    replaced = [name for name, value in given.items() if state.get(name) is not value]
+    seen["entries of the given dict that are others afterwards"] = listed(replaced)
+    written = [name for name in given if not torch.equal(given[name], numbers[name])]
+    seen["given tensors that hold other numbers afterwards"] = listed(written)
+    if "learning" in inputs:
+        frozen = [name for name, value in given.items() if not value.requires_grad]
+        seen["given tensors that no longer learn"] = listed(frozen)
+    return seen | {"names of the given dict afterwards": ", ".join(state)}

@@ -1,0 +1,279 @@
+"""A mask for all heads."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import open_mask
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _masks(batch: int, h: int, lq: int, lk: int, **shapes: tuple[int, ...]) -> Maker:
+    """Masks of the given shapes, named ``two``, ``three`` and ``four`` by their rank."""
+
+    def inputs(draw: Draw) -> Inputs:
+        names = {"two": "2-D", "three": "3-D", "four": "4-D"}
+        made: Inputs = {names[name]: open_mask(draw, *shape) for name, shape in shapes.items()}
+        while "4-D" in made and (made["4-D"][:, :1] == made["4-D"][:, 1:]).all(-1).any():
+            made["4-D"] = open_mask(draw, *shapes["four"])  # no head is like the first
+        return made | {"shape": torch.tensor([batch, h, lq, lk])}
+
+    return inputs
+
+
+def _open(draw: Draw) -> Inputs:
+    """Masks that close nothing."""
+    made = _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5))(draw)
+    return made | {name: torch.ones_like(made[name]) for name in ("2-D", "3-D")}
+
+
+def _closed(draw: Draw) -> Inputs:
+    """Masks that close everything."""
+    made = _masks(3, 2, 4, 5, two=(4, 5), three=(3, 1, 5), four=(3, 2, 4, 5))(draw)
+    return made | {n: ~torch.ones_like(v) for n, v in made.items() if n != "shape"}
+
+
+_THREE = "return mask.unsqueeze(1)"
+
+CASES = [
+    case("padding", "a padding mask (B, 1, Lk), and a mask (Lq, Lk)", _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5)),
+         "Where must the dimension of heads stand?"),
+    case("full", "a mask (B, Lq, Lk), and one for each head", _masks(2, 4, 5, 3, three=(2, 5, 3), four=(2, 4, 5, 3)),
+         "A mask of four dimensions is already what we want.", whole=True),
+    case("as_many_sentences_as_heads", "as many sentences as heads",
+         _masks(3, 3, 4, 5, two=(4, 5), three=(3, 4, 5), four=(3, 1, 1, 5)),
+         "Three dimensions always mean sentences, queries, keys."),
+    case("one_query", "a single query", _masks(4, 2, 1, 6, two=(1, 6), three=(4, 1, 6), four=(1, 2, 1, 6)),
+         "Dimensions of size 1 are dimensions, too.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("unchanged",
+          "The mask comes back as it was, so a mask of three dimensions meets the heads with its batch.",
+          "Which shape has a padding mask after broadcasting fills in ones from the left?",
+          source("""
+              def mask_for_heads(mask):
+                  return mask
+              """)),
+    wrong("two_dimensional_forgotten",
+          "A mask of two dimensions does not get its four.",
+          "What does your function do with a causal mask `(L, L)`?",
+          edit("""
+              if mask.dim() == 2:
+                  mask = mask.unsqueeze(0)  # (1, Lq, Lk)
+              """, """
+              if mask.dim() == 2:
+                  return mask
+              """)),
+    wrong("one_dimension_only",
+          "Every mask gets one dimension more, after its first one. That suits three dimensions only.",
+          "What does your function do with a causal mask `(L, L)`?",
+          edit("""
+              if mask.dim() == 2:
+                  mask = mask.unsqueeze(0)  # (1, Lq, Lk)
+              """, "")),
+    wrong("two_dimensions_as_padding",
+          "A mask of two dimensions is read as `(B, Lk)`. In our contract it is `(Lq, Lk)`.",
+          "What do the two dimensions of a causal mask mean?",
+          edit("""
+              if mask.dim() == 2:
+                  mask = mask.unsqueeze(0)  # (1, Lq, Lk)
+              """, """
+              if mask.dim() == 2:
+                  mask = mask.unsqueeze(1)
+              """)),
+    wrong("batch_read_as_heads",
+          "A mask of three dimensions was given its new one in front: its batch now stands where the heads should.",
+          "Which dimension is missing in `(B, Lq, Lk)`, and where?",
+          edit(_THREE, "return mask.unsqueeze(0)")),
+    wrong("heads_after_queries",
+          "The new dimension stands between queries and keys.",
+          "In `(B, h, Lq, Lk)`, which dimension follows the batch?",
+          edit(_THREE, "return mask.unsqueeze(2)")),
+    wrong("heads_at_the_end",
+          "The new dimension stands at the end, after the keys.",
+          "In `(B, h, Lq, Lk)`, which dimension follows the batch?",
+          edit(_THREE, "return mask.unsqueeze(-1)")),
+    wrong("five_dimensions",
+          "A mask of four dimensions is given a fifth.",
+          "What must happen with a mask that already has its heads?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None:
+                  return None
+              """)),
+    wrong("none_not_treated",
+          "`None` means that there is no mask; your function asks it for its dimensions.",
+          "What shall come back if there is no mask?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask.dim() == 4:
+                  return mask
+              """)),
+    wrong("open_mask_lost",
+          "A mask that closes nothing comes back as `None`.",
+          "For which input does the docstring promise `None`?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None or mask.all():
+                  return None
+              if mask.dim() == 4:
+                  return mask
+              """)),
+    wrong("closed_mask_lost",
+          "A mask that closes everything comes back as `None`.",
+          "For which input does the docstring promise `None`?",
+          source("""
+              def mask_for_heads(mask):
+                  if mask is None or not mask.any():
+                      return None
+                  return mask.view(*(mask.shape if mask.dim() == 4 else (1, 1, *mask.shape) if mask.dim() == 2 else (len(mask), 1, *mask.shape[1:])))
+              """)),
+    wrong("none_gives_a_mask",
+          "Without a mask a tensor came back; `None` stays `None`.",
+          "How would you know the sizes of a mask that is not there?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None:
+                  return torch.ones(1, 1, 1, 1).bool()
+              if mask.dim() == 4:
+                  return mask
+              """)),
+    wrong("inverted",
+          "The mask came back turned around.",
+          "Does this function change what `True` means?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None:
+                  return mask
+              mask = ~mask
+              if mask.dim() == 4:
+                  return mask
+              """)),
+    wrong("first_query_only",
+          "All queries got the mask of the first one.",
+          "Which masks do have more than one row?",
+          edit(_THREE, "return mask.unsqueeze(1)[:, :, :1]")),
+    common("first_sentence_only", edit(_THREE, "return mask.unsqueeze(1)[:1]")),
+    wrong("heads_made_alike",
+          "A mask with heads of its own has lost them: all heads have the same now.",
+          "What must happen with a mask that already has its heads?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None:
+                  return mask
+              if mask.dim() == 4:
+                  return mask[:, :1]
+              """)),
+    wrong("heads_joined_by_or",
+          "A mask with heads of its own has lost them: they were joined to one by `any`.",
+          "What must happen with a mask that already has its heads?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None:
+                  return mask
+              if mask.dim() == 4:
+                  return mask.any(1, keepdim=True)
+              """)),
+    wrong("numbers",
+          "The mask came back as numbers; it should stay boolean.",
+          "Which `dtype` did the mask have before?",
+          edit("""
+              if mask is None or mask.dim() == 4:
+                  return mask
+              """, """
+              if mask is None:
+                  return mask
+              mask = mask.float()
+              if mask.dim() == 4:
+                  return mask
+              """)),
+    wrong("in_place",
+          "The result is right, but the caller's own mask has changed its shape.",
+          "What does the underscore at the end of `unsqueeze_` mean?",
+          source("""
+              def mask_for_heads(mask):
+                  if mask is not None and mask.dim() == 2:
+                      mask.unsqueeze_(0)
+                  if mask is not None and mask.dim() == 3:
+                      mask.unsqueeze_(1)
+                  return mask
+              """)),
+    wrong("turned",
+          "Queries and keys have changed places in the mask.",
+          "What are the rows of a mask, and what are its columns?",
+          edit(_THREE, "return mask.unsqueeze(1).transpose(-2, -1)")),
+]
+
+ACCEPTED = [
+    right("while_loop", source("""
+        def mask_for_heads(mask):
+            if mask is None:
+                return None
+            while mask.dim() < 4:
+                mask = mask.unsqueeze(-3)
+            return mask
+        """)),
+    right("indexing", source("""
+        def mask_for_heads(mask):
+            if mask is None:
+                return None
+            if mask.ndim == 2:
+                return mask[None, None]
+            return mask[:, None] if mask.ndim == 3 else mask
+        """)),
+    right("reshape_and_copy", source("""
+        def mask_for_heads(mask):
+            if mask is not None:
+                *lead, lq, lk = mask.shape
+                if len(lead) == 0:
+                    lead = [1, 1]
+                elif len(lead) == 1:
+                    lead = [lead[0], 1]
+                mask = mask.clone().reshape(*lead, lq, lk)
+            return mask
+        """)),
+    right("match_statement", source("""
+        def mask_for_heads(mask):
+            match getattr(mask, "shape", ()):
+                case (lq, lk):
+                    return mask.view(1, 1, lq, lk)
+                case (b, lq, lk):
+                    return mask.view(b, 1, lq, lk)
+            return mask
+        """)),
+]
+
+EXERCISE = Specification(
+    name="multi_head_attention/mask_for_heads", title="A mask for all heads", target="mask_for_heads",
+    aspects={"3-D": 3.0},  # one of three forms
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            masks_of_one_sentence=_masks(1, 2, 3, 4, three=(1, 3, 4), four=(1, 2, 1, 4)),
+            masks_of_one_query=_masks(2, 3, 1, 4, two=(1, 4), three=(2, 1, 4)),
+            masks_that_broadcast=_masks(2, 3, 5, 4, three=(1, 5, 4), four=(1, 3, 1, 4)), masks_that_close_nothing=_open,
+            masks_that_close_everything=_closed,
+            equal_sizes=_masks(3, 3, 3, 3, two=(3, 3), three=(3, 3, 3), four=(3,) * 4),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

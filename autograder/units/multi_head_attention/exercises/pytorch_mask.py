@@ -1,0 +1,208 @@
+"""A mask for PyTorch."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import open_mask
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _mask_for_pytorch(batch: int, h: int, lq: int, lk: int, mask: tuple[int, ...]) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        return {
+            "mask": open_mask(draw, *mask),
+            "size": torch.tensor([batch, h, lq, lk]),
+            "query": draw.tensor(batch, lq, 2 * h, scale=1.0),
+            "key": draw.tensor(batch, lk, 2 * h, scale=1.0),
+        }
+
+    return inputs
+
+
+def _for_all_keys(draw: Draw) -> Inputs:
+    """Half of the queries may look at nothing; PyTorch then gives no number."""
+    inputs = _mask_for_pytorch(2, 3, 4, 5, mask=(2, 3, 4, 2))(draw)
+    return inputs | {"mask": inputs["mask"][..., :1]}
+
+
+def _closed(draw: Draw) -> Inputs:
+    """A mask that closes everything."""
+    made = _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 4, 5))(draw)
+    return made | {"mask": ~torch.ones_like(made["mask"])}
+
+
+def _open(draw: Draw) -> Inputs:
+    """A mask that closes nothing."""
+    made = _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5))(draw)
+    return made | {"mask": torch.ones_like(made["mask"])}
+
+
+_TURN = "return (~mask).expand(size).flatten(0, 1)"
+
+CASES = [
+    case("padding", "a padding mask (B, 1, 1, Lk)", _mask_for_pytorch(2, 3, 4, 5, mask=(2, 1, 1, 5)),
+         "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?"),
+    case("full", "a mask for each head (B, h, Lq, Lk)", _mask_for_pytorch(3, 2, 5, 4, mask=(3, 2, 5, 4)),
+         "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?"),
+    case("queries_and_keys", "a mask (1, 1, Lq, Lk)", _mask_for_pytorch(2, 4, 3, 6, mask=(1, 1, 3, 6)),
+         "What does True mean on the other side?"),
+    case("for_all_keys", "a mask (B, h, Lq, 1): one word for all keys, also a no", _for_all_keys,
+         "The mask is repeated along every dimension of size 1, and says neither more nor less than before."),
+    case("as_many_sentences_as_heads", "as many sentences as heads", _mask_for_pytorch(3, 3, 2, 5, mask=(3, 1, 2, 5)),
+         "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("squeezed",
+          "A single sentence with a single head loses its first dimension.",
+          "How many dimensions does `attn_mask` need, if each sentence has a mask?",
+          edit(_TURN, f"{_TURN}.squeeze(0)")),
+    wrong("nothing_to_close",
+          "A mask that closes nothing does not get its full size.",
+          "Does the size of the result depend on what the mask holds?",
+          edit(_TURN, """
+              turned = ~mask
+              if mask.all():
+                  return turned.new_zeros(size[0] * size[1], 1, size[3])
+              return turned.expand(size).flatten(0, 1)
+              """)),
+    wrong("closed_rows_opened",
+          "Rows in which nothing may be looked at come back open.",
+          "May a mask be turned around and say something else?",
+          edit(_TURN, """
+              turned = (~mask).expand(size).flatten(0, 1)
+              return turned & ~turned.all(dim=-1, keepdim=True)
+              """)),
+    wrong("keys_not_repeated",
+          "The mask is not repeated over the keys.",
+          "Which of the four dimensions of a mask may have size 1?",
+          edit(_TURN, "return (~mask).expand(*size[:3], -1).flatten(0, 1)")),
+    wrong("not_turned",
+          "The mask has kept our meaning. PyTorch's layer will attend to all that it should not.",
+          "What does `True` mean for `nn.MultiheadAttention`?",
+          edit(_TURN, "return mask.expand(size).flatten(0, 1)")),
+    wrong("heads_slow",
+          "The heads change slowly and the sentences quickly; PyTorch wants it the other way round.",
+          "Whose mask stands at entry 1: head 1 of sentence 0, or head 0 of sentence 1?",
+          edit(_TURN, "return (~mask).expand(size).transpose(0, 1).flatten(0, 1)")),
+    wrong("heads_slow_not_turned",
+          "The mask has kept our meaning, and its heads change slowly where they should change quickly.",
+          "What does `True` mean for `nn.MultiheadAttention`, and whose mask is entry 1?",
+          edit(_TURN, "return mask.expand(size).transpose(0, 1).flatten(0, 1)")),
+    wrong("additive",
+          "You made a mask of numbers to be added. PyTorch takes this, too, but a boolean mask is asked for.",
+          "Which type has a mask that says only yes or no?",
+          edit(_TURN, "return torch.zeros(size).masked_fill(~mask, float('-inf')).flatten(0, 1)")),
+    wrong("additive_large",
+          "You made a mask of large numbers to be added; a boolean mask is asked for.",
+          "Which type has a mask that says only yes or no?",
+          edit(_TURN, "return torch.zeros(size).masked_fill(~mask, -1e9).flatten(0, 1)")),
+    wrong("zeros_and_ones",
+          "The mask holds whole numbers; PyTorch's layer wants booleans.",
+          "Which operator turns a boolean tensor around and leaves it boolean?",
+          edit(_TURN, "return (1 - mask.int()).expand(size).flatten(0, 1)")),
+    wrong("zeros_and_ones_as_floats",
+          "The mask holds the numbers 0 and 1. PyTorch's layer would *add* them to the scores: it runs, and hides "
+          "nothing.",
+          "What does PyTorch do with a mask of floating-point numbers?",
+          edit(_TURN, "return (1 - mask.float()).expand(size).flatten(0, 1)")),
+    wrong("minus_a_boolean",
+          "PyTorch refuses to subtract booleans.",
+          "Which operator turns a boolean tensor around?",
+          edit(_TURN, "return (1 - mask).expand(size).flatten(0, 1)")),
+    wrong("four_dimensions",
+          "The mask still has four dimensions.",
+          "Into which one dimension does PyTorch want batch and heads?",
+          edit(_TURN, "return (~mask).expand(size)")),
+    wrong("not_expanded",
+          "The mask still has its sizes of 1; `attn_mask` is not broadcast over sentences and heads.",
+          "How many entries must the first dimension have?",
+          edit(_TURN, "return (~mask).flatten(0, 1)")),
+    wrong("batch_only",
+          "There is one mask for each sentence; PyTorch wants one for each head of each sentence.",
+          "How many entries must the first dimension have?",
+          edit(_TURN, "return (~mask).expand(size)[:, 0]")),
+    common("first_sentence_only", edit(_TURN, "return (~mask)[:1].expand(size).flatten(0, 1)")),
+    wrong("first_head_only",
+          "All heads got the mask of head 0.",
+          "What if the mask says something else for each head?",
+          edit(_TURN, "return (~mask)[:, :1].expand(size).flatten(0, 1)")),
+    wrong("first_query_only",
+          "All queries got the mask of the first one.",
+          "What if the mask says something else for each query?",
+          edit(_TURN, "return (~mask)[:, :, :1].expand(size).flatten(0, 1)")),
+    wrong("heads_joined",
+          "The masks of the heads were joined to one.",
+          "What if the mask says something else for each head?",
+          edit(_TURN, "return (~mask).any(1, keepdim=True).expand(size).flatten(0, 1)")),
+    wrong("queries_and_keys_swapped",
+          "Queries and keys have changed places.",
+          "What are the rows of a mask, and what are its columns?",
+          edit(_TURN, "return (~mask).expand(size).flatten(0, 1).transpose(1, 2)"),
+          edit(_TURN, "b, h, lq, lk = size; return (~mask).expand(size).reshape(b * h, lk, lq)", name="sizes_misread")),
+    wrong("turned_in_place",
+          "The result is right, but the caller's own mask was turned around, too.",
+          "What does the underscore at the end of a method's name mean?",
+          edit(_TURN, "return mask.logical_not_().expand(size).flatten(0, 1)")),
+    wrong("nothing_hidden",
+          "The new mask hides nothing at all.",
+          "Where does the given mask enter your answer?",
+          edit(_TURN, "return torch.zeros(size, dtype=torch.bool).flatten(0, 1)")),
+]
+
+ACCEPTED = [
+    right("expand_first", edit(_TURN, "return ~mask.expand(*size).flatten(0, 1)")),
+    right("repeat_interleave", source("""
+        def pytorch_mask(mask, size):
+            b, h, lq, lk = size
+            if mask.size(1) == 1:
+                m = mask[:, 0].expand(b, lq, lk).repeat_interleave(h, dim=0)
+            else:
+                m = mask.expand(b, h, lq, lk).reshape(b * h, lq, lk)
+            return m.logical_not()
+        """)),
+    right("loops", source("""
+        def pytorch_mask(mask, size):
+            full = torch.broadcast_to(mask, size)
+            rows = []
+            for sentence in full:
+                for head in sentence:
+                    rows.append(head == False)
+            return torch.stack(rows)
+        """)),
+    right("or_with_zeros", source("""
+        def pytorch_mask(mask, size):
+            blocked = torch.zeros(size, dtype=torch.bool) | ~mask
+            return blocked.view(-1, *size[2:])
+        """)),
+    right("xor_and_filled", source("""
+        def pytorch_mask(mask, size):
+            b, h, lq, lk = size
+            out = torch.ones(b * h, lq, lk).bool()
+            full = mask.expand(size)
+            for i in range(b):
+                for j in range(h):
+                    out[i * h + j] = out[i * h + j] ^ full[i, j]
+            return out
+        """)),
+]
+
+EXERCISE = Specification(
+    name="multi_head_attention/pytorch_mask", title="A mask for PyTorch", target="pytorch_mask",
+    aspects={"weights": 3.0},  # what a mask does, whatever it holds
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            one_sentence_and_one_head=_mask_for_pytorch(1, 1, 3, 4, mask=(1, 1, 3, 4)),
+            a_mask_for_each_of_as_many_heads_as_sentences=_mask_for_pytorch(3, 3, 2, 4, mask=(3, 3, 2, 4)),
+            a_mask_that_closes_everything=_closed, a_mask_that_closes_nothing=_open,
+            equal_sizes=_mask_for_pytorch(4, 4, 4, 4, mask=(4, 4, 4, 4)),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,276 @@
+"""To PyTorch."""
+
+from __future__ import annotations
+
+from autograder.authoring.common import common
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Maker, Specification
+from autograder.units.multi_head_attention.exercises._inputs import multi_head_inputs
+
+
+def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
+    return multi_head_inputs(batch, h, d_k, lq, lk)
+
+
+_MADE = "theirs = nn.MultiheadAttention(d_model, mine.num_heads, batch_first=True)"
+_LAYERS_IN_ORDER = "layers = (mine.w_q, mine.w_k, mine.w_v)"
+_COPY_WEIGHTS = "theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))"
+_COPY_BIASES = "theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))"
+_COPY_OUT = "theirs.out_proj.load_state_dict(mine.w_o.state_dict())"
+
+CASES = [
+    case("plain", "three heads", _for_pytorch(2, 3, 4, lq=5, lk=7),
+         "Compare `in_proj_weight` with your three weights, row by row."),
+    case("others", "other sizes", _for_pytorch(3, 4, 2, lq=6, lk=5),
+         "Compare `in_proj_weight` with your three weights, row by row."),
+    case("single", "a single head", _for_pytorch(2, 1, 6, lq=4, lk=3),
+         "PyTorch's layer has as many heads as yours, also if that is one."),
+    case("odd", "an odd number of features", _for_pytorch(2, 3, 3, lq=4, lk=5),
+         "Does PyTorch's layer have as many heads as yours?", hidden_only=True),
+    case("many", "more heads than features in a head", _for_pytorch(4, 5, 2, lq=3, lk=6),
+         "Does PyTorch's layer have as many heads as yours?", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("yours_frozen",
+          "Your own layer no longer learns afterwards.",
+          "What does `requires_grad_` change, and for how long?",
+          edit(_LAYERS_IN_ORDER, "layers = [layer.requires_grad_(False) for layer in (mine.w_q, mine.w_k, mine.w_v)]")),
+    wrong("no_bias_of_the_keys",
+          "The bias of the keys is left out. (No weight shows it, since each query adds the same to all its scores.)",
+          "Was a copy asked for, or a layer that computes the same?",
+          edit("[layer.bias for layer in layers]", "[mine.w_q.bias, 0 * mine.w_k.bias, mine.w_v.bias]")),
+    wrong("order_kqv",
+          "The rows of `in_proj_weight` seem to be in the order k, q, v.",
+          "In which order does PyTorch expect queries, keys and values?",
+          edit(_LAYERS_IN_ORDER, "layers = (mine.w_k, mine.w_q, mine.w_v)")),
+    wrong("order_vkq",
+          "The rows of `in_proj_weight` seem to be in the order v, k, q.",
+          "In which order does PyTorch expect queries, keys and values?",
+          edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_k, mine.w_q)")),
+    wrong("order_qvk",
+          "The rows of `in_proj_weight` seem to be in the order q, v, k.",
+          "In which order does PyTorch expect queries, keys and values?",
+          edit(_LAYERS_IN_ORDER, "layers = (mine.w_q, mine.w_v, mine.w_k)")),
+    wrong("order_kvq",
+          "The rows of `in_proj_weight` seem to be in the order k, v, q.",
+          "In which order does PyTorch expect queries, keys and values?",
+          edit(_LAYERS_IN_ORDER, "layers = (mine.w_k, mine.w_v, mine.w_q)")),
+    wrong("order_vqk",
+          "The rows of `in_proj_weight` seem to be in the order v, q, k.",
+          "In which order does PyTorch expect queries, keys and values?",
+          edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_q, mine.w_k)")),
+    common("transposed",
+           edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))")),
+    common("output_transposed",
+           edit(_COPY_OUT,
+                "theirs.out_proj.weight.copy_(mine.w_o.weight.T); theirs.out_proj.bias.copy_(mine.w_o.bias)")),
+    wrong("rows_interleaved",
+          "The rows of q, k and v take turns; they should stand block by block.",
+          "Which rows of `in_proj_weight` are PyTorch's keys?",
+          edit(_COPY_WEIGHTS,
+               "theirs.in_proj_weight.copy_(torch.stack([layer.weight for layer in layers], 1).flatten(0, 1))")),
+    wrong("queries_three_times",
+          "Keys and values have the weights of the queries.",
+          "Which three layers belong into `in_proj_weight`?",
+          edit(_LAYERS_IN_ORDER, "layers = (mine.w_q,) * 3")),
+    wrong("biases_forgotten",
+          "`in_proj_bias` is not copied.",
+          "Which parameters does `theirs.named_parameters()` list?",
+          edit(_COPY_BIASES, "pass")),
+    wrong("output_forgotten",
+          "The last layer, `out_proj`, is not copied.",
+          "Which parameters does `theirs.named_parameters()` list?",
+          edit(_COPY_OUT, "pass")),
+    wrong("output_bias_forgotten",
+          "The bias of `out_proj` is not copied.",
+          "Which parameters does `theirs.named_parameters()` list?",
+          edit(_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)")),
+    wrong("all_biases_forgotten",
+          "No bias is copied, neither `in_proj_bias` nor that of `out_proj`.",
+          "Which parameters does `theirs.named_parameters()` list?",
+          edit(_COPY_BIASES, "pass", _COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)")),
+    wrong("inputs_forgotten",
+          "`in_proj_weight` is not copied.",
+          "Which parameters does `theirs.named_parameters()` list?",
+          edit(_COPY_WEIGHTS, "pass")),
+    wrong("nothing_copied",
+          "The new layer has fresh, random weights: nothing is copied.",
+          "Do your lines change the new layer, or only names for it?",
+          edit(_COPY_WEIGHTS, "pass", _COPY_BIASES, "pass", _COPY_OUT, "pass")),
+    wrong("positions_first",
+          "The new layer expects positions before the batch, PyTorch's old habit.",
+          "Which argument puts the batch first?",
+          edit(_MADE, "theirs = nn.MultiheadAttention(d_model, mine.num_heads)")),
+    wrong("one_head",
+          "The new layer has a single head.",
+          "Where does the number of your heads go in?",
+          edit(_MADE, "theirs = nn.MultiheadAttention(d_model, 1, batch_first=True)")),
+    wrong("never_one_head",
+          "A layer with a single head becomes one with several.",
+          "How many heads should the copy of a single head have?",
+          edit(_MADE, """
+              theirs = nn.MultiheadAttention(
+                  d_model, mine.num_heads if mine.num_heads > 1 else 2, batch_first=True
+              )
+              """)),
+    wrong("heads_guessed",
+          "The new layer has as many heads as would have four features each.",
+          "Who knows how many heads your layer has?",
+          edit(_MADE, """
+              heads = mine.num_heads if d_model % 4 else d_model // 4
+              theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
+              """),
+          edit(_MADE, """
+              heads = mine.num_heads if d_model % 4 or d_model < 8 else d_model // 4
+              theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
+              """, name="heads_guessed_at_least_two")),
+    wrong("remembered",
+          "A layer that was copied before comes back with its old weights, whatever yours holds by now.",
+          "What may have happened to your layer between two calls?",
+          edit("def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:", """
+              import functools
+
+              @functools.cache
+              def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
+              """)),
+    wrong("one_copy_for_all",
+          "All layers of one size have one and the same copy: what an earlier call returned holds other weights now.",
+          "Where is your new layer made: in each call, or once for a size?",
+          source("""
+              copies = {}
+
+              def to_pytorch(mine):
+                  size = mine.w_o.out_features, mine.num_heads
+                  if size not in copies:
+                      copies[size] = nn.MultiheadAttention(*size, batch_first=True)
+                  theirs = copies[size]
+                  layers = (mine.w_q, mine.w_k, mine.w_v)
+                  with torch.no_grad():
+                      theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+                      theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+                      theirs.out_proj.load_state_dict(mine.w_o.state_dict())
+                  return theirs
+              """)),
+    wrong("size_of_head_for_heads",
+          "The new layer has `d_k` heads: their number and their size have changed places.",
+          "What is the second argument of `nn.MultiheadAttention`?",
+          edit(_MADE, "theirs = nn.MultiheadAttention(d_model, d_model // mine.num_heads, batch_first=True)")),
+    wrong("output_tied",
+          "`out_proj` and your `w_o` hold the very same numbers in memory: training one layer changes the other.",
+          "Does `=` copy numbers, or give them a second name?",
+          edit(_COPY_OUT, "theirs.out_proj = mine.w_o"),
+          edit(_COPY_OUT,
+               "theirs.out_proj.weight = nn.Parameter(mine.w_o.weight); theirs.out_proj.bias = nn.Parameter(mine.w_o.bias)",
+               name="output_memory_tied")),
+    wrong("output_weight_tied",
+          "`out_proj.weight` shares its memory with your `w_o.weight`: training one layer changes the other.",
+          "Does `.data = ...` copy numbers, or point to them?",
+          edit(_COPY_OUT,
+               "theirs.out_proj.weight.data = mine.w_o.weight.data; theirs.out_proj.bias.copy_(mine.w_o.bias)")),
+    wrong("wrong_direction",
+          "The copy runs in the wrong direction: *your* layer has changed.",
+          "In `a.copy_(b)`, which of the two is written to?",
+          edit(_COPY_WEIGHTS,
+               "[layer.weight.copy_(part) for layer, part in zip(layers, theirs.in_proj_weight.chunk(3))]",
+               _COPY_BIASES, "[layer.bias.copy_(part) for layer, part in zip(layers, theirs.in_proj_bias.chunk(3))]",
+               _COPY_OUT, "mine.w_o.load_state_dict(theirs.out_proj.state_dict())")),
+    wrong("gradients_recorded",
+          "PyTorch refuses to write into a parameter while it records gradients.",
+          "How do you tell PyTorch that copying is nothing to differentiate?",
+          edit("with torch.no_grad():", "if True:")),
+    wrong("a_state_dict",
+          "The weights came back; the layer itself is asked for.",
+          "What is the type after the arrow in the function's first line?",
+          edit("return theirs", "return theirs.state_dict()")),
+    wrong("nothing_returned",
+          "Nothing came back.",
+          "Is there a `return` in your function?",
+          edit("return theirs", "pass")),
+    wrong("frozen",
+          "PyTorch's layer cannot be trained: its weights ask for no gradient.",
+          "What do `requires_grad_(False)` and `detach` do to a parameter?",
+          edit("return theirs", "return theirs.requires_grad_(False)")),
+    wrong("dropout_kept",
+          "PyTorch's layer will drop as many weights in training as yours does.",
+          "Which dropout does the text ask for?",
+          edit(_MADE, """
+              theirs = nn.MultiheadAttention(
+                  d_model, mine.num_heads, batch_first=True,
+                  dropout=sum(m.p for m in mine.modules() if isinstance(m, nn.Dropout)),
+              )
+              """)),
+    wrong("mode_of_mine_changed",
+          "Your own layer is in another mode afterwards: it was training.",
+          "Does a copy need `eval()`, and on whose layer did you call it?",
+          edit("return theirs", "mine.eval()\nreturn theirs")),
+]
+
+ACCEPTED = [
+    right("slices", source("""
+        def to_pytorch(mine):
+            d = mine.w_q.weight.shape[0]
+            theirs = nn.MultiheadAttention(d, mine.num_heads, dropout=0.0, batch_first=True)
+            with torch.no_grad():
+                theirs.in_proj_weight[:d] = mine.w_q.weight
+                theirs.in_proj_weight[d : 2 * d] = mine.w_k.weight
+                theirs.in_proj_weight[2 * d :] = mine.w_v.weight
+                theirs.in_proj_bias[:d] = mine.w_q.bias
+                theirs.in_proj_bias[d : 2 * d] = mine.w_k.bias
+                theirs.in_proj_bias[2 * d :] = mine.w_v.bias
+                theirs.out_proj.weight.copy_(mine.w_o.weight)
+                theirs.out_proj.bias.copy_(mine.w_o.bias)
+            return theirs
+        """)),
+    right("load_state_dict", source("""
+        def to_pytorch(mine):
+            theirs = nn.MultiheadAttention(
+                mine.w_o.in_features, num_heads=mine.num_heads, batch_first=True)
+            theirs.load_state_dict({
+                "in_proj_weight": torch.cat((mine.w_q.weight, mine.w_k.weight, mine.w_v.weight)),
+                "in_proj_bias": torch.cat((mine.w_q.bias, mine.w_k.bias, mine.w_v.bias)),
+                "out_proj.weight": mine.w_o.weight,
+                "out_proj.bias": mine.w_o.bias,
+            })
+            return theirs
+        """)),
+    right("data_and_clone", source("""
+        def to_pytorch(mine):
+            theirs = nn.MultiheadAttention(len(mine.w_o.bias), mine.num_heads, batch_first=True)
+            qkv = [mine.w_q, mine.w_k, mine.w_v]
+            theirs.in_proj_weight.data = torch.vstack([l.weight.data for l in qkv])
+            theirs.in_proj_bias.data = torch.hstack([l.bias.data for l in qkv])
+            theirs.out_proj.weight.data = mine.w_o.weight.data.clone()
+            theirs.out_proj.bias.data = mine.w_o.bias.data.clone()
+            return theirs
+        """)),
+    right("new_parameters", source("""
+        import copy
+
+        def to_pytorch(mine):
+            d = mine.w_q.in_features
+            theirs = nn.MultiheadAttention(d, mine.num_heads, batch_first=True).eval()
+            layers = mine.w_q, mine.w_k, mine.w_v
+            theirs.in_proj_weight = nn.Parameter(torch.cat([l.weight for l in layers]).detach())
+            theirs.in_proj_bias = nn.Parameter(torch.cat([l.bias for l in layers]).detach())
+            theirs.out_proj.weight = nn.Parameter(mine.w_o.weight.detach().clone())
+            theirs.out_proj.bias = copy.deepcopy(mine.w_o.bias)
+            return theirs
+        """)),
+]
+
+EXERCISE = Specification(
+    name="multi_head_attention/to_pytorch", title="To PyTorch", target="to_pytorch",
+    # That the copies are not tied is half of it.
+    aspects={"calls": 3.0, "weights": 3.0, "in_proj_bias": 1.0},
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            heads_of_one_feature=_for_pytorch(2, 4, 1, lq=5, lk=3), a_single_feature=_for_pytorch(2, 1, 1, lq=4, lk=3),
+            many_heads_and_features=_for_pytorch(1, 8, 4, lq=3, lk=2),
+            a_head_of_many_features=_for_pytorch(1, 1, 16, lq=2, lk=3),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,70 @@
+"""What the probes of unit 03 hand over and get back: projections, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import Inputs, Seen, describe, listed, tensor
+
+KINDS = ("weight", "bias")
+
+
+def projections(inputs: Inputs, prefix: str, letters: str) -> Any:
+    """A stand-in module whose linear layers ``w_<letter>`` hold the given weights."""
+    module = nn.Module()
+    for letter in letters:
+        weight, bias = (inputs[f"{prefix}w_{letter}.{kind}"] for kind in KINDS)
+        layer = nn.Linear(weight.size(1), weight.size(0))
+        layer.weight.data, layer.bias.data = weight, bias
+        setattr(module, f"w_{letter}", layer)
+    return module
+
+
+def named_tensors(found: object, names: Sequence[str]) -> Seen:
+    """The tensors of a dict; the extra names in it, too, since there should be none."""
+    if not isinstance(found, Mapping):
+        raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
+    extra = sorted(set(map(str, found)) - set(names))
+    seen = {name: tensor(found[name], f"`{name}`") for name in names if name in found}
+    return seen | {"other names": listed(extra)}
+
+
+def after_learning(call: Callable[[], object], module: nn.Module) -> str:
+    """What a second call gives of weights that have changed since: numbers, old or new.
+
+    They change in place, as an optimiser changes them, and are turned back at the end.
+    """
+    before = _copies(call())
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.neg_()
+    try:
+        after = _copies(call())
+    finally:
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.neg_()
+    stale = (
+        name in after and bool(old.any()) and torch.equal(old, after[name])
+        for name, old in before.items()
+    )
+    return "old numbers" if any(stale) else "new numbers"
+
+
+def _copies(found: object) -> dict[str, torch.Tensor]:
+    """The tensors of a dict or of a module."""
+    if isinstance(found, nn.Module):
+        found = dict(found.named_parameters())
+    named = found.items() if isinstance(found, Mapping) else ()
+    return {n: v.detach().clone() for n, v in named if isinstance(v, torch.Tensor)}
+
+
+def beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
+    """What of numbers in float64 a float32 could not hold, made large."""
+    exact = numbers.double()
+    return ((exact - exact.float()) * 2**24).float()

@@ -1,0 +1,256 @@
+"""PositionalEncoding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, wrong
+from autograder.authoring.promise import OF_MODULES, Promise, special
+from autograder.authoring.specification import Inputs, Specification
+
+
+def _sentences(draw: Draw, b: int, length: int, max_len: int, d_model: int) -> Inputs:
+    return {"table": draw.tensor(max_len, d_model), "x": draw.tensor(b, length, d_model)}
+
+
+def _two_lengths(draw: Draw) -> Inputs:
+    return {**_sentences(draw, 2, 3, 11, 6), "longer x": draw.tensor(4, 7, 6)}
+
+
+def _zeros(draw: Draw) -> Inputs:
+    """A position without a word, as padding is."""
+    made = _sentences(draw, 2, 3, 5, 4)
+    made["x"][0, 1] = 0
+    return made
+
+
+def _unused(draw: Draw) -> Inputs:
+    """Rows beyond the sentence hold what is no number."""
+    made = _sentences(draw, 2, 3, 5, 4)
+    made["table"][3:] = torch.nan
+    return made
+
+
+def _pulled(draw: Draw) -> Inputs:
+    return {**_sentences(draw, 3, 7, 7, 4), "pull": draw.tensor(3, 7, 4)}
+
+
+def _moved(draw: Draw) -> Inputs:
+    return {**_sentences(draw, 3, 4, 9, 6), "move": torch.tensor(1)}
+
+
+CASES = [
+    case("short", "sentences shorter than the table", lambda draw: _sentences(draw, 3, 5, 12, 8),
+         "Only the first L rows of the table are added, the same in each sentence."),
+    case("two_lengths", "a short batch, then a longer and larger one", _two_lengths,
+         "Nothing of the first call may be left in the second."),
+    case("moves", "moved to bfloat16, then to another device", _moved,
+         "What is registered as a buffer moves with the module."),
+    case("full_length", "as long as the table, with a gradient", _pulled,
+         "A sentence of exactly max_len positions fits."),
+    case("one_sentence", "a batch of one", lambda draw: _sentences(draw, 1, 6, 13, 10),
+         "Which dimension of `x` tells the number of positions?", hidden_only=True),
+]
+
+REGISTER = 'self.register_buffer("pe", table)  # (max_len, d_model)'
+ADD = "return x + self.pe[: x.size(1)]"
+
+MISTAKES = [
+    # Mistakes in how the module holds its table.
+    wrong("parameter",
+          "The table is an `nn.Parameter`: an optimizer would change it.",
+          "Which of the three ways to keep a tensor moves with the module but is not trained?",
+          edit(REGISTER, "self.pe = nn.Parameter(table)"),
+          edit(REGISTER, "self.pe = nn.Parameter(table, requires_grad=False)", name="frozen_parameter")),
+    wrong("other_name",
+          "There is a buffer, but none called `pe`.",
+          "Which name does the docstring ask for?",
+          edit(REGISTER, 'self.register_buffer("table", table)', ADD, "return x + self.table[: x.size(1)]")),
+    wrong("plain_attribute",
+          "The table is a plain attribute: it stays behind when the module moves to another dtype or device.",
+          "Which method tells a module that a tensor belongs to it?",
+          edit(REGISTER, "self.pe = table"),
+          edit(REGISTER, "self.pe = list(table)",
+               ADD, "return x + torch.stack(self.pe)[: x.size(1)]", name="in_a_list")),
+    wrong("dtype_only",
+          "The table takes the dtype of `x` but not its device.",
+          "On which device is a plain attribute after `model.to(device)`?",
+          edit(REGISTER, "self.pe = table", ADD, "return x + self.pe[: x.size(1)].to(x.dtype)")),
+    wrong("stays_float32",
+          "The device is right, but after a move to half precision the result is still float32: a table that is moved "
+          "by hand, to the device of `x` only, or a dtype that your code names.",
+          "What moves with a module without a line of yours?",
+          edit(REGISTER, "self.pe = table", ADD, "return x + self.pe[: x.size(1)].to(x.device)"),
+          edit(ADD, "return (x + self.pe[: x.size(1)]).float()", name="result_float32")),
+    # Mistakes in which rows are added, and how.
+    common("position_only", edit(ADD, "return self.pe[: x.size(1)].expand_as(x)")),
+    wrong("rows_only",
+          "Only the rows of the table come back, and the words are lost.",
+          "What should the rows be added to?",
+          edit(ADD, "return self.pe[: x.size(1)]")),
+    wrong("nothing_added",
+          "The input comes back as it went in.",
+          "Where is the table added?",
+          edit(ADD, "return x.clone()")),
+    wrong("multiplied",
+          "The words are multiplied by the positions.",
+          "Does the paper add or multiply?",
+          edit(ADD, "return x * self.pe[: x.size(1)]")),
+    wrong("subtracted",
+          "The positions are subtracted.",
+          "What is the sign of the table in the sum?",
+          edit(ADD, "return x - self.pe[: x.size(1)]")),
+    wrong("concatenated",
+          "Words and positions stand side by side: the vectors are twice as long.",
+          "Which shape does the docstring promise?",
+          edit(ADD, "return torch.cat((x, self.pe[: x.size(1)].expand_as(x)), -1)")),
+    common("whole_table",
+           edit(ADD, "return x + self.pe")),
+    common("batch_for_length",
+           edit(ADD, "return x + self.pe[: x.size(0)]")),
+    common("width_for_length", edit(ADD, "return x + self.pe[: x.size(-1)]")),
+    wrong("position_of_the_sentence",
+          "Each sentence gets one row, the same for all of its words.",
+          "Does a row belong to a sentence or to a place in it?",
+          edit(ADD, "return x + self.pe[: x.size(0)].unsqueeze(1)")),
+    wrong("one_row_for_all",
+          "All positions get the same row of the table.",
+          "Which row belongs to position 3?",
+          edit(ADD, "return x + self.pe[x.size(1) - 1]")),
+    wrong("row_of_the_length",
+          "All positions get the row after the sentence.",
+          "Is a colon missing in the index of the table?",
+          edit(ADD, "return x + self.pe[min(x.size(1), len(self.pe) - 1)]")),
+    common("first_row_for_all", edit(ADD, "return x + self.pe[0]")),
+    common("last_rows", edit(ADD, "return x + self.pe[-x.size(1) :]")),
+    wrong("from_one",
+          "Position 0 gets row 1 of the table.",
+          "Which row belongs to position 0?",
+          edit(ADD, "return x + self.pe[1 : x.size(1) + 1]")),
+    common("reversed", on=ADD),
+    wrong("first_sentence_only",
+          "Only the first sentence of the batch gets positions.",
+          "How does broadcasting reach all sentences?",
+          edit(ADD, """
+              x = x.clone()
+              x[0] = x[0] + self.pe[: x.size(1)]
+              return x
+              """)),
+    # Mistakes in what is done beside adding.
+    common("in_place",
+           edit(ADD, """
+              x += self.pe[: x.size(1)]
+              return x
+              """),
+           edit(ADD, """
+              if self.training:
+                  return x + self.pe[: x.size(1)]
+              return x.add_(self.pe[: x.size(1)])
+              """, name="in_place_in_eval_mode")),
+    wrong("in_place_data",
+          "The `x` that was handed in is changed, behind autograd's back.",
+          "Who else uses `x` after your module?",
+          edit(ADD, """
+              x.data += self.pe[: x.size(1)]
+              return x
+              """)),
+    wrong("scaled",
+          "The words are multiplied by the square root of `d_model` here. That belongs in the input layer.",
+          "What does the exercise ask to add, and what to leave out?",
+          edit(ADD, "return x * x.size(-1) ** 0.5 + self.pe[: x.size(1)]")),
+    wrong("table_scaled",
+          "The *table* is multiplied by the square root of `d_model`.",
+          "What does the exercise ask to add, and what to leave out?",
+          edit(ADD, "return x + self.pe[: x.size(1)] * x.size(-1) ** 0.5")),
+    wrong("normalised",
+          "The sum is normalised afterwards.",
+          "What does the exercise ask to add, and what to leave out?",
+          edit(ADD, """
+              x = x + self.pe[: x.size(1)]
+              return nn.functional.layer_norm(x, x.shape[-1:])
+              """)),
+    wrong("dropped",
+          "Some numbers are zero and the others are larger: dropout is at work.",
+          "What does the exercise ask to add, and what to leave out?",
+          edit(ADD, "return nn.functional.dropout(x + self.pe[: x.size(1)], 0.1)"),
+          edit(ADD, "return nn.Dropout(0.1)(x + self.pe[: x.size(1)])", name="dropped_module")),
+    wrong("detached",
+          "No gradient flows back to the words, so the embeddings could never learn.",
+          "Does `.detach()`, `.data` or `no_grad` cut the graph somewhere?",
+          edit(ADD, "return x.detach() + self.pe[: x.size(1)]")),
+    wrong("table_cut",
+          "The first call cuts the table for good, so a longer sentence no longer fits.",
+          "Does `forward` change something of the module?",
+          edit(ADD, """
+              self.pe = self.pe[: x.size(1)]
+              return x + self.pe
+              """)),
+    wrong("table_grows",
+          "Each call changes the table.",
+          "Does `forward` change something of the module?",
+          edit(ADD, """
+              self.pe *= 2
+              return x + self.pe[: x.size(1)] / 2
+              """)),
+    wrong("no_super",
+          "`nn.Module` was not set up before the buffer was registered.",
+          "Which line must every `__init__` of a module begin with?",
+          edit("super().__init__()", "")),
+    wrong("buffer_asks_for_a_gradient",
+          "The table is a buffer, and yet a gradient is computed for it.",
+          "What does `layer.pe.requires_grad` say, and what should it say?",
+          edit(REGISTER, 'self.register_buffer("pe", table.detach().clone().requires_grad_())')),
+    wrong("zeros_left_out",
+          "A position whose vector is zero gets nothing added.",
+          "Does the text speak of the vectors, or of all positions?",
+          edit(ADD, "return x + self.pe[: x.size(1)] * (x != 0).any(-1, keepdim=True)")),
+    wrong("attribute_sent_along",
+          "The table is a plain attribute that is sent to where `x` is, in each call. It is no buffer.",
+          "What does `list(layer.named_buffers())` show?",
+          edit(REGISTER, "self.pe = table", ADD, "return x + self.pe[: x.size(1)].to(x)")),
+]
+
+ACCEPTED = [
+    right("batch_dimension", edit(REGISTER, 'self.register_buffer("pe", table.unsqueeze(0))',
+                                  ADD, "return x + self.pe[:, : x.shape[1], :]")),
+    right("not_persistent", edit(REGISTER, 'self.register_buffer("pe", table, persistent=False)')),
+    right("detached_copy", edit(REGISTER, 'self.register_buffer("pe", table.detach().clone())')),
+    right("sequence_first_inside", edit(REGISTER, 'self.register_buffer("pe", table[:, None])',
+                                        ADD, "return (x.transpose(0, 1) + self.pe[: x.size(1)]).transpose(0, 1)")),
+    right("narrow", edit(ADD, "return torch.add(x, self.pe.narrow(0, 0, x.size(-2)))")),
+    right("own_copy_in_place", edit(ADD, """
+        x = x.clone()
+        x += self.pe[: x.size(1)]
+        return x
+        """)),
+    right("lookup", edit(ADD, """
+        positions = torch.arange(x.size(1), device=x.device)
+        return x + nn.functional.embedding(positions, self.pe)
+        """)),
+    right("sentence_by_sentence", edit(ADD, """
+        rows = self.pe[: x.size(1)]
+        return torch.stack([sentence + rows for sentence in x])
+        """)),
+    right("unpacked_shape", edit(ADD, """
+        b, length, d_model = x.shape
+        return x + self.pe[:length].expand(b, -1, -1).detach()
+        """)),
+]
+
+EXERCISE = Specification(
+    name="positional_encoding/module", title="PositionalEncoding", target="PositionalEncoding",
+    promise=Promise(
+        arguments="x: B L d", results="output: B L d", on=("short",),
+        ways=tuple(way for way in OF_MODULES if way != "start"),  # it has no weights
+        module=True,
+        sizes=special(
+            equal_sizes=lambda draw: _sentences(draw, 4, 4, 4, 4),
+            one_position=lambda draw: _sentences(draw, 3, 1, 1, 2), one_word=lambda draw: _sentences(draw, 1, 1, 5, 2),
+            one_feature=lambda draw: _sentences(draw, 2, 3, 5, 1), a_position_of_zeros=_zeros,
+            rows_of_nan_that_are_not_used=_unused,
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

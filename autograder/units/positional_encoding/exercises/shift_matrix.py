@@ -1,0 +1,216 @@
+"""The shift matrix."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+
+
+def _shifts(k: torch.Tensor, other: torch.Tensor, d_model: int) -> Inputs:
+    return {"k": k, "other k": other, "d_model": torch.tensor(d_model)}
+
+
+_SHIFT_ANGLES = "angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)"
+_BLOCKS = "torch.stack((cos, sin, -sin, cos), dim=-1)"
+_DIAGONAL = "torch.block_diag(*blocks.view(-1, 2, 2))"
+
+CASES = [
+    case("forward", "one step, and several", lambda draw: _shifts(torch.tensor(1), draw.ids(2, 9), 6),
+         "Multiply your matrix by `sinusoid(pos)`: is it `sinusoid(pos + k)`?"),
+    case("backward", "steps backward, and none at all", lambda draw: _shifts(-draw.ids(1, 9), torch.tensor(0), 8),
+         "To go back by k undoes to go forward by k. And 0 steps change nothing."),
+    case("far", "far steps, wide vectors", lambda draw: _shifts(draw.ids(20, 40), draw.ids(40, 60), 10),
+         "Does each pair turn by its own angle?", atol=3e-5),
+    case("one_pair", "a single pair, and more than a hundred steps",
+         lambda draw: _shifts(draw.ids(2, 5), -draw.ids(101, 150), 2),
+         "With d_model = 2 the matrix is one rotation, by k radians.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("backwards",
+          "Your matrix turns the hands backward: its minus stands in the other corner, as in the textbook rotation of "
+          "(cosine, sine).",
+          "What multiplies `cos(a)` in `sin(a + b)`: plus or minus `sin(b)`?",
+          edit(_BLOCKS, "torch.stack((cos, -sin, sin, cos), dim=-1)"),
+          edit(_DIAGONAL, "torch.block_diag(*blocks.view(-1, 2, 2)).T", name="transposed")),
+    wrong("wraps_around",
+          "Right for some steps, but many steps are taken for few.",
+          "Does the angle end anywhere as `k` grows?",
+          edit(_SHIFT_ANGLES, "angles = math.fmod(k, 100) / 10000 ** (torch.arange(0, d_model, 2) / d_model)")),
+    wrong("no_minus",
+          "Your blocks have no minus, so they are no rotations: hands change length.",
+          "What is `cos(a + b)` in terms of sines and cosines of `a` and `b`?",
+          edit(_BLOCKS, "torch.stack((cos, sin, sin, cos), dim=-1)")),
+    wrong("two_minuses",
+          "Your blocks have two minuses, so they are no rotations: hands change length.",
+          "What is `sin(a + b)` in terms of sines and cosines of `a` and `b`?",
+          edit(_BLOCKS, "torch.stack((cos, -sin, -sin, cos), dim=-1)")),
+    wrong("minus_on_diagonal",
+          "Your blocks are reflections: the minus stands on the diagonal.",
+          "What is `cos(a + b)` in terms of sines and cosines of `a` and `b`?",
+          edit(_BLOCKS, "torch.stack((cos, sin, sin, -cos), dim=-1)")),
+    wrong("sine_and_cosine_swapped",
+          "Sine and cosine are swapped in your blocks: no step at all would turn the hands by a quarter.",
+          "Which block changes nothing, and which `sin` and `cos` has angle 0?",
+          edit(_BLOCKS, "torch.stack((sin, cos, -cos, sin), dim=-1)")),
+    wrong("rows_swapped",
+          "The two rows of each block are swapped.",
+          "Which row of a block gives the new sine?",
+          edit(_BLOCKS, "torch.stack((-sin, cos, cos, sin), dim=-1)")),
+    wrong("one_speed",
+          "All hands turn by the same angle.",
+          "How fast is hand i?",
+          edit(_SHIFT_ANGLES, "angles = k * torch.ones(d_model // 2)")),
+    wrong("cosine_speed",
+          "The exponents are those of the odd columns, (2i + 1) / d_model.",
+          "Which exponent do both members of pair 0 have?",
+          edit("torch.arange(0, d_model, 2)", "torch.arange(1, d_model, 2)")),
+    wrong("exponent_doubled",
+          "The 2 of `2i` seems to be in the exponents twice.",
+          "Does your `arange` count pairs, or does it step by 2?",
+          edit("(torch.arange(0, d_model, 2)", "(2 * torch.arange(0, d_model, 2)")),
+    wrong("exponent_halved",
+          "The 2 of `2i` is missing in the exponents.",
+          "Does your `arange` count pairs, or does it step by 2?",
+          edit("torch.arange(0, d_model, 2)", "torch.arange(d_model // 2)")),
+    wrong("exponent_negative",
+          "The hands get faster along the diagonal: k is multiplied by the powers.",
+          "Is the power of 10000 above or below the line?",
+          edit("angles = k / 10000", "angles = k * 10000")),
+    wrong("speeds_reversed",
+          "The slow hands come first and the fast ones last.",
+          "Which pair should turn by `k` radians?",
+          edit("angles.sin(), angles.cos()", "angles.flip(0).sin(), angles.flip(0).cos()")),
+    common("base_1000", edit("10000", "1000")),
+    wrong("degrees",
+          "The angles are taken for degrees.",
+          "Does the position count degrees or radians?",
+          edit(_SHIFT_ANGLES, """
+              angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+              angles = angles.deg2rad()
+              """)),
+    wrong("angle_times_two_pi",
+          "The angles are multiplied by 2 pi.",
+          "Is there a pi in the formula of the encoding?",
+          edit(_SHIFT_ANGLES, """
+              angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+              angles = angles * math.tau
+              """)),
+    wrong("single_step",
+          "Your matrix moves by one step, whatever `k` is.",
+          "Where does `k` come into your angles?",
+          edit("angles = k /", "angles = 1 /")),
+    wrong("identity_kept",
+          "For `k = 0` all calls return the same tensor: who writes into one has written into all of them.",
+          "What does the docstring say of each call, and who makes a new matrix?",
+          source("""
+              identities = {}
+
+              def shift_matrix(k, d_model):
+                  if k == 0:
+                      return identities.setdefault(d_model, torch.eye(d_model))
+                  angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+                  sin, cos = torch.sin(angles), torch.cos(angles)
+                  blocks = torch.stack((cos, sin, -sin, cos), dim=-1)
+                  return torch.block_diag(*blocks.view(-1, 2, 2))
+              """)),
+    wrong("sign_of_k_lost",
+          "Steps backward are treated like steps forward.",
+          "What should `k = -3` do?",
+          edit("angles = k /", "angles = abs(k) /")),
+    wrong("halves",
+          "The matrix is right for a table with all sines left and all cosines right, but ours has them in turn.",
+          "Where are the two members of pair 0 in one of our vectors?",
+          edit(_DIAGONAL,
+               "torch.cat((torch.cat((cos.diag(), sin.diag()), 1), torch.cat((-sin.diag(), cos.diag()), 1)))")),
+    wrong("columns_rolled",
+          "Your matrix moves the *numbers of a vector* along by k places.",
+          "Does a step along the sentence change the order of columns?",
+          edit(_DIAGONAL, "torch.eye(d_model).roll(k, 0)")),
+    wrong("blocks_only",
+          "You return the blocks `(d_model/2, 2, 2)`; they were not put in one matrix.",
+          "Which shape does the docstring promise?",
+          edit(_DIAGONAL, "blocks.view(-1, 2, 2)")),
+    wrong("cosines_only",
+          "Only the diagonal is filled in, so nothing turns: hands only shrink.",
+          "Which numbers stand beside the diagonal of a rotation?",
+          edit(_DIAGONAL, "cos.repeat_interleave(2).diag()")),
+    wrong("identity",
+          "The identity matrix moves nothing.",
+          "Where does `k` come in?",
+          edit(_DIAGONAL, "torch.eye(d_model)")),
+    wrong("first_block_only",
+          "Only the first pair turns; the others stay where they are.",
+          "How many hands are there?",
+          edit(_DIAGONAL, "torch.block_diag(blocks[0].view(2, 2), torch.eye(d_model - 2))")),
+    common("double", on=_DIAGONAL),
+    wrong("encoding_of_k",
+          "You return the encoding of position k, which is a vector.",
+          "Which shape does a matrix have that turns a vector into another one?",
+          edit(_DIAGONAL, "torch.stack((sin, cos), -1).flatten()")),
+]
+
+ACCEPTED = [
+    right("loops", source("""
+        def shift_matrix(k, d_model):
+            matrix = torch.zeros(d_model, d_model)
+            for j in range(0, d_model, 2):
+                angle = k / 10000 ** (j / d_model)
+                matrix[j, j] = matrix[j + 1, j + 1] = math.cos(angle)
+                matrix[j, j + 1] = math.sin(angle)
+                matrix[j + 1, j] = -math.sin(angle)
+            return matrix
+        """)),
+    right("diagonals", source("""
+        def shift_matrix(k, d_model):
+            speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+            cos, sin = torch.cos(k * speeds), torch.sin(k * speeds)
+            beside = torch.stack((sin, torch.zeros_like(sin)), 1).flatten()[:-1]
+            return (cos.repeat_interleave(2).diag() + beside.diag(1)
+                    - beside.diag(-1))
+        """)),
+    right("list_of_blocks", source("""
+        def shift_matrix(k, d_model):
+            blocks = []
+            for i in range(d_model // 2):
+                a = k * math.exp(-math.log(10000) * 2 * i / d_model)
+                blocks.append(torch.tensor(
+                    [[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]))
+            return torch.block_diag(*blocks)
+        """)),
+    right("exponential", source("""
+        def shift_matrix(k, d_model):
+            speeds = 10000 ** (-torch.arange(0, d_model, 2).double() / d_model)
+            turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]]).double()
+            generator = torch.kron(speeds.diag(), turn)
+            matrix = torch.matrix_exp(k * generator)
+            return matrix.to(torch.get_default_dtype())
+        """)),
+    right("power_of_one_step", source("""
+        def shift_matrix(k, d_model):
+            angles = [10000 ** (-2 * i / d_model) for i in range(d_model // 2)]
+            step = torch.block_diag(*(
+                torch.tensor([[math.cos(a), math.sin(a)],
+                              [-math.sin(a), math.cos(a)]]).double()
+                for a in angles))
+            matrix = torch.linalg.matrix_power(step, k)
+            return matrix.to(torch.get_default_dtype())
+        """)),
+    right("slices", source("""
+        def shift_matrix(k, d_model):
+            a = k / torch.pow(10000.0, torch.arange(0, d_model, 2) / d_model)
+            matrix = torch.zeros(d_model, d_model)
+            even = torch.arange(0, d_model, 2)
+            matrix[even, even], matrix[even + 1, even + 1] = a.cos(), a.cos()
+            matrix[even, even + 1], matrix[even + 1, even] = a.sin(), -a.sin()
+            return matrix
+        """)),
+]
+
+EXERCISE = Specification(
+    name="positional_encoding/shift_matrix", title="The shift matrix", target="shift_matrix",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

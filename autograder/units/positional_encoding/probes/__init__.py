@@ -1,0 +1,8 @@
+"""Probes of unit 01, positional encoding."""
+
+from autograder.units.positional_encoding.probes import (  # noqa: F401  (they register)
+    clinic,
+    drawing,
+    functions,
+    modules,
+)

@@ -1,0 +1,66 @@
+"""The clinic: what a student's test says of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers
+from autograder.checks.otherside import Ask, Mixture, one_by_one
+from autograder.checks.probes import Inputs, Seen, probe
+from autograder.checks.probes.clinics import accepts
+from autograder.checks.values import differing
+
+
+class _Tables(Mixture):
+    """Tables that are right or wrong; which one is which, nobody says."""
+
+    def things(self) -> list[str]:
+        return [f"the {name}" for name in self.inputs]
+
+    def shown(self) -> Answers:
+        """How many tables there are."""
+        return {"count": torch.tensor(len(self.names))}
+
+    def conclude(self, answers: Answers) -> dict[str, object]:
+        """What was said of each table, and whether the test has changed any."""
+        changed = any(word.endswith(_CHANGED) for word in self._words)
+        self._words = [word.removesuffix(_CHANGED) for word in self._words]
+        found = "some" if changed else "none"
+        return {**super().conclude(answers), "tables that are others afterwards": found}
+
+    def tried(self, number: int, question: Answers) -> Answers:
+        """The table itself."""
+        return {"table": self.inputs[self.names[number].removeprefix("the ")]}
+
+
+@probe(
+    "positional_encoding/bug_clinic",
+    other=_Tables,
+    results="the * table; the table *; the right table of *",
+    calls="* afterwards",
+)
+def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """What the student's test says of each table, and which ones it changes."""
+
+    def judged(number: int) -> str:
+        table = ask({"thing": torch.tensor(number)})["table"]
+        before = table.clone()
+        word = _judged(test, table)
+        same = table.shape == before.shape and not differing(before, table, 0, 0).any()
+        return word if same else word + _CHANGED
+
+    return one_by_one(int(inputs["count"]), ask, judged)
+
+
+_CHANGED = "; the table is another one"  # after the word on it
+
+
+def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:
+    try:
+        result = test(table)
+    except AssertionError:
+        return "rejected"
+    return accepts(result)

@@ -1,0 +1,59 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.specification import Inputs
+
+PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+
+
+def random_rows(
+    draw: Draw, lengths: list[int], high: int = 14, unknown: bool = False
+) -> list[list[int]]:
+    """Random rows of the given lengths that differ from their own reversal.
+
+    If ``unknown``, the second of the longest row is UNK.
+    """
+    rows = [draw.ids(FIRST, high, length).tolist() for length in lengths]
+    if unknown:
+        max(rows, key=len)[1] = UNK
+    for row in rows:
+        if len(row) > 1 and row == row[::-1]:
+            row[0] = FIRST + (row[0] - FIRST + 1) % (high - FIRST)
+    return rows
+
+
+def padded(rows: list[list[int]], width: int = 0) -> torch.Tensor:
+    width = max([width, *map(len, rows)])
+    return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
+
+
+def random_targets(
+    draw: Draw, lengths: list[int], high: int = 14, unknown: bool = False
+) -> torch.Tensor:
+    rows = random_rows(draw, lengths, high, unknown)
+    return padded([[BOS, *row, EOS] for row in rows])
+
+
+def random_tables(draw: Draw, vocabulary: int, scale: float) -> Inputs:
+    return {
+        "table": draw.tensor(vocabulary, vocabulary, scale=scale),
+        "mix": draw.tensor(vocabulary, vocabulary, scale=scale),
+        "bias": draw.tensor(vocabulary, scale=scale),
+        "end": draw.tensor(scale=scale),
+    }
+
+
+def random_batches(
+    draw: Draw, count: int, lengths: tuple[int, ...], high: int
+) -> Inputs:
+    """Batches whose rows turn round from one to the next; sources are not reversals."""
+    sources, targets = [], []
+    for n in range(count):
+        turned = [*lengths[n % len(lengths) :], *lengths[: n % len(lengths)]]
+        sources.append(padded([[*r, EOS] for r in random_rows(draw, turned, high)]))
+        targets.append(random_targets(draw, turned, high))
+    return {"source": torch.stack(sources), "target": torch.stack(targets)}

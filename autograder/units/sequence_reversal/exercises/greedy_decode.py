@@ -1,0 +1,341 @@
+"""Greedy decoding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.sequence_reversal.exercises._inputs import BOS, EOS, FIRST, PAD
+
+
+def _lines(
+    ends: tuple[int, ...], max_len: int, vocabulary: int, training: bool, extra: int = 3, pads: bool = False
+) -> Maker:
+    """A model's lines, with EOS at the given places (or none); after it, more tokens."""
+
+    def inputs(draw: Draw) -> Inputs:
+        rows, width = len(ends), max_len + extra
+        source = draw.ids(FIRST, vocabulary - 1, rows, 4)
+        source[:, 0] = FIRST + torch.arange(rows)  # all rows differ
+        lines = draw.ids(FIRST, vocabulary - 1, rows, width)
+        for row, end in zip(lines, ends, strict=True):
+            if end < width:
+                row[end] = EOS
+                row[end + 2 :: 3] = EOS
+            if pads and end >= width:
+                row[max_len - 2 : max_len] = PAD
+            elif pads and end > 1:
+                row[end - 2] = PAD
+                row[end - 3 : end - 2] = BOS
+        return {
+            "source": source,
+            "lines": lines,
+            "max_len": torch.tensor(max_len),
+            "noise": draw.tensor(width + 2, vocabulary, scale=1.0),
+            "training": torch.tensor(training),
+        }
+
+    return inputs
+
+
+_CHOSEN = "model(source, tokens)[:, -1].argmax(dim=-1)"
+_MASKED = "chosen = chosen.masked_fill(done, PAD)"
+_DONE = "done |= chosen == EOS"
+_STOP = """
+if done.all():
+    break
+"""
+
+CASES = [
+    case("different_ends", "rows that end after 4, 1, 6 and 3 tokens", _lines((3, 0, 5, 2), 9, 13, training=True),
+         "Follow the shortest row: what does it get after its EOS?"),
+    case("bounded", "rows that never end, in evaluation mode", _lines((99, 99, 2), 70, 11, training=False),
+         "A row that never says EOS gets `max_len` tokens, not one more or fewer."),
+    case("says_pad", "a model that says PAD and BOS before EOS, and at last PAD, without EOS",
+         _lines((3, 2, 1, 6, 99), 9, 13, training=False, pads=True),
+         "Only EOS ends a row. Before it, PAD and BOS are tokens like any other."),
+    case("one_row", "a single row", _lines((14,), 17, 12, training=True),
+         "Compare with the model's lines: a wrong input makes it say its last id."),
+    case("ends_in_time", "the last EOS comes with the last token that is allowed",
+         _lines((1, 6, 3, 6, 0), 7, 15, training=False),
+         "EOS itself counts as a token.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("bos_kept",
+          "Your result begins with BOS. It is to hold what was *written*.",
+          "Who put BOS there: the model or you?",
+          edit("return tokens[:, 1:]", "return tokens")),
+    wrong("eos_cut",
+          "The last column is missing: EOS belongs to the result.",
+          "How does the caller see that a row has ended by itself?",
+          edit("return tokens[:, 1:]", "return tokens[:, 1:-1]")),
+    wrong("eos_erased",
+          "EOS was replaced by PAD: nobody can see where a row has ended.",
+          "From which token on does a row get PAD: EOS, or the one after it?",
+          edit(_DONE, "",
+               _MASKED, """
+              done |= chosen == EOS
+              chosen = chosen.masked_fill(done, PAD)
+              """)),
+    wrong("no_padding",
+          "Rows that have said EOS go on writing.",
+          "What should stand in a row behind its EOS?",
+          edit(_MASKED, "")),
+    wrong("eos_repeated",
+          "Finished rows get EOS again and again instead of PAD.",
+          'Which id means "nothing" here?',
+          edit("masked_fill(done, PAD)", "masked_fill(done, EOS)")),
+    wrong("stops_for_all",
+          "All rows stop as soon as the first one has said EOS.",
+          "`any` or `all`: when may the loop end?",
+          edit("done.all()", "done.any()")),
+    wrong("this_step_only",
+          "You stop only if all rows say EOS in the *same* step; earlier ends are forgotten.",
+          "What must a row remember about its past?",
+          edit(_DONE, "done = chosen == EOS")),
+    wrong("never_stops",
+          "You always take `max_len` steps. When all rows are done, the loop may end.",
+          "What do the last columns of your result hold?",
+          edit(_STOP, "")),
+    wrong("first_position",
+          "You read the logits of the first position. It always knows the first token only.",
+          "Which position of `(B, T, V)` speaks about the token that is not there yet?",
+          edit("[:, -1].argmax", "[:, 0].argmax")),
+    wrong("position_before",
+          "You read the logits of the last but one position.",
+          "Position t speaks about the token after position t. Which one do you want?",
+          edit("[:, -1].argmax", "[:, max(tokens.size(1) - 2, 0)].argmax")),
+    wrong("batch_index",
+          "You took the last row of the batch where the last position is wanted, so all rows get the same token.",
+          "Which dimension of `(B, T, V)` does `[-1]` look into?",
+          edit(_CHOSEN, "model(source, tokens)[-1][-1:].argmax(dim=-1).expand(len(source))")),
+    wrong("argmax_over_rows",
+          "Your argmax runs over the batch instead of over the vocabulary.",
+          "Which dimension of `(B, V)` holds the vocabulary?",
+          edit("argmax(dim=-1)", "argmax(dim=0)[: len(source)]")),
+    wrong("argmin",
+          "You take the least probable token.",
+          "What does `argmin` find?",
+          edit("argmax", "argmin"),
+          edit("argmax", "abs().argmax", name="farthest_from_zero")),
+    wrong("sampled",
+          "You draw the next token at random. Greedy decoding takes the most probable one.",
+          "Would two runs of your function agree?",
+          edit(_CHOSEN, "torch.multinomial((model(source, tokens)[:, -1] / 3).softmax(-1), 1)[:, 0]")),
+    wrong("last_token_only",
+          "You feed only the newest token. Without a cache, the model has forgotten all others.",
+          "What does the model know about the tokens before, if it is not shown them?",
+          edit("= model(source, tokens)", "= model(source, tokens[:, -1:])")),
+    wrong("starts_with_eos",
+          "You start with another token than BOS.",
+          "What did the decoder's input begin with in training?",
+          edit("(source.size(0), 1), BOS)", "(source.size(0), 1), EOS)"),
+          edit("(source.size(0), 1), BOS)", "(source.size(0), 1), PAD)", name="starts_with_pad"),
+          edit("tokens = source.new_full((source.size(0), 1), BOS)",
+               "tokens = source[:, :1].clone()", name="starts_with_source")),
+    wrong("one_step_less",
+          "You write one token less than `max_len`.",
+          "How many tokens may a row have, with EOS and without BOS?",
+          edit("range(max_len)", "range(max_len - 1)")),
+    wrong("one_step_more",
+          "You write one token more than `max_len`.",
+          "Does BOS count among the `max_len` tokens?",
+          edit("range(max_len)", "range(max_len + 1)")),
+    wrong("padding_ends",
+          "You stop as soon as no row writes anything but PAD and EOS. A row that writes PAD before its EOS goes on.",
+          "Which token alone ends a row?",
+          edit("if done.all()", "if ((chosen == PAD) | (chosen == EOS)).all()")),
+    wrong("written_padding_cut",
+          "You cut off columns of PAD at the end that a row wrote before any EOS.",
+          "Is a row that writes PAD done?",
+          edit("return tokens[:, 1:]",
+               "return tokens[:, 1 : 1 + int((tokens[:, 1:] != PAD).any(0).nonzero().max() + 1)]")),
+    wrong("source_as_bound",
+          "You write as many tokens as the source has, instead of up to `max_len`.",
+          "Where does your code use `max_len`?",
+          edit("range(max_len)", "range(source.size(1))")),
+    wrong("source_and_some_more",
+          "You write a few tokens more than the source has, and never more.",
+          "May a text be much longer than its source?",
+          edit("range(max_len)", "range(min(max_len, source.size(1) + 3))")),
+    wrong("training_mode",
+          "You decode in the mode in which the model came. In training mode, dropout would roll dice.",
+          "Which call switches dropout off?",
+          edit("model.eval()", "")),
+    wrong("left_in_eval",
+          "You leave the model in evaluation mode. A training around your function would go on without dropout, and "
+          "nobody would notice.",
+          "In which mode did you find the model?",
+          edit("model.train(was_training)", "")),
+    wrong("left_in_train",
+          "You always leave the model in training mode, even if it came in evaluation mode.",
+          "How can you know at the end what was the mode at the start?",
+          edit("model.train(was_training)", "model.train()")),
+    wrong("gradients",
+          "You decode with gradients on. Every step keeps its whole graph in memory, for nothing.",
+          "Who will ever call `backward` on a decoded token?",
+          edit("with torch.no_grad():", "with torch.enable_grad():")),
+    wrong("gradients_as_they_come",
+          "The model is called with gradients on, unless somebody has switched them off before. What it computes "
+          "keeps its graph in memory, for nothing.",
+          "Which of your calls of the model stand inside `torch.no_grad`?",
+          edit("with torch.no_grad():", "if True:")),
+    wrong("gradients_switched",
+          "Afterwards gradients are always recorded, even if somebody had switched them off.",
+          "How can you know at the end whether they were recorded at the start? Who remembers that for you?",
+          edit("return tokens[:, 1:]", """
+              torch.set_grad_enabled(True)
+              return tokens[:, 1:]
+              """)),
+    wrong("all_unfrozen",
+          "Afterwards all parameters learn, those as well that were frozen.",
+          "What does `torch.no_grad` do that `requires_grad_(False)` is not needed for?",
+          edit("model.train(was_training)", """
+              model.train(was_training)
+              model.requires_grad_(True)
+              """)),
+    wrong("bos_forbidden",
+          "BOS is never chosen, even if it is the most probable token.",
+          "Which tokens may a model say?",
+          edit("model(source, tokens)[:, -1].argmax(dim=-1)",
+               "(model(source, tokens)[:, -1] - 99.0 * F.one_hot(torch.tensor(BOS), model(source, tokens).size(-1))).argmax(dim=-1)")),
+    wrong("memory_of_others",
+          "The model is shown rows with the memory of other rows.",
+          "Which rows are still being written, and which of them does `memory` hold?",
+          source("""
+              def greedy_decode(model, source, max_len):
+                  was = model.training
+                  model.eval()
+                  rows = source.new_full((len(source), max_len + 1), PAD)
+                  rows[:, 0] = BOS
+                  live, width = torch.arange(len(source)), 0
+                  with torch.no_grad():
+                      memory = model.encode(source)
+                      while len(live) and width < max_len:
+                          given = rows[live, : width + 1]
+                          logits = model.decode(given, memory[: len(live)], source[live])
+                          width += 1
+                          rows[live, width] = logits[:, -1].argmax(-1)
+                          live = live[rows[live, width] != EOS]
+                  model.train(was)
+                  return rows[:, 1 : width + 1]
+              """)),
+    wrong("row_by_row_mixed",
+          "Only the first row of the batch decides when all others get PAD.",
+          "Is `done` one flag, or one per row?",
+          edit(_DONE, "done |= chosen[0] == EOS")),
+    wrong("all_positions",
+          "You replace all tokens by the newest opinions. What has been written stays written.",
+          "How many new tokens does one step give to each row?",
+          edit("tokens = torch.cat((tokens, chosen.unsqueeze(1)), dim=1)  # (B, T + 1)",
+               "tokens = torch.cat((chosen.unsqueeze(1), tokens), dim=1)")),
+    wrong("at_most_60",
+          "No row becomes longer than 60 tokens, whatever `max_len` is.",
+          "Where in your code does the bound on the length come from?",
+          edit("range(max_len)", "range(min(max_len, 60))")),
+]
+
+ACCEPTED = [
+    right("deep_copy", edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()")),
+    right("inference_mode", source("""
+        @torch.inference_mode()
+        def greedy_decode(model, source, max_len):
+            mode = model.training
+            model.eval()
+            rows = source.new_full((len(source), max_len + 1), PAD)
+            rows[:, 0] = BOS
+            alive = torch.ones(len(source), dtype=torch.bool)
+            width = 0
+            for t in range(max_len):
+                if not alive.any():
+                    break
+                best = model(source, rows[:, :t + 1]).argmax(-1)[:, t]
+                rows[alive, t + 1] = best[alive]
+                alive &= best != EOS
+                width = t + 1
+            if mode:
+                model.train()
+            return rows[:, 1:width + 1].clone()
+        """)),
+    right("living_rows_only", source("""
+        def greedy_decode(model, source, max_len):
+            was = model.training
+            model.eval()
+            said = [[] for _ in source]
+            with torch.no_grad():
+                for _ in range(max_len):
+                    live = [i for i, r in enumerate(said) if EOS not in r]
+                    if not live:
+                        break
+                    given = torch.tensor([[BOS] + said[i] for i in live])
+                    best = model(source[live], given)[:, -1].argmax(-1).tolist()
+                    for i, token in zip(live, best):
+                        said[i].append(token)
+            model.train(was)
+            width = max(map(len, said))
+            return torch.tensor([r + [PAD] * (width - len(r)) for r in said])
+        """)),
+    right("one_by_one", source("""
+        def greedy_decode(model, source, max_len):
+            was = model.training
+            model.eval()
+            rows = []
+            for one in source:
+                tokens = [BOS]
+                while len(tokens) <= max_len and tokens[-1] != EOS:
+                    with torch.no_grad():
+                        logits = model(one[None], torch.tensor([tokens]))
+                    tokens.append(int(logits[0, -1].argmax()))
+                rows.append(torch.tensor(tokens[1:]))
+            model.train(was)
+            return nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        """)),
+    right("encoded_once", edit("for _ in", """
+        memory = model.encode(source)
+        for _ in
+        """,
+                               "= model(source, tokens)", "= model.decode(tokens, memory, source)")),
+    right("living_memory_only", source("""
+        def greedy_decode(model, source, max_len):
+            was = model.training
+            model.eval()
+            rows = source.new_full((len(source), max_len + 1), PAD)
+            rows[:, 0] = BOS
+            live, width = torch.arange(len(source)), 0
+            with torch.no_grad():
+                memory = model.encode(source)
+                while len(live) and width < max_len:
+                    given = rows[live, : width + 1]
+                    logits = model.decode(given, memory[live], source[live])
+                    width += 1
+                    rows[live, width] = logits[:, -1].argmax(-1)
+                    live = live[rows[live, width] != EOS]
+            model.train(was)
+            return rows[:, 1 : width + 1]
+        """)),
+    right("padded_afterwards", source("""
+        def greedy_decode(model, source, max_len):
+            was = model.training
+            model.eval()
+            tokens = torch.full((len(source), 1), BOS)
+            with torch.no_grad():
+                for _ in range(max_len):
+                    best = model(source, tokens)[:, -1:].log_softmax(-1).argmax(-1)
+                    tokens = torch.cat([tokens, best], 1)
+                    if (tokens == EOS).any(1).all():
+                        break
+            model.train(was)
+            tokens = tokens[:, 1:]
+            ends = (tokens == EOS).int()
+            return tokens.masked_fill(ends.cumsum(1) - ends > 0, PAD)
+        """)),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/greedy_decode", title="Greedy decoding", target="greedy_decode",
+    aspects={"form": 3.0, "mode": 3.0},  # what follows an EOS, and an end
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,297 @@
+"""A batch of sources and targets."""
+
+from __future__ import annotations
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.sequence_reversal.exercises._inputs import random_rows
+
+
+def _text(*lengths: int, high: int = 14, targets: tuple[int, ...] | None = None, unknown: bool = False) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        given = {"sequences": lengths} | ({} if targets is None else {"targets": targets})
+        return {
+            name: "; ".join(" ".join(map(str, row)) for row in random_rows(draw, [*sizes], high, unknown))
+            for name, sizes in given.items()
+        }
+
+    return inputs
+
+
+CASES = [
+    case("four", "four sequences of different lengths", _text(3, 6, 1, 4),
+         "Write down source and target of the first sequence by hand."),
+    case("longest_first", "the longest sequence comes first", _text(7, 2, 5),
+         "The longest row decides the width; the others are filled up at the end."),
+    case("one", "a batch of one sequence", _text(5),
+         "A single sequence needs no padding at all."),
+    case("targets", "targets of other lengths, one of them empty", _text(3, 5, 2, targets=(4, 0, 7)),
+         "Targets that are given are written as they are; each tensor has the width of its own longest row."),
+    case("short_targets", "targets that are shorter than the sequences, all in tuples; some words are unknown",
+         lambda draw: {**_text(6, 4, 7, 5, targets=(2, 3, 1, 2), unknown=True)(draw), "held": "tuple"},
+         "The width of the target does not depend on the sequences."),
+    case("nothing_to_write", "targets that are all empty", _text(3, 2, targets=(0, 0)),
+         "BOS and EOS stand in each target row, also with nothing between them.", whole=True),
+    case("large_ids", "ids up to 99, equal lengths", _text(4, 4, high=100),
+         "Only BOS, EOS and PAD may be added to the sequences.", hidden_only=True),
+    case("long", "a long sequence, and a longer target", _text(4, 70, 3, targets=(5, 2, 130)),
+         "A sequence may be as long as it likes.", hidden_only=True),
+]
+
+MISTAKES = [
+    # Mistakes with targets that are given.
+    wrong("empty_targets_as_none",
+          "Where all targets are empty, you write the sequences backwards.",
+          "Is a list of empty lists the same as no list?",
+          edit("if targets is None", "if not any(targets or [])")),
+    wrong("targets_ignored",
+          "You reverse the sequences even if `targets` are given.",
+          "What does your function do with its second argument?",
+          edit("if targets is None else targets", "if True else targets")),
+    wrong("lists_only",
+          "Targets count for you only if a *list* holds them; in a tuple, they are lost.",
+          "What is a `Sequence`, beside a list?",
+          edit("if targets is None", "if not isinstance(targets, list)")),
+    wrong("targets_reversed",
+          "Targets that were given are written backwards, too.",
+          "Of which lists is the order right already?",
+          edit("if targets is None else targets", "if targets is None else [ids[::-1] for ids in targets]")),
+    wrong("one_width",
+          "Source and target are filled up to one common rule: with targets of other lengths, a row is too long or "
+          "too short.",
+          "Which rows decide the width of the target?",
+          edit("longest, widest = max(map(len, source)), max(map(len, target))",
+               "longest = max(map(len, source + target)); widest = longest")),
+    wrong("at_least_source",
+          "Your target is always wider than the source. Where the targets are short, all of its rows are too long.",
+          "Which rows decide the width of the target?",
+          edit("longest, widest = max(map(len, source)), max(map(len, target))",
+               "longest = max(map(len, source)); widest = max(longest + 1, max(map(len, target)))")),
+    # Mistakes that leave out a part of what is given.
+    wrong("not_reversed",
+          "Your target repeats the sequence in the same order. That is copying.",
+          "What should the decoder write for `7 5 9`?",
+          edit("[ids[::-1] for ids in sequences]", "[ids[:] for ids in sequences]")),
+    wrong("no_bos",
+          "Your targets do not begin with BOS. The decoder would have nothing to start from.",
+          "What stands in the decoder's input before it has written anything?",
+          edit("[BOS, *ids, EOS]", "[*ids, EOS]")),
+    wrong("no_eos_in_target",
+          "Your targets do not end with EOS, so the model can never learn to stop.",
+          "How will the decoder tell you that it is done?",
+          edit("[BOS, *ids, EOS]", "[BOS, *ids]")),
+    wrong("no_eos_in_source",
+          "Your source rows lack EOS. It marks the place from which the decoder starts to read backwards.",
+          "Compare your source with the picture above the exercise. What is missing?",
+          edit("source = [[*ids, EOS]", "source = [[*ids]")),
+    wrong("bos_in_source",
+          "Your source rows begin with BOS. Only the decoder needs a start.",
+          "Who has to begin writing with nothing on the page: reader or writer?",
+          edit("source = [[*ids, EOS]", "source = [[BOS, *ids, EOS]")),
+    wrong("flipped_with_padding",
+          "You reversed rows that were padded already, so padding stands between BOS and the first symbol.",
+          "In which order must padding and reversing happen?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  longest = max(map(len, sequences))
+                  source = [[*s, EOS] + [PAD] * (longest - len(s)) for s in sequences]
+                  widest = max(map(len, targets or sequences))
+                  fill = [[PAD] * (widest - len(s)) for s in targets or sequences]
+                  target = [[BOS, *([*s] + f)[::-1], EOS] for s, f in zip(sequences, fill)]
+                  if targets is not None:
+                      target = [[BOS, *s, EOS] + f for s, f in zip(targets, fill)]
+                  return torch.tensor(source), torch.tensor(target)
+              """)),
+    wrong("flip_tensor",
+          "You flipped the whole padded source, EOS and padding included, and put BOS in front.",
+          "Where do EOS and PAD stand in a row of yours, and where should they?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  pad = lambda rows: nn.utils.rnn.pad_sequence(
+                      [torch.tensor(r) for r in rows], batch_first=True)
+                  source = pad([[*s, EOS] for s in sequences])
+                  start = torch.full((len(source), 1), BOS)
+                  if targets is None:
+                      return source, torch.cat((start, source.flip(1)), dim=1)
+                  return source, pad([[BOS, *s, EOS] for s in targets])
+              """)),
+    wrong("eos_reversed",
+          "EOS was reversed together with the symbols: it now stands right behind BOS.",
+          "When is EOS to be added: before or after the sequence is turned round?",
+          edit("[[BOS, *ids, EOS] for ids in targets]",
+               "[[BOS, *[*ids, EOS][::-1]] for ids in sequences] if targets == [ids[::-1] for ids in sequences] else [[BOS, *ids, EOS] for ids in targets]")),
+    wrong("bos_at_the_end",
+          "BOS and EOS have changed places in your targets.",
+          "Which of the two begins a sentence?",
+          edit("[BOS, *ids, EOS]", "[EOS, *ids, BOS]")),
+    wrong("pad_as_bos",
+          "Your targets begin with PAD in place of BOS. The model masks PAD away, so its first position would see "
+          "nothing.",
+          "Which three jobs do the three special tokens have?",
+          edit("[BOS, *ids, EOS]", "[PAD, *ids, EOS]")),
+    wrong("eos_as_padding",
+          "Your rows are filled up with EOS instead of PAD. The loss would count them, and every row would end many "
+          "times over.",
+          "Which id means nothing at all?",
+          edit("[PAD] * (longest", "[EOS] * (longest", "[PAD] * (widest", "[EOS] * (widest")),
+    wrong("eos_after_padding",
+          "EOS stands behind the padding: a short row goes on with PAD before it says that it ends.",
+          "In the picture, what comes right after the 6?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  targets = [ids[::-1] for ids in sequences] if targets is None else targets
+                  n, m = max(map(len, sequences)), max(map(len, targets))
+                  source = [[*ids, *[PAD] * (n - len(ids)), EOS] for ids in sequences]
+                  target = [[BOS, *ids, *[PAD] * (m - len(ids)), EOS] for ids in targets]
+                  return torch.tensor(source), torch.tensor(target)
+              """)),
+    wrong("padding_in_front",
+          "Your padding stands in front of the rows; it belongs at their end.",
+          "What is to be the first token of each target row?",
+          edit("row + [PAD] * (longest - len(row))", "[PAD] * (longest - len(row)) + row",
+               "row + [PAD] * (widest - len(row))", "[PAD] * (widest - len(row)) + row")),
+    wrong("source_reversed",
+          "You reversed the source as well, so source and target agree again.",
+          "Which of the two should be in the order of the sequence?",
+          edit("[[*ids, EOS] for ids in sequences]", "[[*ids[::-1], EOS] for ids in sequences]")),
+    wrong("wrong_one_reversed",
+          "You reversed the source and left the target as it was.",
+          "What is read, and what is to be written?",
+          edit("[ids[::-1] for ids in sequences]", "[ids[:] for ids in sequences]",
+               "[[*ids, EOS] for ids in sequences]", "[[*ids[::-1], EOS] for ids in sequences]")),
+    wrong("in_place",
+          "`reverse()` turns the caller's own list round, and the caller's data with it.",
+          "Which ways to reverse a list give a new one?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  pad = lambda rows: nn.utils.rnn.pad_sequence(
+                      [torch.tensor(r) for r in rows], batch_first=True)
+                  source = pad([[*ids, EOS] for ids in sequences])
+                  if targets is None:
+                      for ids in sequences:
+                          ids.reverse()
+                      targets = sequences
+                  return source, pad([[BOS, *ids, EOS] for ids in targets])
+              """)),
+    wrong("eos_appended",
+          "Your function appends to the caller's own lists.",
+          "What do the sequences look like after two calls?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  pad = lambda rows: nn.utils.rnn.pad_sequence(
+                      [torch.tensor(r) for r in rows], batch_first=True)
+                  if targets is None:
+                      targets = [ids[::-1] for ids in sequences]
+                  target = pad([[BOS, *ids, EOS] for ids in targets])
+                  for ids in sequences:
+                      ids.append(EOS)
+                  return pad(sequences), target
+              """)),
+    wrong("targets_changed",
+          "Your function adds BOS and EOS to the caller's own targets.",
+          "What do the targets look like after two calls?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  pad = lambda rows: nn.utils.rnn.pad_sequence(
+                      [torch.tensor(r) for r in rows], batch_first=True)
+                  if targets is None:
+                      targets = [ids[::-1] for ids in sequences]
+                  for ids in targets:
+                      ids.insert(0, BOS)
+                      ids.append(EOS)
+                  return pad([[*ids, EOS] for ids in sequences]), pad(targets)
+              """)),
+    wrong("sorted_down",
+          "Your targets are sorted from large to small: `sorted(..., reverse=True)` sorts.",
+          "What should become of `3 9 1`?",
+          edit("[ids[::-1] for ids in sequences]", "[sorted(ids, reverse=True) for ids in sequences]")),
+    wrong("batch_reversed",
+          "You reversed the order of the sequences in the batch, not the order inside each.",
+          "What does `sequences[::-1]` turn round?",
+          edit("[ids[::-1] for ids in sequences]", "sequences[::-1]")),
+    wrong("target_cut",
+          "Your target rows are as wide as your source rows, so the longest has lost its EOS.",
+          "How many tokens has the longest target row, with BOS and EOS?",
+          edit("for row in target]),", "for row in target])[:, : widest - 1],")),
+    wrong("fixed_width",
+          "Your rows are filled up to a fixed width, not to the longest of the batch.",
+          "Where should the width come from?",
+          edit("longest, widest = max(map(len, source)), max(map(len, target))", "longest, widest = 11, 12")),
+    wrong("swapped",
+          "Source and target are returned in the wrong order.",
+          "Which of the two does the docstring name first?",
+          source("""
+              def make_batch(sequences, targets=None):
+                  pad = lambda rows: nn.utils.rnn.pad_sequence(
+                      [torch.tensor(r) for r in rows], batch_first=True)
+                  if targets is None:
+                      targets = [ids[::-1] for ids in sequences]
+                  return (pad([[BOS, *ids, EOS] for ids in targets]),
+                          pad([[*ids, EOS] for ids in sequences]))
+              """)),
+    wrong("floats",
+          "Your tensors hold floating-point numbers. Ids are integers, int64; an embedding would refuse anything else.",
+          "What does `torch.zeros` give unless told otherwise?",
+          edit("for row in source]),", "for row in source]).float(),",
+               "for row in target]),", "for row in target]).float(),")),
+    wrong("int32",
+          "Your tensors hold int32. PyTorch's ids are int64 everywhere.",
+          "Which integer type does `torch.tensor([1, 2])` give by itself?",
+          edit("for row in source]),", "for row in source]).int(),",
+               "for row in target]),", "for row in target]).int(),")),
+]
+
+ACCEPTED = [
+    right("pad_sequence", source("""
+        def make_batch(sequences, targets=None):
+            pad = lambda rows: nn.utils.rnn.pad_sequence(
+                [torch.tensor(r) for r in rows], batch_first=True)
+            if targets is None:
+                targets = [s[::-1] for s in sequences]
+            return (pad([s + [EOS] for s in sequences]),
+                    pad([[BOS] + t + [EOS] for t in targets]))
+        """)),
+    right("filled", source("""
+        def make_batch(sequences, targets=None):
+            targets = targets or [torch.tensor(s).flip(0).tolist() for s in sequences]
+            source = torch.full((len(sequences), max(map(len, sequences)) + 1), PAD)
+            target = torch.full((len(targets), max(map(len, targets)) + 2), PAD)
+            target[:, 0] = BOS
+            for i, (s, t) in enumerate(zip(sequences, targets)):
+                source[i, :len(s)] = torch.tensor(s)
+                source[i, len(s)] = EOS
+                target[i, 1:len(t) + 1] = torch.tensor(t)
+                target[i, len(t) + 1] = EOS
+            return source, target
+        """)),
+    right("reversed_copy", source("""
+        def make_batch(sequences, targets=None):
+            if targets is None:
+                targets = []
+                for s in sequences:
+                    back = list(s)
+                    back.reverse()
+                    targets.append(back)
+            n, m = (max(len(s) for s in rows) for rows in (sequences, targets))
+            sources = [list(s) + [2] + [0] * (n - len(s)) for s in sequences]
+            written = [[1] + list(t) + [2] + [0] * (m - len(t)) for t in targets]
+            return [torch.tensor(sources), torch.tensor(written)]
+        """)),
+    right("zip_longest", source("""
+        def make_batch(sequences, targets=None):
+            from itertools import zip_longest
+            def pad(rows):
+                return torch.tensor(list(zip_longest(*rows, fillvalue=PAD))).T
+            written = map(reversed, sequences) if targets is None else targets
+            return (pad([[*s, EOS] for s in sequences]),
+                    pad([[BOS, *t, EOS] for t in written]))
+        """)),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/make_batch", title="A batch of sources and targets", target="make_batch",
+    aspects={"target": 6.0},  # one of two results
+    precise=False,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,219 @@
+"""A loss that ignores padding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.sequence_reversal.exercises._inputs import FIRST, PAD, padded
+
+
+def _scores(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, gaps: int = 0, view: bool = False) -> Maker:
+    """Logits and labels; labels hold every special token but PAD before they end.
+
+    With ``gaps``, each that many places there is PAD in the longest row, too.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        rows = [draw.ids(1, vocabulary, n).tolist() for n in lengths]
+        max(rows, key=len)[: FIRST - 1] = range(1, FIRST)
+        labels = padded(rows)
+        if gaps:
+            labels[max(range(len(rows)), key=lambda i: len(rows[i])), ::gaps] = PAD
+        logits = draw.tensor(*labels.shape, vocabulary, scale=scale)
+        seen = {"view": torch.tensor(True)} if view else {}
+        return {"logits": logits, "labels": labels, **seen}
+
+    return inputs
+
+
+def _dear_padding(draw: Draw) -> Inputs:
+    """Most places are padding: it costs more than a label, or the means might agree."""
+    inputs = _scores((2, 6, 70, 3, 1), 19)(draw)
+    inputs["logits"][..., PAD] -= 4
+    return inputs
+
+
+_LOSS = "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)"
+
+CASES = [
+    case("three_rows", "rows with 5, 2 and 1 labels", _scores((5, 2, 1), 7),
+         "Compute the price of one label by hand, then average over real labels only."),
+    case("no_padding", "no padding at all", _scores((4, 4), 9),
+         "Without padding the loss is the plain mean over all positions."),
+    case("mostly_padding", "hardly anything but padding, in one row nothing else", _scores((8, 1, 0, 1), 6),
+         "All real labels weigh the same, in short rows and in long ones."),
+    case("gaps", "PAD before, between and after labels, in a part of a tensor",
+         _scores((3, 8, 5), 7, gaps=3, view=True),
+         "All labels that are not PAD count, wherever they stand; and `shift` gives a view of the target."),
+    case("huge", "huge logits", _scores((3, 5, 2), 8, scale=300.0),
+         "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-3),
+    case("large_vocabulary", "a large vocabulary, and a row of 70 labels", _dear_padding,
+         "As above, with more classes and more columns.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("padding_counts",
+          "Padding counts: the price of saying PAD is in your loss.",
+          "Which labels of the second row are real?",
+          edit(", ignore_index=PAD", "")),
+    wrong("divided_by_all",
+          "Padding is left out of the sum, but not out of the count: you divided by all positions.",
+          "How many prices did you add up, and by how many did you divide?",
+          edit(_LOSS,
+               "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, reduction='none').mean()")),
+    wrong("zeroed_logits",
+          "You set logits of padding to zero. Zero logits are not a zero loss: they mean that all tokens are equally "
+          "likely.",
+          "What is the cross-entropy of a uniform distribution over `V` tokens?",
+          edit(_LOSS, "F.cross_entropy((logits * (labels != PAD)[..., None]).flatten(0, 1), labels.flatten())")),
+    wrong("mean_of_rows",
+          "You averaged each row first and then the rows, so a token of a short row weighs more than one of a long "
+          "row.",
+          "A row has 1 label and another has 9. Which share of the loss should the single one have?",
+          edit(_LOSS, "torch.stack([F.cross_entropy(x, y, ignore_index=PAD) for x, y in zip(logits, labels)]).mean()")),
+    wrong("empty_row_is_nan",
+          "A row without a real label makes the whole loss NaN.",
+          "What is the mean of no numbers, and what is 0 times that?",
+          edit(_LOSS,
+               "sum(F.cross_entropy(x, y, ignore_index=PAD) * (y != PAD).sum() for x, y in zip(logits, labels)) / (labels != PAD).sum()")),
+    wrong("mean_of_columns",
+          "You averaged over each position first, and then over positions. Places where most rows have ended weigh "
+          "too much.",
+          "Do all real tokens of the batch weigh the same in your loss?",
+          edit(_LOSS,
+               "torch.stack([F.cross_entropy(logits[:, t], labels[:, t], ignore_index=PAD) for t in range(labels.size(1)) if (labels[:, t] != PAD).any()]).mean()")),
+    wrong("sum",
+          "You added the prices and did not divide. The loss would grow with the batch.",
+          "Is a sum or a mean asked for?",
+          edit("ignore_index=PAD)", "ignore_index=PAD, reduction='sum')")),
+    wrong("sum_over_batch",
+          "You divided by the number of rows, not of tokens.",
+          "The mean price per what is asked for?",
+          edit("ignore_index=PAD)", "ignore_index=PAD, reduction='sum') / len(labels)")),
+    wrong("softmax_first",
+          "Softmax is applied twice: `F.cross_entropy` takes logits and has its own.",
+          "What does `F.cross_entropy` expect: probabilities or logits?",
+          edit("logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)")),
+    wrong("no_softmax",
+          "You took the logits themselves for log-probabilities.",
+          "What do the exponentials of log-probabilities sum to? And those of your logits?",
+          edit("F.cross_entropy(", "F.nll_loss(")),
+    wrong("log_missing",
+          "Your loss is a mean of negative probabilities: the logarithm is missing.",
+          "Can your loss ever be larger than zero?",
+          edit(_LOSS, "F.nll_loss(logits.softmax(-1).flatten(0, 1), labels.flatten(), ignore_index=PAD)")),
+    wrong("sign",
+          "The sign is wrong: your loss becomes smaller as the model gets worse.",
+          r"Is $\log p$ positive or negative?",
+          edit("return F", "return -F")),
+    wrong("reshaped_classes",
+          "You brought the classes to dimension 1 by `view` or `reshape`, which deals the numbers out anew.",
+          "What moves a dimension without mixing the numbers?",
+          edit(_LOSS,
+               "F.cross_entropy(logits.reshape(logits.size(0), logits.size(2), logits.size(1)), labels, ignore_index=PAD)")),
+    wrong("transposed_flat",
+          "Logits and labels are flattened in different orders, so most labels meet logits of another place.",
+          "Which label belongs to row 1 of your flat logits?",
+          edit("labels.flatten()", "labels.T.flatten()")),
+    wrong("classes_in_the_middle",
+          "`F.cross_entropy` looks for the classes in dimension 1, where your logits have the positions.",
+          "In which dimension are the classes of `(B, L, V)`?",
+          edit(_LOSS, "F.cross_entropy(logits, labels, ignore_index=PAD)")),
+    wrong("softmax_over_positions",
+          "Your probabilities sum to one over positions, not over tokens.",
+          "Which dimension holds the vocabulary?",
+          edit(_LOSS, "F.nll_loss(logits.log_softmax(1).flatten(0, 1), labels.flatten(), ignore_index=PAD)")),
+    wrong("softmax_by_hand",
+          "Your softmax overflows for huge logits.",
+          "What is `exp(300)` in float32?",
+          edit(_LOSS,
+               "F.nll_loss((logits.exp() / logits.exp().sum(-1, keepdim=True)).log().flatten(0, 1), labels.flatten(), ignore_index=PAD)")),
+    wrong("epsilon",
+          "A small number is added inside the logarithm. It hides the price of very wrong answers, and their gradient "
+          "with it.",
+          "What is the largest price that your loss can give, and what should it be for a logit difference of 300?",
+          edit(_LOSS,
+               "F.nll_loss((logits.softmax(-1) + 1e-8).log().flatten(0, 1), labels.flatten(), ignore_index=PAD)")),
+    wrong("base_two",
+          "You used the logarithm to base 2; the natural one is asked for.",
+          "By which factor is your loss too large?",
+          edit("return F", "return 1 / math.log(2) * F")),
+    wrong("smoothed",
+          "Label smoothing is on: the right token gets less than the whole weight.",
+          "What is the loss of a model that is right and sure, with yours?",
+          edit("ignore_index=PAD)", "ignore_index=PAD, label_smoothing=0.1)")),
+    wrong("eos_ignored",
+          "You ignore EOS instead of PAD.",
+          "Which id has padding, and how would the model learn to stop?",
+          edit("ignore_index=PAD", "ignore_index=EOS")),
+    wrong("specials_ignored",
+          "You ignore all special tokens, EOS as well. Then nobody teaches the model to stop.",
+          "Which of the special tokens is no token at all?",
+          edit(_LOSS, "F.cross_entropy(logits[labels >= FIRST], labels[labels >= FIRST])")),
+    wrong("detached",
+          "The value is right, but no gradient reaches the logits.",
+          "What do `detach`, `item` and `torch.no_grad` do to a gradient?",
+          edit(_LOSS, "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD).detach()")),
+    wrong("number",
+          "Your loss is a Python number. It has forgotten where it came from.",
+          "On what would you call `backward`?",
+          edit(_LOSS, "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD).item()")),
+    wrong("not_reduced",
+          "You return one price for each position; a single number is asked for.",
+          "What remains to be done with the prices of the real labels?",
+          edit("ignore_index=PAD)", "ignore_index=PAD, reduction='none')")),
+    wrong("perplexity",
+          "That is the perplexity, the exponential of the loss.",
+          "What is the loss of a model that is always right and sure: 0 or 1?",
+          edit(_LOSS, "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD).exp()")),
+    wrong("until_the_first_pad",
+          "A row counts until its first PAD only.",
+          "Which places count: those before a PAD, or those that are none?",
+          edit(_LOSS, "F.cross_entropy(logits[labels.cumprod(1) > 0], labels[labels.cumprod(1) > 0])")),
+    wrong("view",
+          "It fails for labels that are a part of another tensor, as `shift` gives them.",
+          "Which operation wants numbers that lie side by side in memory, and which one does the same without that?",
+          edit("labels.flatten()", "labels.view(-1)")),
+]
+
+ACCEPTED = [
+    right("transposed", edit(_LOSS, "F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=PAD)")),
+    right("selected", edit(_LOSS, "F.cross_entropy(logits[labels != PAD], labels[labels != PAD])")),
+    right("by_hand", source("""
+        def masked_loss(logits, labels):
+            price = torch.logsumexp(logits, -1) - logits.gather(
+                -1, labels.unsqueeze(-1)).squeeze(-1)
+            real = (labels != PAD).to(price.dtype)
+            return (price * real).sum() / real.sum()
+        """)),
+    right("loops", source("""
+        def masked_loss(logits, labels):
+            total, count = 0.0, 0
+            for row, wanted in zip(logits, labels):
+                for scores, label in zip(row, wanted):
+                    if label != PAD:
+                        total = total - F.log_softmax(scores, dim=0)[label]
+                        count += 1
+            return total / count
+        """)),
+    right("one_hot",
+          edit(_LOSS,
+               "-(F.log_softmax(logits, -1) * F.one_hot(labels, logits.size(-1)))[labels != PAD].sum(-1).mean()")),
+    right("weights", source("""
+        def masked_loss(logits, labels):
+            weight = torch.ones(logits.size(-1), dtype=logits.dtype)
+            weight[PAD] = 0
+            return F.cross_entropy(logits.reshape(-1, logits.size(-1)), labels.reshape(-1), weight=weight)
+        """)),
+    right("module", edit(_LOSS, "nn.CrossEntropyLoss(ignore_index=0)(logits.permute(0, 2, 1), labels)")),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/masked_loss", title="A loss that ignores padding", target="masked_loss",
+    promise=Promise(ways=(), sizes=special(one_row=_scores((6,), 7), one_label_each=_scores((1, 1, 1, 1), 8))),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,263 @@
+"""Random sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.checks.exercise import Answers
+from autograder.units.sequence_reversal.exercises._inputs import FIRST
+
+
+def _drawing(count: int, longest: int, symbols: int) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        numbers = {"count": count, "longest": longest, "symbols": symbols}
+        numbers["seed"] = int(draw.ids(0, 10**6))
+        return {name: torch.tensor(number) for name, number in numbers.items()}
+
+    return inputs
+
+
+def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
+    """What is true of sequences from fair dice, whatever the seed."""
+    usual, true = "as often as chance has it", torch.tensor(True)
+    known: Answers = {
+        "number of sequences": torch.tensor(count),
+        "lengths that occur": torch.arange(1, longest + 1),
+        "ids that occur": torch.arange(FIRST, FIRST + symbols),
+        "all lengths equally often": true,
+        "all ids equally often": true,
+        "all ids equally often at the start": true,
+        "equal neighbours": usual,
+        "rising neighbours": usual,
+        "the same read backwards": usual,
+        "neighbours of equal length": usual,
+        "the same from the same seed": true,
+        "others with the next call": true,
+        "several ids begin it where one sequence is asked for": true,
+        "the shortest length": usual,
+        "the longest length": usual,
+        "lengths that occur where one sequence is asked for": torch.arange(1, longest + 1),
+        "all of these equally often": true,
+        "lengths of the first half": "as chance has it",
+        "sequences of one symbol": "some come twice",
+        "randomness comes from rng alone": true,
+        "kind of what holds the ids": "list",
+    }
+    return lambda draw: known
+
+
+CASES = [
+    case("few_symbols", "3000 sequences of up to 7 out of 5 symbols", _drawing(3000, 7, 5),
+         "Each length from 1 to 7 and each id from 4 to 8 should be equally likely.", known=_fair(3000, 7, 5)),
+    case("many_symbols", "4000 sequences of up to 4 out of 9 symbols", _drawing(4000, 4, 9),
+         "Symbols are drawn anew at each place, whatever their neighbours are.", known=_fair(4000, 4, 9)),
+    case("as_in_the_course", "3500 sequences of up to 10 out of 10 symbols", _drawing(3500, 10, 10),
+         "Look at a few of your sequences. Could you tell them from dice?", known=_fair(3500, 10, 10)),
+    case("large_vocabulary", "4500 sequences of up to 3 out of 30 symbols", _drawing(4500, 3, 30),
+         "The number of symbols is an argument.", known=_fair(4500, 3, 30), hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("runs",
+          'Your sequences are runs: each symbol is followed by its successor. A model can learn "count down" from '
+          "them, and nothing forces it to reverse.",
+          "Which symbols can follow a 3 in your data, and which should?",
+          edit("rng.choices(ids, k=rng.randint(1, longest))",
+               "[FIRST + (s + i) % symbols for s in [rng.randrange(symbols)] for i in range(rng.randint(1, longest))]")),
+    wrong("from_zero",
+          "Your ids start at 0, so data tokens carry the ids of PAD, BOS and EOS.",
+          "What would the loss do with a label 0? Where do symbols start?",
+          edit("range(FIRST, FIRST + symbols)", "range(symbols)")),
+    wrong("never_longest",
+          "The greatest length never occurs: `range` and `randrange` stop before their end, `randint` does not.",
+          "Which numbers does `rng.randrange(1, 10)` give?",
+          edit("rng.randint(1, longest)", "rng.randrange(1, max(longest, 2))")),
+    wrong("last_symbol_missing",
+          "The last symbol never occurs.",
+          "How many numbers does `range(FIRST, FIRST + symbols - 1)` have?",
+          edit("FIRST + symbols)", "FIRST + symbols - 1)")),
+    wrong("one_symbol_too_many",
+          "One id too many occurs: the one after the last symbol, for which a model of this vocabulary has no row.",
+          "Does `randint` include its upper end?",
+          edit("FIRST + symbols)", "FIRST + symbols + 1)")),
+    wrong("also_empty",
+          "Some of your sequences are empty.",
+          "What is the smallest length that your draw of the length can give?",
+          edit("randint(1, longest)", "randint(0, longest)")),
+    wrong("rare_ends",
+          "The shortest and the longest length come half as often as those between: rounding gives the two ends only "
+          "half of a step each.",
+          "Which numbers does `round(rng.random() * 9)` make of 0.3 and of 0.6?",
+          edit("rng.randint(1, longest)", "1 + round(rng.random() * (longest - 1))")),
+    wrong("never_twice_in_a_row",
+          "A symbol never follows itself.",
+          "What does a die show after a 3: can it be a 3?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  rows = []
+                  for _ in range(count):
+                      row = [rng.randrange(symbols)]
+                      for _ in range(rng.randint(1, longest) - 1):
+                          row.append((row[-1] + rng.randint(1, symbols - 1)) % symbols)
+                      rows.append([FIRST + i for i in row])
+                  return rows
+              """)),
+    wrong("lengths_in_turn",
+          "Lengths are not drawn: they come one after the other.",
+          "What is the length of the first sequence, each time you call?",
+          edit("for _ in range(count)", "for i in range(count)", "rng.randint(1, longest)", "1 + i % longest")),
+    wrong("sorted_by_length",
+          "Your sequences are sorted by their lengths.",
+          "How long is the first of a hundred, and how long should it be?",
+          edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
+               "return sorted((rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)), key=len)")),
+    wrong("global_generator_seeded",
+          "`rng` seeds the global generator, which gives all the rest: whoever else uses that one is disturbed.",
+          "What does `random.random()` give after your function, twice in a row?",
+          edit("ids = range", "random.seed(rng.random()); rng = random; ids = range")),
+    wrong("one_length",
+          "All your sequences have the same length.",
+          "How often is the length drawn: once, or once per sequence?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  ids, size = range(FIRST, FIRST + symbols), rng.randint(1, longest)
+                  return [rng.choices(ids, k=size) for _ in range(count)]
+              """)),
+    wrong("always_longest",
+          "All your sequences have the greatest length. A model that sees only those will never learn where short "
+          "ones end.",
+          "Where do you draw a length?",
+          edit("rng.randint(1, longest)", "longest")),
+    wrong("no_repeats",
+          "No symbol occurs twice in a sequence: `sample` draws without putting back, and there may be fewer symbols "
+          "than places.",
+          "How likely are two equal neighbours with a fair die, and with cards drawn from one deck?",
+          edit("rng.choices(", "rng.sample(")),
+    wrong("no_repeats_shuffled",
+          "No symbol occurs twice in a sequence: each one is a shuffled deck, cut to length.",
+          "May `3 3 7` occur, and how often would a die show it?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  rows = []
+                  for _ in range(count):
+                      deck = list(range(FIRST, FIRST + symbols))
+                      rng.shuffle(deck)
+                      rows.append(deck[: rng.randint(1, longest)])
+                  return rows
+              """)),
+    wrong("sorted",
+          "Your sequences are sorted. Reversing them could also mean sorting the other way.",
+          "Which other rule than reversal would explain your data?",
+          edit("[rng.choices(ids, k=rng.randint(1, longest))", "[sorted(rng.choices(ids, k=rng.randint(1, longest)))")),
+    wrong("one_symbol_each",
+          "Each of your sequences repeats one single symbol. Its reversal is itself.",
+          "How often is a symbol drawn: once per sequence, or once per place?",
+          edit("rng.choices(ids, k=rng.randint(1, longest))", "[rng.choice(ids)] * rng.randint(1, longest)")),
+    wrong("one_for_all",
+          "All sequences are the same one: it was drawn once and repeated.",
+          "What does `[row] * count` contain?",
+          edit("[rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
+               "[rng.choices(ids, k=rng.randint(1, longest))] * count")),
+    wrong("global_generator",
+          "Something is drawn from another generator than `rng`, so the same seed gives other data the next time.",
+          "Which of your lines would still be random if `rng` were a loaded die?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  return [[random.randrange(FIRST, FIRST + symbols) for _ in range(random.randint(1, longest))] for _ in range(count)]
+              """)),
+    wrong("torch_generator",
+          "Torch's generator draws your ids, not `rng`, so the same seed gives other data the next time.",
+          "Which of your lines would still be random if `rng` were a loaded die?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  return [torch.randint(FIRST, FIRST + symbols, (rng.randint(1, longest),)).tolist() for _ in range(count)]
+              """)),
+    wrong("seeded_inside",
+          "Every call gives the same sequences: the generator is made, or seeded, inside the function. A training "
+          "would see one batch again and again.",
+          "What does the second call draw, if the first line seeds the generator?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  rng = random.Random(0)
+                  ids = range(FIRST, FIRST + symbols)
+                  return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
+              """)),
+    wrong("ids_seeded_inside",
+          "Ids come from a generator of your own, which begins anew in each call.",
+          "Which source does the text name for everything that is drawn?",
+          edit("ids = range(", "own, ids = random.Random(count), range(", "rng.c", "own.c")),
+    wrong("ten_symbols",
+          "You always draw from ten symbols, whatever `symbols` says.",
+          "Where does your code use the argument `symbols`?",
+          edit("FIRST + symbols)", "FIRST + 10)")),
+    wrong("ten_long",
+          "Your sequences are up to ten long, whatever `longest` says.",
+          "Where does your code use the argument `longest`?",
+          edit("randint(1, longest)", "randint(1, 10)")),
+    wrong("long_ones_favoured",
+          "Long sequences are much more frequent than short ones.",
+          "There are ten sequences of length 1 and a hundred of length 2. Should length 2 be ten times as likely here?",
+          edit("rng.randint(1, longest)", "max(rng.randint(1, longest), rng.randint(1, longest))")),
+    wrong("tensors",
+          "Your sequences are tensors; lists of Python integers are asked for.",
+          "Why are lists the better choice while the lengths differ?",
+          edit("[rng.choices(ids, k=rng.randint(1, longest))",
+               "[torch.tensor(rng.choices(ids, k=rng.randint(1, longest)))")),
+    wrong("short_ones_run_out",
+          "No sequence of yours comes twice, so nearly all of them are long.",
+          "How many sequences of one symbol are there, and how many do you need?",
+          source("""
+              def random_sequences(count, rng, longest=10, symbols=10):
+                  ids, rows = range(FIRST, FIRST + symbols), {}
+                  while len(rows) < count:
+                      row = rng.choices(ids, k=rng.randint(1, longest))
+                      rows.setdefault(tuple(row), row)
+                  return list(rows.values())
+              """)),
+    wrong("tuples",
+          "The sequences are right, but they come as tuples; lists are asked for. `row + [EOS]` fails on a tuple.",
+          "Which brackets, or which function, make a list?",
+          edit("rng.choices(ids, k=rng.randint(1, longest))", "tuple(rng.choices(ids, k=rng.randint(1, longest)))")),
+    wrong("always_64",
+          "You always return 64 sequences, whatever `count` says.",
+          "Which argument says how many sequences there are?",
+          edit("range(count)", "range(64)")),
+]
+
+ACCEPTED = [
+    right("loops", source("""
+        def random_sequences(count, rng, longest=10, symbols=10):
+            rows = []
+            for _ in range(count):
+                row = []
+                for _ in range(rng.randint(1, longest)):
+                    row.append(FIRST + rng.randrange(symbols))
+                rows.append(row)
+            return rows
+        """)),
+    right("with_random", source("""
+        def random_sequences(count, rng, longest=10, symbols=10):
+            return [[FIRST + int(rng.random() * symbols) for _ in range(1 + int(longest * rng.random()))] for _ in range(count)]
+        """)),
+    right("lengths_first", source("""
+        def random_sequences(count, rng, longest=10, symbols=10):
+            lengths = rng.choices(range(1, longest + 1), k=count)
+            return [[rng.choice(range(FIRST, FIRST + symbols)) for _ in range(n)] for n in lengths]
+        """)),
+    right("torch_from_rng", source("""
+        def random_sequences(count, rng, longest=10, symbols=10):
+            g = torch.Generator().manual_seed(rng.getrandbits(40))
+            lengths = torch.randint(1, longest + 1, (count,), generator=g).tolist()
+            return [torch.randint(FIRST, FIRST + symbols, (n,), generator=g).tolist() for n in lengths]
+        """)),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/random_sequences", title="Random sequences", target="random_sequences", precise=False,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,420 @@
+"""From logits to the probabilities that a token is drawn from."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _dials(
+    *shape: int,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    share: int | None = None,
+    forbidden: int = 0,
+    scale: float = 3.0,
+    shift: float = 0.0,
+) -> Maker:
+    """Logits without ties, and the dials.
+
+    ``share`` is how many tokens top-p should keep in row 0. It lies in the middle of
+    the last one's probability, so that rounding decides nothing there; other rows get
+    another number of tokens, and are as far from a border. No row is like another: each
+    has a height of its own, so that the border of one is none for another, and a
+    sharpness.
+    """
+
+    def inputs(draw: Draw) -> Inputs:
+        logits = _without_ties(draw, shape, scale) * _sharpness(draw, shape)
+        logits += shift - 2 * scale * _ranks(draw, shape)
+        if forbidden:
+            logits[..., :forbidden] = -math.inf
+            logits = logits.roll(3, dims=-1)
+        made: Inputs = {"logits": logits, "other": _without_ties(draw, shape, scale)}
+        if temperature is not None:
+            made["temperature"] = torch.tensor(temperature)
+        if top_k is not None:
+            made["top_k"] = torch.tensor(top_k)
+        if share is not None:
+            made["top_p"] = torch.tensor(_safe_share(logits, temperature, top_k, share))
+        return made
+
+    return inputs
+
+
+def _without_ties(draw: Draw, shape: tuple[int, ...], scale: float) -> torch.Tensor:
+    """Numbers of which no two in a row are closer than a sixteenth."""
+    size = shape[-1]
+    rows = math.prod(shape[:-1])
+    grid = torch.stack([draw.ids(0, 10**6, size).argsort() for _ in range(rows)])
+    step = 2 * scale / size
+    noise = draw.tensor(rows, size, scale=step / 4)
+    return (grid * step - scale + noise).view(shape)
+
+
+def _sharpness(draw: Draw, shape: tuple[int, ...]) -> torch.Tensor:
+    """(..., 1): from row to row, in any order, evenly from 1 down to almost 0.4."""
+    return 1 - 0.6 * _ranks(draw, shape) / math.prod(shape[:-1])
+
+
+def _ranks(draw: Draw, shape: tuple[int, ...]) -> torch.Tensor:
+    """(..., 1): 0, 1, 2 and so on, in any order, one for each row."""
+    return draw.ids(0, 10**6, math.prod(shape[:-1])).argsort().view(*shape[:-1], 1)
+
+
+def _safe_share(logits: torch.Tensor, temperature: float | None, top_k: int | None, share: int) -> float:
+    """A top_p that keeps ``share`` tokens of the first row, far from every border."""
+    scores = logits.double().flatten(0, -2) / (temperature or 1.0)
+    if top_k is not None:
+        least = scores.topk(top_k).values[:, -1:]
+        scores = scores.masked_fill(scores < least, -math.inf)
+    sums = scores.softmax(-1).sort(descending=True).values.cumsum(-1)  # (rows, V)
+    low = sums[0, share - 2] if share > 1 else torch.tensor(0.0)
+    between = torch.linspace(float(low), float(sums[0, share - 1]), 101)[5:-5]
+    gaps = (between[:, None, None] - sums).abs().flatten(1).amin(1)
+    return round(float(between[gaps.argmax()]), 4)
+
+
+CASES = [
+    case("plain", "no dial is turned", _dials(2, 7),
+         "Without any dial it is the softmax of each row."),
+    case("last_position", "logits of the last position, cut out of those of all",
+         lambda draw: {**_dials(3, 8, temperature=0.8, top_k=5)(draw), "last": "yes"},
+         "What is cut out of a tensor does not lie in one piece in memory."),
+    case("cold", "temperature 0.4", _dials(3, 6, temperature=0.4),
+         "Divide the logits by the temperature, before the softmax."),
+    case("top_k", "top_k = 3 of 8, logits far below zero", _dials(6, 8, top_k=3, shift=-128.0),
+         "The three largest logits of each row stay, the rest gets exactly 0."),
+    case("top_p", "top_p, rows of different sharpness, logits far below zero", _dials(4, 9, share=3, shift=-128.0),
+         "A token stays if the sum of the more probable ones is still below top_p."),
+    case("one_is_enough", "a top_p that one token reaches alone", _dials(1, 6, share=1, scale=5.0),
+         "At least one token always stays."),
+    case("all_together", "temperature 2, top_k = 6 and top_p, three dimensions",
+         _dials(2, 3, 10, temperature=2.0, top_k=6, share=4),
+         "First the temperature, then top_k, then top_p of what top_k left.", tells=("one_too_few", "one_too_many")),
+    case("one_token", "top_k = 1", _dials(3, 6, top_k=1),
+         "One token stays: nothing is left to chance."),
+    case("wide_k", "top_k beyond the vocabulary", _dials(2, 5, top_k=9),
+         "If there are fewer than top_k tokens, all of them stay.", tells=("k_of_the_first_row",)),
+    case("forbidden", "forbidden tokens, whose logit is -inf", _dials(2, 9, temperature=1.5, share=3, forbidden=4),
+         "A token with the logit -inf has the probability 0, whatever the dials say."),
+    case("forbidden_k", "forbidden tokens, and top_k = 3 of 8", _dials(2, 8, top_k=3, forbidden=2),
+         "Replace what is cut off by -inf; 0 times -inf is no number."),
+    case("forbidden_hot", "forbidden tokens at temperature 20", _dials(2, 7, temperature=20.0, forbidden=2),
+         "However hot it is: a token with the logit -inf has the probability 0."),
+    case("ends_of_the_dials", "temperature 0.01, and a top_p just below 1",
+         _dials(2, 7, temperature=0.01, share=6, scale=0.04),
+         "A dial that is nearly at its end is not at its end.",
+         tells=("nearly_all_is_all", "one_minus_p", "not_brought_back", "gathered_by_places")),
+    case("all_of_it", "a top_p of 1", lambda draw: {**_dials(2, 7, scale=4.0)(draw), "top_p": torch.tensor(1.0)},
+         "A top_p of 1 drops nothing, however improbable it is.", tells=("nearly_all_is_the_end",)),
+    case("very_cold", "temperature 0.000001, logits far below zero, top_k and top_p",
+         _dials(1, 6, temperature=1e-6, top_k=3, share=1, shift=-128.0),
+         "A logit of -inf is below all others, however cold it is."),
+    case("one_row", "a single row without a batch, huge logits, top_k = 11 of 16",
+         _dials(16, temperature=0.7, top_k=11, scale=400.0),
+         "Count dimensions from the end, and leave the softmax to PyTorch.", tells=("sorted_result",),
+         hidden_only=True),
+    case("hot", "temperature 3, top_k = 13 of 24 and top_p", _dials(3, 2, 24, temperature=3.0, top_k=13, share=6),
+         "As above, for other numbers.", hidden_only=True),
+]
+
+DIVIDED = "scores = logits / temperature  # (..., V)"
+LEAST = "least = scores.topk(min(top_k, scores.size(-1)), dim=-1).values[..., -1:]"
+LAST = "return scores.softmax(dim=-1)"
+_CUT = "scores = scores.masked_fill(scores < least, -math.inf)"
+_SORTED = "shares, places = scores.softmax(dim=-1).sort(dim=-1, descending=True)"
+
+MISTAKES = [
+    # Mistakes in the temperature.
+    wrong("temperature_ignored",
+          "The temperature has no effect.",
+          "Where in your code does `temperature` stand?",
+          edit(DIVIDED, "scores = logits + 0.0"),
+          edit(DIVIDED, "scores = logits + 0.0",
+               LAST, """
+              chances = scores.softmax(dim=-1) / temperature
+              return chances / chances.sum(dim=-1, keepdim=True)
+              """, name="after_the_softmax")),
+    wrong("multiplied",
+          "The logits are multiplied by the temperature: a high one makes the text cautious.",
+          "What should become of the probabilities as the temperature falls to 0?",
+          edit("logits / temperature", "logits * temperature")),
+    wrong("divided_probabilities",
+          "The temperature divides probabilities, not logits.",
+          "What stands inside the exponential of a softmax with a temperature?",
+          edit(DIVIDED, "scores = logits + 0.0", LAST, "return scores.softmax(dim=-1) / temperature")),
+    wrong("softmax_twice",
+          "Softmax is applied twice: the second time to probabilities.",
+          "What goes into the last softmax?",
+          edit(DIVIDED, "scores = (logits / temperature).softmax(dim=-1)")),
+    wrong("temperature_bounded",
+          "A temperature below 0.05 counts as 0.05.",
+          "Which temperatures does the docstring allow?",
+          edit("logits / temperature", "logits / max(temperature, 0.05)")),
+    # Mistakes in `top_k`, and in how tokens are cut off.
+    wrong("k_ignored",
+          "`top_k` has no effect.",
+          "How many tokens should have a probability above 0?",
+          edit("if top_k is not None:", "if False:")),
+    wrong("one_too_few",
+          "One token fewer than `top_k` stays.",
+          "Does the k-th largest itself stay?",
+          edit("scores < least", "scores <= least")),
+    wrong("one_too_many",
+          "One token more than `top_k` stays.",
+          "How many tokens have a probability above 0 for `top_k = 3`?",
+          edit("min(top_k, scores.size(-1))", "min(top_k + 1, scores.size(-1))")),
+    wrong("k_least",
+          "The k *least* probable tokens stay.",
+          "Which end of the sorted row is the probable one?",
+          edit(LEAST, "least = scores.topk(min(top_k, scores.size(-1)), dim=-1, largest=False).values[..., -1:]",
+               _CUT, "scores = scores.masked_fill(scores > least, -math.inf)")),
+    wrong("k_of_all_rows",
+          "The border of `top_k` is one for the whole batch: it is not looked for in each row.",
+          "Which dimension does your `topk` run over?",
+          edit(LEAST, "least = scores.flatten().topk(min(top_k, scores.size(-1))).values[-1]")),
+    wrong("k_of_the_first_row",
+          "The border of `top_k` is found in the first row and used for all.",
+          "Is the k-th largest number the same in each row?",
+          edit(LEAST, "least = scores.reshape(-1, scores.size(-1))[0].topk(min(top_k, scores.size(-1))).values[-1]")),
+    wrong("k_must_fit",
+          "It fails if `top_k` is larger than the vocabulary.",
+          "What should `top_k = 50` mean for 14 tokens?",
+          edit("min(top_k, scores.size(-1))", "top_k")),
+    wrong("zeros_before_softmax",
+          "What is cut off gets the logit 0, not the probability 0.",
+          "What is e to the power of 0?",
+          edit(_CUT, "scores = scores.masked_fill(scores < least, 0.0)",
+               "scores = scores.masked_fill(dropped, -math.inf)", "scores = scores.masked_fill(dropped, 0.0)")),
+    wrong("small_for_infinite",
+          "What `top_k` cuts off gets a very small logit; at a low temperature others are smaller still, and it comes "
+          "back.",
+          "Which number is below every other one, also after the division?",
+          edit(_CUT, "scores = scores.masked_fill(scores < least, -1e4)")),
+    wrong("p_small_for_infinite",
+          "What `top_p` cuts off gets a very small logit; at a low temperature others are smaller still, and it comes "
+          "back.",
+          "Which number is below every other one, also after the division?",
+          edit("scores = scores.masked_fill(dropped, -math.inf)", "scores = scores.masked_fill(dropped, -1e4)")),
+    wrong("k_times_zero",
+          "What `top_k` cuts off is multiplied by 0; a forbidden token, whose logit is -inf, becomes NaN.",
+          "What is `0 * -math.inf`?",
+          edit(_CUT, "scores = scores * (scores >= least) - 1e30 * (scores < least)")),
+    wrong("k_zeros_before_softmax",
+          "What `top_k` cuts off gets the logit 0, not the probability 0.",
+          "What is e to the power of 0?",
+          edit(_CUT, "scores = scores.masked_fill(scores < least, 0.0)")),
+    wrong("not_scaled_back",
+          "What is left does not sum to 1: it was cut off and not scaled up again.",
+          "What do the probabilities of a row sum to in your answer?",
+          edit(DIVIDED, """
+              scores = logits / temperature  # (..., V)
+              whole = scores.softmax(dim=-1)
+              """,
+               LAST, "return whole.masked_fill(scores == -math.inf, 0.0)")),
+    wrong("one_is_none",
+          "`top_k = 1` has no effect.",
+          "What does `top_k > 1` leave out?",
+          edit("if top_k is not None:", "if top_k is not None and top_k > 1:")),
+    # Mistakes in `top_p`.
+    wrong("p_ignored",
+          "`top_p` has no effect.",
+          "How many tokens should stay?",
+          edit("if top_p is not None:", "if False:")),
+    wrong("crossing_dropped",
+          "The token with which the sum reaches `top_p` is dropped: what stays has less than `top_p`.",
+          "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
+          edit("before >= top_p", "(before + shares) >= top_p")),
+    wrong("crossing_dropped_but_never_all",
+          "The token with which the sum reaches `top_p` is dropped, if it is not the first: what stays has less than "
+          "`top_p`.",
+          "0.5, 0.3, 0.15, 0.05 and `top_p` 0.6: is 0.5 alone enough?",
+          edit("before >= top_p", "((before + shares) >= top_p) & (before > 0)")),
+    wrong("one_more_than_needed",
+          "One token more than needed stays: the sum had reached `top_p` without it.",
+          "Is your set the smallest one?",
+          edit("before >= top_p", "(before.roll(1, -1) >= top_p) & (before > 0)")),
+    wrong("p_as_threshold",
+          "`top_p` is taken as a border for each token's own probability, not for their sum.",
+          "Whose probabilities are to sum to `top_p`?",
+          edit("before >= top_p", "(shares < top_p) & (before > 0)")),
+    wrong("one_minus_p",
+          "Tokens less probable than 1 - `top_p` are dropped, each by itself.",
+          "Whose probabilities are to sum to `top_p`?",
+          edit("before >= top_p", "(shares < 1 - top_p) & (before > 0)")),
+    wrong("not_brought_back",
+          "What is dropped was found in the sorted row and then cut off in the unsorted one.",
+          "Token 0 of the sorted row: which token of the vocabulary is it?",
+          edit("dropped = dropped.scatter(-1, places, before >= top_p)", "dropped = dropped | (before >= top_p)")),
+    wrong("gathered_by_places",
+          "What is dropped is brought back with the places of the sort; that needs their inverse.",
+          "`gather` reads from places, `scatter` writes to them: which do you need?",
+          edit("dropped = dropped.scatter(-1, places, before >= top_p)",
+               "dropped = (before >= top_p).gather(-1, places)")),
+    wrong("sorted_result",
+          "The probabilities come back sorted: nobody knows any more which token each belongs to.",
+          "Whose probability stands in column 0?",
+          edit(LAST, "return scores.softmax(dim=-1).sort(dim=-1, descending=True).values")),
+    wrong("least_probable_first",
+          "The row is sorted with the least probable first: the unlikely tokens stay.",
+          "At which end does the smallest set of most probable tokens begin?",
+          edit(_SORTED, "shares, places = scores.softmax(dim=-1).sort(dim=-1)")),
+    wrong("p_before_temperature",
+          "`top_p` looks at the probabilities before the temperature.",
+          "In which order come the three dials?",
+          edit("scores.softmax(dim=-1).sort(", "(scores * temperature).softmax(dim=-1).sort(")),
+    wrong("p_of_all",
+          "`top_p` counts the probability that `top_k` has cut off, too.",
+          "Which probabilities sum to 1 after `top_k`?",
+          edit("scores.softmax(dim=-1).sort(", "(logits / temperature).softmax(dim=-1).sort(")),
+    wrong("either_dial",
+          "If `top_k` is given, `top_p` is not looked at.",
+          "What if both are given?",
+          edit("if top_p is not None:", "if top_p is not None and top_k is None:")),
+    wrong("p_zeros_before_softmax",
+          "What `top_p` cuts off gets the logit 0, not the probability 0.",
+          "What is e to the power of 0?",
+          edit("scores = scores.masked_fill(dropped, -math.inf)", "scores = scores.masked_fill(dropped, 0.0)")),
+    wrong("nearly_all_is_the_end",
+          "With a `top_p` of 1, improbable tokens are dropped.",
+          "Which share of the probability must stay if `top_p` is 1?",
+          edit("if top_p is not None:", """
+              if top_p is not None:
+                  top_p = min(top_p, 0.999)""")),
+    wrong("nearly_all_is_all",
+          "A `top_p` of nearly 1 keeps everything.",
+          "From which `top_p` on may no token be dropped?",
+          edit("if top_p is not None:", "if top_p is not None and top_p < 0.99:")),
+    # Mistakes in what comes back, and in what is accepted.
+    wrong("logits_returned",
+          "Logits come back, not probabilities.",
+          "What do your numbers sum to?",
+          edit(LAST, "return scores")),
+    wrong("logarithms",
+          "Logarithms of probabilities come back.",
+          "Can a probability be negative?",
+          edit(LAST, "return scores.log_softmax(dim=-1)")),
+    wrong("over_rows",
+          "The last softmax runs over another dimension than the vocabulary.",
+          "Which dimension has one entry for each token?",
+          edit(LAST, "return scores.softmax(dim=0)")),
+    wrong("overflow",
+          "The exponential is taken of the bare logits: large ones overflow.",
+          "What did you subtract in unit 2 before `exp`?",
+          edit(LAST, """
+              powers = scores.exp()
+              return powers / powers.sum(dim=-1, keepdim=True)
+              """)),
+    wrong("logits_changed",
+          "The logits that you were given have changed.",
+          "Which of your operations write into their tensor?",
+          edit(DIVIDED, "scores = logits.div_(temperature)")),
+    wrong("zero_temperature_accepted",
+          "A temperature of 0, or a negative one, is not refused.",
+          "What does a division by 0 give?",
+          edit("if temperature <= 0:", "if False:")),
+    wrong("only_negative_refused",
+          "A temperature of 0 is not refused.",
+          "What does a division by 0 give?",
+          edit("if temperature <= 0:", "if temperature < 0:")),
+    wrong("only_zero_refused",
+          "A negative temperature is not refused.",
+          "Which token would be the most probable one?",
+          edit("if temperature <= 0:", "if temperature == 0:")),
+    wrong("forbidden_may_come",
+          "A token whose logit is -inf gets a probability above 0: it may be drawn some day.",
+          "What is added to the probabilities, and is that exactly 0?",
+          edit(LAST, """
+              chances = scores.softmax(dim=-1) + 1e-9
+              return chances / chances.sum(dim=-1, keepdim=True)
+              """)),
+    wrong("finite_infinity",
+          "A number like -100 stands for minus infinity: where it is hot, forbidden tokens come to life.",
+          "What is -100 divided by a temperature of 20, and its exponential?",
+          edit(DIVIDED, "scores = logits.clamp(min=-1e2) / temperature")),
+    wrong("drawn",
+          "A token is drawn already; its probabilities were asked for.",
+          "Should your function give the same answer twice?",
+          edit(LAST, """
+              chances = scores.softmax(dim=-1)
+              rows = chances.reshape(-1, chances.size(-1))
+              drawn = torch.multinomial(rows, 1).view(chances.shape[:-1])
+              return F.one_hot(drawn, chances.size(-1)).to(chances.dtype)
+              """)),
+    wrong("most_probable",
+          "All the probability goes to the most probable token: that is greedy decoding.",
+          "How many tokens may be drawn if no dial is turned?",
+          edit(LAST, "return F.one_hot(scores.argmax(dim=-1), scores.size(-1)).to(scores.dtype)")),
+]
+
+ACCEPTED = [
+    right("probabilities", source("""
+        def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+            if not temperature > 0:
+                raise ValueError("no such temperature")
+            chances = torch.softmax(logits / temperature, dim=-1)
+            if top_k is not None:
+                rank = chances.argsort(dim=-1, descending=True).argsort(dim=-1)
+                chances = chances * (rank < top_k)
+                chances = chances / chances.sum(dim=-1, keepdim=True)
+            if top_p is not None:
+                shares, places = chances.sort(dim=-1, descending=True)
+                stays = shares.cumsum(dim=-1) - shares < top_p
+                stays = stays.gather(-1, places.argsort(dim=-1))
+                chances = chances * stays
+                chances = chances / chances.sum(dim=-1, keepdim=True)
+            return chances
+        """)),
+    right("row_by_row", source("""
+        def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+            if temperature <= 0:
+                raise ValueError(temperature)
+            rows = []
+            for row in logits.reshape(-1, logits.size(-1)):
+                row = row / temperature
+                order = row.argsort(descending=True).tolist()
+                if top_k is not None:
+                    order = order[:top_k]
+                kept = torch.full_like(row, -math.inf)
+                kept[order] = row[order]
+                if top_p is not None:
+                    shares, total, chosen = kept.softmax(0), 0.0, []
+                    for place in order:
+                        if total >= top_p:
+                            break
+                        chosen.append(place)
+                        total += float(shares[place])
+                    again = torch.full_like(row, -math.inf)
+                    again[chosen] = row[chosen]
+                    kept = again
+                rows.append(kept.softmax(0))
+            return torch.stack(rows).view(logits.shape)
+        """)),
+    right("shifted_mask", source("""
+        def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+            if temperature <= 0:
+                raise ValueError("the temperature must be positive")
+            ordered, places = (logits / temperature).sort(dim=-1, descending=True)
+            if top_k is not None:
+                ordered = torch.cat((
+                    ordered[..., :top_k],
+                    torch.full_like(ordered[..., top_k:], -math.inf)), dim=-1)
+            if top_p is not None:
+                over = ordered.softmax(-1).cumsum(-1) >= top_p
+                over = torch.cat((torch.zeros_like(over[..., :1]), over[..., :-1]), -1)
+                ordered = ordered.masked_fill(over, -math.inf)
+            return torch.zeros_like(ordered).scatter(-1, places, ordered.softmax(-1))
+        """)),
+    right("k_by_sort", edit(LEAST, "least = scores.sort(dim=-1, descending=True).values[..., :top_k][..., -1:]")),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/sampling_distribution", title="From logits to chances", target="sampling_distribution",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

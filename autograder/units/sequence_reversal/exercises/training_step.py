@@ -1,0 +1,294 @@
+"""One training step."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.sequence_reversal.exercises._inputs import (
+    BOS,
+    EOS,
+    FIRST,
+    padded,
+    random_batches,
+    random_tables,
+)
+
+
+def _steps(
+    count: int,
+    lengths: tuple[int, ...],
+    rate: float,
+    scale: float,
+    max_norm: float | None = None,
+    weight: float | None = None,
+) -> Maker:
+    """Batches and tables; ``weight`` is that of EOS in a loss function of its own."""
+    options = {"max_norm": max_norm, "weight": weight}
+
+    def inputs(draw: Draw) -> Inputs:
+        made = random_tables(draw, 9, scale) | random_batches(draw, count, lengths, 9)
+        made["rate"] = torch.tensor(rate)
+        given = {n: torch.tensor(v) for n, v in options.items() if v is not None}
+        return made | given
+
+    return inputs
+
+
+def _one_token(draw: Draw) -> Inputs:
+    """One token again and again, and large scores: a gradient longer than 1."""
+    token = FIRST + int(draw.ids(0, 4))
+    other = token + 1
+    tables = random_tables(draw, 9, 1.0)
+    tables["table"][[BOS, token], -1] = 8.0  # sure of the last one
+    source = padded([[token] * 3 + [EOS], [token] * 5 + [EOS]])
+    target = padded([[BOS] + [token] * 6 + [EOS], [BOS] + [token] * 3 + [other, EOS]])
+    return tables | {
+        "source": torch.stack([source] * 2),
+        "target": torch.stack([target] * 2),
+        "rate": torch.tensor(1.0),
+    }
+
+
+CASES = [
+    case("three_steps", "three steps with small gradients", _steps(3, (3, 1, 4), rate=0.9, scale=1.0),
+         "Follow the tables through the steps: new gradients, clipped, one update each."),
+    case("clipped", "gradients longer than the bound", _steps(2, (2, 5), rate=24.0, scale=2.0, max_norm=1 / 256),
+         "The common norm of all gradients may be at most `max_norm` when the optimizer takes its step.",
+         tells=("long_ones_left_out",)),
+    case("default_bound", "a gradient longer than 1, with the default bound", _one_token,
+         "Without a fifth argument, `max_norm` is 1."),
+    case("other_loss", "another loss function", _steps(2, (4, 1, 3), rate=0.8, scale=1.0, weight=3.0),
+         "If a loss function is given, the loss and its gradients are its own."),
+    case("spare", "a parameter that the batch does not use",
+         lambda draw: {**_steps(2, (2, 4, 3), rate=0.7, scale=1.0)(draw), "spare": "yes"},
+         "What somebody left in `grad` is not the gradient of this batch."),
+    case("more_rows", "more rows and four steps", _steps(4, (1, 6, 2, 4, 3), rate=0.5, scale=1.5, max_norm=0.1),
+         "As above.", hidden_only=True),
+]
+
+CLEAR = "optimizer.zero_grad()"
+BACK = "loss.backward()"
+CLIP = "nn.utils.clip_grad_norm_(model.parameters(), max_norm)"
+STEP = "optimizer.step()"
+FORWARD = "loss = (loss_function or masked_loss)(model(source, decoder_input), labels)"
+
+MISTAKES = [
+    # Mistakes in the gradients, and in the step that they lead to.
+    wrong("no_zero_grad",
+          "Old gradients are never cleared, so each step uses the sum of all gradients since the beginning.",
+          "What does `backward` do with a gradient that is already there?",
+          edit(CLEAR, "")),
+    wrong("cleared_last",
+          "You clear gradients after the step. What somebody else left there goes into your first step.",
+          "At which moment must the old gradients be gone: before what?",
+          edit(CLEAR, "",
+               STEP, """
+              optimizer.step()
+              optimizer.zero_grad()
+              """)),
+    wrong("nothing_changes",
+          "The weights do not change at all. Either nobody tells the optimizer to step, or there are no gradients "
+          "when it does: never computed, or cleared too early.",
+          "Which gradients does your optimizer find at the moment of its step?",
+          edit(STEP, "")),
+    wrong("step_before_backward",
+          "The optimizer steps before `backward`: it uses the gradients of the batch before.",
+          "Where do the gradients come from that your step uses the very first time?",
+          edit(CLEAR, "",
+               STEP, "",
+               BACK, """
+              optimizer.step()
+              optimizer.zero_grad()
+              loss.backward()
+              """)),
+    wrong("not_clipped",
+          "Gradients are not clipped.",
+          "What happens to the weights if one batch gives a gradient of norm 100?",
+          edit(CLIP, "")),
+    wrong("bound_fixed",
+          "You clip at 1, whatever `max_norm` is.",
+          "Where does your code use the argument `max_norm`?",
+          edit("model.parameters(), max_norm)", "model.parameters(), 1.0)")),
+    wrong("clipped_by_value",
+          "You clip each number by itself. That bends the direction of the gradient.",
+          "A gradient is (3, 0.1) and the bound is 1. What becomes of it, by value and by norm?",
+          edit("clip_grad_norm_", "clip_grad_value_")),
+    wrong("clipped_one_by_one",
+          "You clip parameters apart from each other, one by one or group by group; the bound is for the norm of all "
+          "of them together.",
+          "Two tables have gradients of norm 1 each. What is their common norm?",
+          edit(CLIP, """
+              for p in model.parameters():
+                  nn.utils.clip_grad_norm_([p], max_norm)
+              """)),
+    wrong("always_norm",
+          "You scale every gradient to the norm `max_norm`, short ones too. Clipping only shortens.",
+          "What should happen to a gradient that is shorter than the bound?",
+          edit(CLIP, """
+              norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
+              for p in model.parameters():
+                  p.grad *= max_norm / norm
+              """)),
+    wrong("two_steps",
+          "Each call takes two steps.",
+          "How often does your function call `optimizer.step()`?",
+          edit(STEP, """
+              optimizer.step()
+              optimizer.step()
+              """)),
+    wrong("own_optimizer",
+          "The step is plain gradient descent, whatever the optimizer does.",
+          "Which object knows how a step is taken?",
+          edit(STEP, 'torch.optim.SGD(model.parameters(), optimizer.param_groups[0]["lr"]).step()')),
+    wrong("first_group_cleared",
+          "Only the parameters of the optimizer's first group lose their old gradients.",
+          "How many lists of parameters stand in `optimizer.param_groups`?",
+          edit(CLEAR, """
+              for p in optimizer.param_groups[0]["params"]:
+                  p.grad = None
+              """)),
+    wrong("first_group_clipped",
+          "Only the gradients of the optimizer's first group are measured and shortened.",
+          "Whose norm may be at most `max_norm`?",
+          edit("(model.parameters(), max_norm)", '(optimizer.param_groups[0]["params"], max_norm)')),
+    wrong("matrices_clipped",
+          "Only matrices are measured and shortened; a bias is a parameter, too.",
+          "Whose common norm may be at most `max_norm`?",
+          edit("(model.parameters(), max_norm)", "([p for p in model.parameters() if p.dim() > 1], max_norm)")),
+    wrong("long_ones_left_out",
+          "A batch whose gradient is far too long takes no step; it should be shortened, and used.",
+          "What becomes of a gradient that is longer than `max_norm`?",
+          edit(CLIP, f"norm = {CLIP}",
+               STEP, """
+              if norm < 100 * max_norm:
+                  optimizer.step()
+              """)),
+    # Mistakes in how the model is called, and in the loss.
+    wrong("whole_target",
+          "The decoder is shown the whole target instead of the shifted input.",
+          "How many columns should the decoder's input have?",
+          edit(FORWARD, "loss = (loss_function or masked_loss)(model(source, target)[:, :-1], labels)")),
+    wrong("shows_labels",
+          "The decoder is shown the labels: the answers stand in its input.",
+          "What does the decoder see at its first position: BOS, or the token that it should say?",
+          edit("(model(source, decoder_input)", "(model(source, labels)")),
+    wrong("asks_for_input",
+          "The loss compares with the decoder's own input: the model learns to repeat, not to predict.",
+          "Which token should be the label at the position of BOS?",
+          edit("decoder_input), labels)", "decoder_input), decoder_input)")),
+    wrong("eval_mode",
+          "The model is not in training mode. Dropout would be off.",
+          "In which mode does a model come out of decoding?",
+          edit("model.train()", ""),
+          edit("model.train()", "model.eval()", name="eval_mode_asked")),
+    wrong("swapped",
+          "Source and decoder input have changed places in the model's call.",
+          "In which order does `model(source, decoder_input)` want them?",
+          edit("(model(source, decoder_input)", "(model(decoder_input, source[:, : labels.size(1)])")),
+    wrong("tensor_returned",
+          "You return the loss as a tensor. It may keep the whole graph of its batch in memory.",
+          "What makes a plain number of a tensor with one entry?",
+          edit("loss.item()", "loss"),
+          edit("loss.item()", "loss.detach()", name="detached_returned")),
+    wrong("nothing_returned",
+          "Your function trains, but returns nothing.",
+          "What should the caller get to draw a curve?",
+          edit("return loss.item()", "")),
+    wrong("loss_after",
+          "You return the loss after the step; the one before it is asked for.",
+          "How many times does your function call the model?",
+          edit("return loss.item()",
+               "return (loss_function or masked_loss)(model(source, decoder_input), labels).item()")),
+    wrong("padding_counts",
+          "Your loss counts padding.",
+          "Which of your own functions knows how to leave it out?",
+          edit(FORWARD,
+               "loss = (loss_function or (lambda l, w: F.cross_entropy(l.flatten(0, 1), w.flatten())))(model(source, decoder_input), labels)")),
+    wrong("own_loss_only",
+          "You always use `masked_loss`, whatever `loss_function` is given.",
+          "Where does your code use its last argument?",
+          edit("(loss_function or masked_loss)", "masked_loss")),
+    wrong("none_is_called",
+          "You call `None` where somebody says `loss_function=None`.",
+          "What does the docstring say that `None` stands for?",
+          edit("loss_function: Callable[[Tensor, Tensor], Tensor] | None = None", "loss_function=masked_loss",
+               "(loss_function or masked_loss)", "loss_function")),
+    wrong("loss_of_exchanged",
+          "The labels come first in your call of `loss_function`.",
+          "In which order does `masked_loss` take its two arguments?",
+          edit(FORWARD,
+               "loss = loss_function(labels, model(source, decoder_input)) if loss_function else masked_loss(model(source, decoder_input), labels)")),
+    wrong("loss_of_flat",
+          "Your `loss_function` gets flat rows of logits and labels; it wants `(B, L - 1, V)` and `(B, L - 1)`.",
+          "Could a loss function still tell columns apart?",
+          edit(FORWARD,
+               "loss = (loss_function or (lambda l, w: masked_loss(l[None], w[None])))(model(source, decoder_input).flatten(0, 1), labels.flatten())")),
+    wrong("summed_loss",
+          "Your loss is multiplied by the number of rows: the gradients grow with the batch.",
+          "Should the size of the batch change the size of a step?",
+          edit(FORWARD, "loss = (loss_function or masked_loss)(model(source, decoder_input), labels) * len(source)")),
+    wrong("parts_in_eval",
+          "Only the flag of the model itself says training: its parts, a dropout inside for example, may still be in "
+          "evaluation mode.",
+          "What does `model.train()` do with the parts of a model?",
+          edit("model.train()", "model.training = True")),
+]
+
+ACCEPTED = [
+    right("cleared_first", edit(CLEAR, "",
+                                "model.train()", """
+        model.train()
+        optimizer.zero_grad()
+        """)),
+    right("everything_by_hand", source("""
+        def training_step(model, optimizer, source, target, max_norm=1.0, loss_function=None):
+            model.train(True)
+            for p in model.parameters():
+                p.grad = None
+            labels = target[:, 1:]
+            logits = model(source, target[:, :-1])
+            if loss_function is None:
+                loss = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=0)
+            else:
+                loss = loss_function(logits, labels)
+            loss.backward()
+            norm = sum((p.grad ** 2).sum() for p in model.parameters()) ** 0.5
+            if norm > max_norm:
+                for p in model.parameters():
+                    p.grad.mul_(max_norm / norm)
+            optimizer.step()
+            return float(loss)
+        """)),
+    right("closure", source("""
+        def training_step(model, optimizer, source, target, max_norm=1.0, loss_function=None):
+            model.train()
+            def closure():
+                optimizer.zero_grad(set_to_none=False)
+                given, labels = shift(target)
+                loss = (loss_function or masked_loss)(model(source, given), labels)
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm)
+                return loss
+            return optimizer.step(closure).item()
+        """)),
+    right("model_zero_grad", edit(CLEAR, "model.zero_grad()")),
+    right("without_eos_in_input", edit("(model(source, decoder_input)",
+                                       "(model(source, decoder_input.masked_fill(decoder_input == EOS, PAD))")),
+    right("mode_given_back", edit("model.train()", """
+        before = model.training
+        model.train()
+        """,
+                                  STEP, """
+        optimizer.step()
+        model.train(before)
+        """)),
+]
+
+EXERCISE = Specification(
+    name="sequence_reversal/training_step", title="One training step", target="training_step",
+    aspects={"decoder input": 2.0, "first loss": 2.0, "losses": 1.0},  # steps of a step
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,155 @@
+"""Probes of unit 05: greedy decoding and exact match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import Answers, WrongAnswer
+from autograder.checks.otherside import Ask, OtherSide, given
+from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
+from autograder.checks.probes.written import said
+from autograder.units.sequence_reversal.probes.observing import BOS, EOS, the_share
+
+
+class _Lines(OtherSide):
+    """Knows its lines: token t of a row, if it is fed all tokens before.
+
+    Whoever feeds something else, or shows a row the memory of another one, hears the
+    last id of the vocabulary. A row is known by its source, so that rows may be decoded
+    in any order or number.
+    """
+
+    keeps = frozenset({"lines", "noise"})
+    MOST = 1 << 16  # numbers of one question
+
+    def answer(self, question: Answers) -> Seen:
+        source = given(question, "source", 2, [torch.int64], self.MOST)
+        tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
+        known, noise = self.inputs["source"], self.inputs["noise"]
+        if source.shape != (len(tokens), known.size(1)):
+            raise WrongAnswer("the model was given a source of another shape")
+        found = torch.eq(source[:, None], known).all(-1)  # (B, rows)
+        if not bool(found.any(-1).all()):
+            raise WrongAnswer("the model was given a source that nobody asked it about")
+        lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
+        width = tokens.size(1)
+        if not 0 < width <= min(len(noise), lines.size(1)):
+            raise WrongAnswer(f"the model was asked for token {width} of a row")
+        logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
+        right = self._fed_right(tokens, lines)
+        if "memory" in question:
+            memory = given(question, "memory", 3, [torch.float32], self.MOST)
+            right &= (memory == _memory(source)).all(dim=1)  # (B, 1)
+        best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
+        lift = torch.full_like(best[..., None], 3, dtype=logits.dtype)
+        return {"logits": logits.scatter_add(-1, best[..., None], lift)}
+
+    @staticmethod
+    def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
+        """(B, T), up to each token: BOS, then the lines; after EOS anything goes."""
+        said = lines[:, : tokens.size(1) - 1]
+        over = (said == EOS).int().cumsum(1) > 0
+        over = over.roll(1, dims=1)
+        over[:, :1] = False
+        same = (tokens[:, 1:] == said) | over
+        return torch.cat((tokens[:, :1] == BOS, same), dim=1).cumprod(1).bool()
+
+
+def _memory(source: torch.Tensor) -> torch.Tensor:
+    """What a row's memory holds: its source, (B, Ls, 1)."""
+    return source[..., None].float()
+
+
+class _Teller(nn.Module):
+    """A model that asks for its lines; it notes its mode each time."""
+
+    def __init__(self, ask: Ask):
+        super().__init__()
+        self._ask = ask
+        self.part = nn.Identity()  # has a mode of its own, as dropout has
+        self.scale = nn.Parameter(torch.ones(()))  # to be trained some day
+        self.frozen = nn.Parameter(torch.ones(()), requires_grad=False)
+        self.modes = Log()
+        self.gradients = Log()
+
+    def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        return self._answer(source=source, tokens=tokens)
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """As the Transformer of unit 4, for who reads the source once only."""
+        self._note()
+        return _memory(source)
+
+    def decode(
+        self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        return self._answer(source=source, tokens=tokens, memory=memory)
+
+    def _answer(self, **question: torch.Tensor) -> torch.Tensor:
+        self._note()
+        logits: torch.Tensor = self._ask(question)["logits"]
+        return logits
+
+    def _note(self) -> None:
+        self.modes += [self.training, self.part.training]
+        self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
+
+
+@probe(
+    "sequence_reversal/greedy_decode",
+    other=_Lines,
+    results="tokens before EOS",
+    form="form of the tokens",
+    calls="* afterwards",
+    learning="gradients recorded while decoding",
+    mode="while decoding, in training mode",
+)
+def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
+    """The tokens, the mode during and after, gradients, and the source afterwards."""
+    source, max_len = inputs["source"], int(inputs["max_len"])
+    model = _Teller(ask)
+    model.train(bool(inputs["training"]))
+    try:
+        torch.set_grad_enabled(model.training)  # who evaluates has switched them off
+        tokens = tensor(function(model, source, max_len), "the tokens")
+        recorded = torch.is_grad_enabled()
+    finally:
+        torch.set_grad_enabled(True)
+    return {
+        "tokens before EOS": said(tokens),
+        "form of the tokens": tokens,
+        "while decoding, in training mode": torch.tensor(any(model.modes)),
+        "gradients recorded while decoding": torch.tensor(any(model.gradients)),
+        "in training mode afterwards": torch.tensor(model.training),
+        "parts in training mode afterwards": torch.tensor(model.part.training),
+        "two parameters learn afterwards": torch.tensor(
+            [model.scale.requires_grad, model.frozen.requires_grad]
+        ),
+        "gradients are recorded afterwards": torch.tensor(recorded),
+        "source afterwards": source,
+    }
+
+
+@probe(
+    "sequence_reversal/exact_match",
+    results="share",
+    calls="kind of the share; * afterwards",
+)
+def exact_match(function: Any, inputs: Inputs) -> Seen:
+    """The share, and both tensors afterwards."""
+    decoded, labels = inputs["decoded"], inputs["labels"]
+    if "cut" in inputs:  # as BOS is cut off
+        decoded, labels = (
+            rows.roll(1, 1).repeat(1, 2)[:, 1:] for rows in (decoded, labels)
+        )
+        decoded, labels = (
+            rows[:, : rows.size(1) // 2 + 1] for rows in (decoded, labels)
+        )
+    return {
+        **the_share(function(decoded, labels)),
+        "decoded afterwards": decoded,
+        "labels afterwards": labels,
+    }

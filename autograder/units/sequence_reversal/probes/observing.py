@@ -1,0 +1,38 @@
+"""What several probes of unit 05 know and look at."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import torch
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import Seen, describe, kind
+
+PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
+
+
+def number(result: object, name: str) -> float:
+    """A number that was returned.
+
+    Raises:
+        WrongAnswer: it is none.
+    """
+    if isinstance(result, torch.Tensor) and result.numel() == 1:
+        return float(result)
+    if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's are Real
+        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+    return float(result)
+
+
+def the_share(result: object) -> Seen:
+    """A share that was returned, and as what."""
+    share = torch.tensor(number(result, "the share"), dtype=torch.get_default_dtype())
+    return {"share": share, "kind of the share": kind(result)}
+
+
+def where_labelled(given: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """A decoder input with PAD where no label is: what stands there does not matter."""
+    if given.shape != labels.shape:
+        return given
+    return given.masked_fill(labels == PAD, PAD)

@@ -1,0 +1,84 @@
+"""Probes of unit 05's language model: probabilities to draw from, and perplexity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import Inputs, Seen, describe, probe, returned, tensor
+
+
+@probe(
+    "sequence_reversal/sampling_distribution",
+    results="probabilities; tokens that are forbidden and may come; "
+    "something was drawn",
+    calls="* afterwards",
+    errors="error at the temperature *",
+)
+def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The probabilities, the logits afterwards, and what two temperatures come to."""
+    logits = inputs["logits"]
+    if "last" in inputs:  # as they are cut out of those of all positions
+        logits = logits.repeat_interleave(3, dim=0).unflatten(0, (-1, 3))[:, -1]
+    kinds = {"temperature": float, "top_k": int, "top_p": float}
+    dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
+    chance = torch.random.get_rng_state()
+    chances = tensor(function(logits, **dials), "the probabilities")
+    seen: Seen = {
+        "probabilities": chances,
+        "tokens that are forbidden and may come": _alive(chances, logits),
+        "something was drawn": str(
+            not torch.equal(chance, torch.random.get_rng_state())
+        ),
+    }
+    for temperature in (0.0, -1.0):
+        seen[f"error at the temperature {temperature:g}"] = _outcome(
+            partial(function, logits.clone(), temperature)
+        )
+    return seen | {"logits afterwards": logits}
+
+
+def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    """How many tokens with the logit -inf have a probability that is not exactly 0."""
+    if chances.shape != logits.shape:
+        return torch.tensor(0)  # the shape is told by the probabilities themselves
+    return (chances[logits == -torch.inf] != 0).sum()
+
+
+def _outcome(call: Callable[[], object]) -> str:
+    """Whether a call raises ValueError, or what it does instead."""
+    try:
+        call()
+    except ValueError:
+        return "ValueError"
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
+
+
+@probe(
+    "sequence_reversal/perplexity",
+    results="nats",
+    calls="* afterwards",
+    parts={"perplexity": "perplexity"},
+)
+def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Both numbers, for batches that come from a generator."""
+    count = sum(name.startswith("logits") for name in inputs)
+    batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
+    numbers = returned(function(batches), "nats", "perplexity")
+    found = {
+        name: _float(number, name)
+        for name, number in zip(("nats", "perplexity"), numbers, strict=True)
+    }
+    return found | {"labels afterwards": inputs["labels 0"]}
+
+
+def _float(value: object, name: str) -> torch.Tensor:
+    if not isinstance(value, float):
+        raise WrongAnswer(f"expected {name} as a float, got {describe(value)}")
+    return torch.tensor(value)

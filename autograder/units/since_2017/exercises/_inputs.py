@@ -1,0 +1,64 @@
+"""Inputs that several exercises of the unit share."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.promise import Again
+from autograder.authoring.specification import Inputs, Maker
+
+Shapes = dict[str, tuple[int, ...]]
+# A norm's epsilon does not count among vectors of the one size, and does among the other.
+LARGE, FAINT = 8.0, 2.0**-8
+
+
+def whole(**numbers: int) -> Inputs:
+    """Whole numbers as inputs, by their names."""
+    return {name: torch.tensor(number) for name, number in numbers.items()}
+
+
+def options(**numbers: float) -> Inputs:
+    """Keyword arguments that the probe hands on, by their names."""
+    return {f"option.{name}": torch.tensor(n) for name, n in numbers.items()}
+
+
+def looked_at(inputs: Maker) -> Maker:
+    """Inputs of which the probe also sees who moves whom: a call for each position."""
+    return lambda draw: {**inputs(draw), "look": "who moves whom"}
+
+
+def one_text(length: int, d_model: int, scale: float = 1.0) -> Maker:
+    """One more text for the module before: ``(1, length, d_model)``."""
+    return lambda draw: Again({"x": draw.tensor(1, length, d_model, scale=scale)})
+
+
+def faint(inputs: Maker, *endings: str) -> Maker:
+    """Inputs of which those whose names end so are small: the epsilon of norms counts."""
+    return lambda draw: {
+        name: value * FAINT if name.endswith(endings) else value
+        for name, value in inputs(draw).items()
+    }
+
+
+def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
+    """The shapes of a block's parameters, by name."""
+    width = 2 * d_ff // 3
+    return {
+        "norm1.weight": (d_model,),
+        **{f"attention.{n}": s for n, s in attention_shapes(d_model, heads, groups).items()},
+        "norm2.weight": (d_model,),
+        "feed_forward.w_gate.weight": (width, d_model),
+        "feed_forward.w_up.weight": (width, d_model),
+        "feed_forward.w_down.weight": (d_model, width),
+    }  # fmt: skip
+
+
+def attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
+    """The shapes of the four projections, by name."""
+    d_k = d_model // heads
+    return {
+        "w_q.weight": (heads * d_k, d_model),
+        "w_k.weight": (groups * d_k, d_model),
+        "w_v.weight": (groups * d_k, d_model),
+        "w_o.weight": (d_model, heads * d_k),
+    }

@@ -1,0 +1,218 @@
+"""Causal self-attention with rotary positions and grouped heads."""
+
+from __future__ import annotations
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import OF_MODULES, Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.since_2017.exercises._inputs import (
+    attention_shapes,
+    looked_at,
+    one_text,
+    whole,
+)
+
+
+def _layer(batch: int, length: int, d_model: int, heads: int, groups: int) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        shapes = attention_shapes(d_model, heads, groups)
+        return (
+            draw.weights(**shapes)
+            | whole(num_heads=heads, num_kv_heads=groups)
+            | {
+                "x": draw.tensor(batch, length, d_model, scale=1.0),
+                "pull": draw.tensor(batch, length, d_model, scale=1.0),
+            }
+        )
+
+    return inputs
+
+
+_ROTATED = "q, k = rotate(q, angles), rotate(k, angles)"
+_ANGLES = "angles = rotary_angles(x.size(1), q.size(-1))"
+
+CASES = [
+    case("grouped", "4 heads, 2 of keys and values", looked_at(_layer(3, 5, 16, 4, 2)),
+         "Project, split, turn queries and keys, attend causally, merge, project.", atol=1e-4),
+    case("multi_query", "3 heads, 1 of keys and values", _layer(2, 6, 12, 3, 1),
+         "Keys and values have their own number of heads.", atol=1e-4),
+    case("multi_head", "2 of each", _layer(4, 3, 20, 2, 2),
+         "As above.", atol=1e-4),
+    case("more", "6 heads, 3 of keys and values", _layer(2, 4, 24, 6, 3),
+         "As above.", hidden_only=True, atol=1e-4),
+]
+
+MISTAKES = [
+    wrong("no_positions",
+          "Nothing is turned: the layer does not know the order of its past.",
+          "Where do `rotary_angles` and `rotate` occur in your code?",
+          edit(_ROTATED, "pass")),
+    wrong("made_ahead",
+          "Your layer has angles for a small number of places: a longer text has no room.",
+          "How long may a text be? What does the docstring say of `L`?",
+          edit(_ANGLES, "angles = rotary_angles(256, q.size(-1))[: x.size(1)]")),
+    wrong("values_turned",
+          "The values are turned as well; only queries and keys are.",
+          "What do values carry: where something is, or what it is?",
+          edit(_ROTATED, "q, k, v = rotate(q, angles), rotate(k, angles), rotate(v, angles)")),
+    wrong("only_queries_turned",
+          "Only the queries are turned: then a score depends on the place, not on the distance.",
+          "Whose angles are subtracted in $(m - n)\\theta$?",
+          edit(_ROTATED, "q = rotate(q, angles)")),
+    wrong("only_keys_turned",
+          "Only the keys are turned: then a score depends on the place, not on the distance.",
+          "Whose angles are subtracted in $(m - n)\\theta$?",
+          edit(_ROTATED, "k = rotate(k, angles)")),
+    wrong("turned_before_the_split",
+          "Queries and keys are turned before they are split into heads: pairs reach across heads.",
+          "Which $d_k$ does `rotate` see before the split?",
+          edit("q = mha.split_heads(self.w_q(x), self.num_heads)",
+               "q = mha.split_heads(rotate(self.w_q(x), rotary_angles(x.size(1), self.w_q.out_features)), self.num_heads)",
+               "k = mha.split_heads(self.w_k(x), self.num_kv_heads)",
+               "k = mha.split_heads(rotate(self.w_k(x), rotary_angles(x.size(1), self.w_k.out_features)), self.num_kv_heads)",
+               _ROTATED, "pass")),
+    wrong("input_turned",
+          "The input is turned instead of queries and keys, and so the values are, too.",
+          "Which tensors has the distance to be visible in?",
+          edit("q = mha.split_heads(self.w_q(x)",
+               "x = rotate(x, rotary_angles(x.size(1), x.size(-1))); q = mha.split_heads(self.w_q(x)",
+               _ROTATED, "pass")),
+    wrong("turned_by_heads",
+          "The angles run over the heads, not over the positions.",
+          "Which dimension of `(B, h, L, d_k)` holds the positions?",
+          edit(_ROTATED,
+               "q, k = (rotate(t.transpose(1, 2), rotary_angles(t.size(1), t.size(-1))).transpose(1, 2) for t in (q, k))")),
+    wrong("places_backwards",
+          "The places are counted from the end of the text.",
+          "Which place has the first position, and what happens to it when the text grows?",
+          edit(_ANGLES, f"{_ANGLES}.flip(0)")),
+    wrong("other_base",
+          "The angles have another base than 10,000.",
+          "Which base does `rotary_angles` take if nobody says anything?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), base=1000.0)")),
+    wrong("no_mask",
+          "Positions see the future: there is no causal mask.",
+          "What is `grouped_attention` given as its mask?",
+          edit(", attention.causal_mask(x.size(1)))", ")")),
+    wrong("mask_turned_over",
+          "Positions see the future and not the past.",
+          "Which triangle of the mask is True?",
+          edit("attention.causal_mask(x.size(1))", "attention.causal_mask(x.size(1)).T")),
+    wrong("not_oneself",
+          "A position does not see itself.",
+          "Is the diagonal of a causal mask True?",
+          edit("attention.causal_mask(x.size(1))",
+               "attention.causal_mask(x.size(1)).tril(-1) | (torch.arange(x.size(1)) == 0)")),
+    wrong("near_past_only",
+          "A position sees only its nearest past.",
+          "How far back may a position look?",
+          edit("attention.causal_mask(x.size(1))", "attention.causal_mask(x.size(1)).triu(-2)")),
+    wrong("no_output_projection",
+          "The output projection `w_o` has no influence.",
+          "What happens to the heads after they are merged?",
+          edit("self.w_o(mha.merge_heads(heads))", "mha.merge_heads(heads)")),
+    wrong("merged_wrongly",
+          "The heads are merged in the wrong order: numbers of positions and heads are mixed.",
+          "Which dimensions must lie side by side before they are flattened?",
+          edit("mha.merge_heads(heads)", "heads.reshape(x.shape)")),
+    wrong("split_wrongly",
+          "The split gives each head the wrong numbers.",
+          "Does head 0 own the first block of numbers, or every h-th one?",
+          edit("q = mha.split_heads(self.w_q(x), self.num_heads)",
+               "q = self.w_q(x).unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")),
+    wrong("keys_as_values",
+          "The keys serve as values.",
+          "Where is `w_v` used?",
+          edit("v = mha.split_heads(self.w_v(x)", "v = mha.split_heads(self.w_k(x)")),
+    wrong("full_keys",
+          "Keys and values have as many heads as the queries: `num_kv_heads` has no influence on the weights.",
+          "How many rows has `w_k`?",
+          edit("self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)",
+               "self.w_k = nn.Linear(d_model, num_heads * d_k, bias=False)",
+               "self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)",
+               "self.w_v = nn.Linear(d_model, num_heads * d_k, bias=False)")),
+    wrong("biases",
+          "There are biases; the layers of this unit have none.",
+          "What is the default of `bias` in `nn.Linear`?",
+          edit("self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)",
+               "self.w_q = nn.Linear(d_model, num_heads * d_k)",
+               "self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)",
+               "self.w_o = nn.Linear(num_heads * d_k, d_model)")),
+    wrong("numbers_not_kept",
+          "`num_heads` or `num_kv_heads` is no attribute of your module, or holds another number.",
+          "How shall somebody who has only the module split its projections?",
+          edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads",
+               "self.h, self.g = num_heads, num_kv_heads",
+               "self.w_q(x), self.num_heads", "self.w_q(x), self.h",
+               "self.w_k(x), self.num_kv_heads", "self.w_k(x), self.g",
+               "self.w_v(x), self.num_kv_heads", "self.w_v(x), self.g")),
+    wrong("pair_returned",
+          "You return a pair; the output alone is asked for.",
+          "What does `forward` return, by its docstring?",
+          edit("heads, _ = grouped", "heads, weights = grouped",
+               "return self.w_o(mha.merge_heads(heads))", "return self.w_o(mha.merge_heads(heads)), weights")),
+    wrong("residual",
+          "x is added to the result; that is the block's business.",
+          "What does the layer return if all its weights are zero?",
+          edit("return self.w_o(", "return x + self.w_o(")),
+    wrong("table_in_the_state",
+          "Something else than the four weights stands in the `state_dict()`: a table of angles, for example.",
+          "What does `persistent=False` do in `register_buffer`?",
+          edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads", """
+              self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+              self.register_buffer("angles", rotary_angles(64, d_k))
+              """)),
+]
+
+ACCEPTED = [
+    right("by_hand", source("""
+        class CausalAttention(nn.Module):
+            def __init__(self, d_model, num_heads, num_kv_heads):
+                super().__init__()
+                self.num_kv_heads, self.num_heads = num_kv_heads, num_heads
+                self.d_k = d_model // num_heads
+                self.w_o = nn.Linear(d_model, d_model, bias=False)
+                self.w_v = nn.Linear(d_model, self.d_k * num_kv_heads, bias=False)
+                self.w_k = nn.Linear(d_model, self.d_k * num_kv_heads, bias=False)
+                self.w_q = nn.Linear(d_model, d_model, bias=False)
+
+            def forward(self, x):
+                b, n, d = x.shape
+                q = self.w_q(x).view(b, n, self.num_heads, self.d_k).transpose(1, 2)
+                k = self.w_k(x).view(b, n, self.num_kv_heads, self.d_k).transpose(1, 2)
+                v = self.w_v(x).view(b, n, self.num_kv_heads, self.d_k).transpose(1, 2)
+                angles = rotary_angles(n, self.d_k)
+                out = F.scaled_dot_product_attention(
+                    rotate(q, angles), rotate(k, angles), v, is_causal=True, enable_gqa=True)
+                return self.w_o(out.transpose(1, 2).reshape(b, n, d))
+        """)),
+    right("fused", edit("q = mha.split_heads(self.w_q(x), self.num_heads)", """
+        every = F.linear(x, torch.cat((self.w_q.weight, self.w_k.weight, self.w_v.weight)))
+        sizes = [self.w_q.out_features, self.w_k.out_features, self.w_v.out_features]
+        wide, narrow, values = every.split(sizes, dim=-1)
+        q = mha.split_heads(wide, self.num_heads)
+        """,
+                        "mha.split_heads(self.w_k(x), self.num_kv_heads)", "mha.split_heads(narrow, self.num_kv_heads)",
+                        "mha.split_heads(self.w_v(x), self.num_kv_heads)",
+                        "mha.split_heads(values, self.num_kv_heads)")),
+    right("kept_table", edit("self.num_heads, self.num_kv_heads = num_heads, num_kv_heads", """
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.register_buffer("angles", rotary_angles(512, d_k), persistent=False)
+        """,
+                             _ANGLES, "angles = self.angles[: x.size(1)]")),
+    right("from_place_one", edit("rotary_angles(x.size(1), q.size(-1))", "rotary_angles(x.size(1), q.size(-1), 1)")),
+]
+
+EXERCISE = Specification(
+    name="since_2017/attention_layer", title="The attention layer", target="CausalAttention",
+    promise=Promise(
+        arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
+        sizes=special(
+            one_position=_layer(3, 1, 8, 2, 1),
+            # More than a small table has; one of 512 rows is large enough.
+            a_long_text=one_text(300, 8), one_head=_layer(2, 3, 4, 1, 1), equal_sizes=_layer(4, 4, 8, 4, 4),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

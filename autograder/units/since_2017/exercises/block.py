@@ -1,0 +1,204 @@
+"""One layer of the decoder."""
+
+from __future__ import annotations
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import OF_MODULES, Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.since_2017.exercises._inputs import (
+    LARGE,
+    block_shapes,
+    faint,
+    looked_at,
+    one_text,
+    whole,
+)
+
+
+def _block(batch: int, length: int, d_model: int, heads: int, groups: int, d_ff: int) -> Maker:
+    def inputs(draw: Draw) -> Inputs:
+        return (
+            draw.weights(**block_shapes(d_model, heads, groups, d_ff))
+            | whole(num_heads=heads, num_kv_heads=groups, d_ff=d_ff)
+            | {
+                "x": draw.tensor(batch, length, d_model, scale=LARGE),
+                "pull": draw.tensor(batch, length, d_model, scale=1.0),
+            }
+        )
+
+    return inputs
+
+
+_FIRST = "x = x + self.attention(self.norm1(x))"
+_SECOND = "return x + self.feed_forward(self.norm2(x))"
+
+CASES = [
+    case("grouped", "4 heads, 2 of keys and values", looked_at(_block(3, 5, 16, 4, 2, 21)),
+         "Two branches, each with its own norm before it.", atol=1e-4),
+    case("multi_query", "3 heads, 1 of keys and values", _block(2, 4, 12, 3, 1, 20),
+         "Two branches, each with its own norm before it.", atol=1e-4),
+    case("faint", "numbers near zero, and weights that give hardly more",
+         faint(_block(2, 6, 8, 2, 1, 15), "x", "w_o.weight"),
+         "Among small numbers, the epsilon of a norm counts.", atol=1e-4),
+    case("more", "another block", _block(4, 3, 20, 2, 2, 18),
+         "As above.", hidden_only=True, atol=1e-4),
+]
+
+MISTAKES = [
+    wrong("post_norm",
+          "Your block is post-norm: the norm is taken of the sum.",
+          "What is normalised in a pre-norm layer: the branch's input or the sum?",
+          edit(_FIRST, "x = self.norm1(x + self.attention(x))",
+               _SECOND, "return self.norm2(x + self.feed_forward(x))")),
+    wrong("norm_after_the_branch",
+          "The norm is taken of what the branch gives, not of what it gets.",
+          "In `attention(norm1(x))`, what happens first?",
+          edit("self.attention(self.norm1(x))", "self.norm1(self.attention(x))",
+               "self.feed_forward(self.norm2(x))", "self.norm2(self.feed_forward(x))")),
+    wrong("no_first_residual",
+          "x is not added to the attention's branch.",
+          "What should the block give if all weights of its branches are zero?",
+          edit(_FIRST, "x = self.attention(self.norm1(x))")),
+    wrong("no_second_residual",
+          "x is not added to the feed-forward branch.",
+          "What should the block give if all weights of its branches are zero?",
+          edit(_SECOND, "return self.feed_forward(self.norm2(x))")),
+    wrong("no_residuals",
+          "x is added to neither branch.",
+          "What should the block give if all weights of its branches are zero?",
+          edit(_FIRST, "x = self.attention(self.norm1(x))", _SECOND, "return self.feed_forward(self.norm2(x))")),
+    wrong("no_first_norm",
+          "`norm1` has no influence.",
+          "What does the attention get?",
+          edit("self.attention(self.norm1(x))", "self.attention(x)")),
+    wrong("no_second_norm",
+          "`norm2` has no influence.",
+          "What does the feed-forward network get?",
+          edit("self.feed_forward(self.norm2(x))", "self.feed_forward(x)")),
+    wrong("in_pieces",
+          "A long text is read in pieces that do not see each other.",
+          "What does the 65th position know of the 64th?",
+          edit(_FIRST, "x = torch.cat([p + self.attention(self.norm1(p)) for p in x.split(64, dim=1)], dim=1)")),
+    wrong("norms_exchanged",
+          "The two norms have changed places.",
+          "Which norm stands before the attention?",
+          edit("self.attention(self.norm1(x))", "self.attention(self.norm2(x))",
+               "self.feed_forward(self.norm2(x))", "self.feed_forward(self.norm1(x))")),
+    wrong("one_norm_twice",
+          "`norm1` is used twice, `norm2` never.",
+          "How many norms does the block have, and who uses the second?",
+          edit("self.norm2(x))", "self.norm1(x))")),
+    wrong("one_norm_shared",
+          "Both norms are one and the same: there is a weight too few.",
+          "Is `norm2` a module of its own?",
+          edit("self.norm2 = RMSNorm(d_model)", "self.norm2 = self.norm1")),
+    wrong("side_by_side",
+          "Both branches see the block's input: they work side by side, not one after the other.",
+          "Does the second branch see what the first has found?",
+          source("""
+              class Block(nn.Module):
+                  def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+                      super().__init__()
+                      self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
+                      self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
+                      self.feed_forward = SwiGLU(d_model, d_ff)
+
+                  def forward(self, x):
+                      return x + self.attention(self.norm1(x)) + self.feed_forward(self.norm2(x))
+              """)),
+    wrong("residual_from_the_norm",
+          "The *normed* x is added: the straight way through the block is blocked by a norm.",
+          "What exactly stands left of the plus?",
+          edit(_FIRST, "x = self.norm1(x); x = x + self.attention(x)",
+               _SECOND, "x = self.norm2(x); return x + self.feed_forward(x)")),
+    wrong("second_from_the_input",
+          "The second sum adds the block's input, not what the attention has made of it.",
+          "What is $x$ in the second line?",
+          edit(_FIRST, "first, x = x, x + self.attention(self.norm1(x))",
+               _SECOND, "return first + self.feed_forward(self.norm2(x))")),
+    wrong("order_exchanged",
+          "The feed-forward network comes before the attention.",
+          "Which branch is the first one?",
+          edit(_FIRST, "x = x + self.feed_forward(self.norm2(x))",
+               _SECOND, "return x + self.attention(self.norm1(x))")),
+    wrong("no_feed_forward",
+          "The feed-forward network has no influence.",
+          "How many branches does a block have?",
+          edit(_SECOND, "return x")),
+    wrong("no_attention",
+          "The attention has no influence: positions do not see each other.",
+          "How many branches does a block have?",
+          edit(_FIRST, "pass")),
+    wrong("layer_norms",
+          "Your norms are LayerNorms: they have a bias, and take the mean away.",
+          "Which norm did you build in 7.1?",
+          edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model)",
+               "self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.LayerNorm(d_model)")),
+    wrong("other_epsilon",
+          "The epsilon of your norms is PyTorch's, not that of `RMSNorm(d_model)`.",
+          "Which epsilon does your `RMSNorm` have, if nobody gives one?",
+          edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.RMSNorm(d_model)",
+               "self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.RMSNorm(d_model)")),
+    wrong("large_epsilon",
+          "The epsilon of your norms is 1e-5, not that of `RMSNorm(d_model)`.",
+          "Which epsilon does your `RMSNorm` have, if nobody gives one?",
+          edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = RMSNorm(d_model, 1e-5)",
+               "self.norm2 = RMSNorm(d_model)", "self.norm2 = RMSNorm(d_model, eps=1e-5)")),
+    wrong("heads_exchanged",
+          "`num_heads` and `num_kv_heads` have changed places, or one of them stands for both.",
+          "In which order does `CausalAttention` take its arguments?",
+          edit("CausalAttention(d_model, num_heads, num_kv_heads)", "CausalAttention(d_model, num_heads, num_heads)")),
+    wrong("in_place",
+          "Your block changes x.",
+          "Is `x += …` the same as `x = x + …` for who has given you x?",
+          edit(_FIRST, "x += self.attention(self.norm1(x))")),
+    wrong("other_names",
+          "The parts have other names than asked for.",
+          "What are the four parts called?",
+          source("""
+              class Block(nn.Module):
+                  def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+                      super().__init__()
+                      self.ln1, self.ln2 = RMSNorm(d_model), RMSNorm(d_model)
+                      self.attn = CausalAttention(d_model, num_heads, num_kv_heads)
+                      self.mlp = SwiGLU(d_model, d_ff)
+
+                  def forward(self, x):
+                      x = x + self.attn(self.ln1(x))
+                      return x + self.mlp(self.ln2(x))
+              """)),
+]
+
+ACCEPTED = [
+    right("named_branches", source("""
+        class Block(nn.Module):
+            def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+                super().__init__()
+                self.feed_forward = SwiGLU(d_model, d_ff)
+                self.attention = CausalAttention(d_model, num_heads, num_kv_heads)
+                self.norm2 = RMSNorm(d_model, 1e-6)
+                self.norm1 = RMSNorm(d_model, 1e-6)
+
+            def forward(self, x):
+                for norm, branch in ((self.norm1, self.attention), (self.norm2, self.feed_forward)):
+                    x = x + branch(norm(x))
+                return x
+        """)),
+    right("two_steps", edit(_FIRST, "seen = self.attention(self.norm1(x)); x = torch.add(x, seen)",
+                            _SECOND, "thought = self.feed_forward(self.norm2(x)); return torch.add(x, thought)")),
+    right("pytorchs_norms", edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.RMSNorm(d_model, eps=1e-6)",
+                                 "self.norm2 = RMSNorm(d_model)", "self.norm2 = nn.RMSNorm(d_model, eps=1e-6)")),
+]
+
+EXERCISE = Specification(
+    name="since_2017/block", title="The block", target="Block",
+    promise=Promise(
+        arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
+        sizes=special(
+            one_position=_block(3, 1, 8, 2, 1, 12), seventy_positions=one_text(70, 8, scale=LARGE),
+            one_text=_block(1, 5, 8, 4, 2, 9), equal_sizes=_block(4, 4, 8, 4, 4, 12),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

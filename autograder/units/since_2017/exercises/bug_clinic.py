@@ -1,0 +1,264 @@
+"""A test for cached decoding."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import CaseKind, Inputs, Specification
+
+
+def _patients(
+    name: str,
+    title: str,
+    bugs: tuple[str, str],
+    hint: str,
+    *,
+    right: str = "grows",
+    hidden: bool = False,
+    tells: tuple[str, ...] = (),
+) -> CaseKind:
+    def inputs(draw: Draw) -> Inputs:
+        groups = 2 + int(draw.ids(0, 2))
+        other, third = (f"{right}, {bug}" for bug in bugs)
+        return {
+            "right": f"{right}, ",
+            "other": other,
+            "third": third,
+            "sizes": torch.tensor([9 + int(draw.ids(0, 5)), 2 * groups, groups]),
+            "seed": draw.ids(0, 10**6),
+        }
+
+    answers = {"a right decoder": "accepted", "the other one": "rejected", "a third one": "rejected"}
+    return case(name, title, inputs, hint, hidden_only=hidden, known=lambda draw: answers, tells=tells)
+
+
+def _test(*lines: str, near: str = "5e-5") -> str:
+    """A test of the given lines, which see ids, others, the logits wanted, and `near`."""
+    body = "\n".join(f"    {line}" for line in lines)
+    return (
+        "def assert_cached_decoding(decoder):\n"
+        "    ids = torch.randint(decoder.vocab_size, (3, 11))\n"
+        "    others = torch.randint(decoder.vocab_size, (3, 11))\n"
+        "    wanted = decoder.full(ids)\n"
+        "    def near(given, begin, end):\n"
+        f"        return (given - wanted[:, begin:end]).abs().max() < {near}\n"
+        "    decoder.start()\n"
+        f"{body}\n"
+    )
+
+
+_BY_ONE = ("for t in range(11):", "    assert near(decoder.feed(ids[:, t:t + 1]), t, t + 1)")
+_CHUNKS = (
+    "for begin, end in ((0, 4), (4, 5), (5, 9), (9, 11)):",
+    "    assert near(decoder.feed(ids[:, begin:end]), begin, end)",
+)
+_CUT = (
+    "decoder.feed(others[:, :3])",
+    "decoder.cut(11)",
+    "decoder.cut(8)",
+    "assert near(decoder.feed(ids[:, 8:]), 8, 11)",
+)
+_CUT_ALL = ("decoder.cut(0)", "assert near(decoder.feed(ids), 0, 11)")
+_OTHERS_FIRST = ("decoder.start()", "decoder.feed(others)")
+_CUT_ONE = ("decoder.cut(10)", "assert near(decoder.feed(ids[:, 10:]), 10, 11)")
+_AGAIN = ("decoder.start()", "assert near(decoder.feed(ids), 0, 11)")
+_ALL = (*_CHUNKS, *_CUT, *_OTHERS_FIRST, *_CUT_ALL, *_AGAIN, *_CUT)
+
+CASES = [
+    _patients("offset", "the offset is forgotten; and the wrong group", ("no offset", "wrong group"),
+              "Feed more than one chunk, and compare each with `full`, number by number."),
+    _patients("cut", "the cache is not cut; and the norm in half precision", ("does not cut", "half"),
+              "Feed wrong tokens, cut them away, feed the right ones. How near is near? Rounding in float32 stays "
+              "below 1e-5.", right="ahead"),
+    _patients("future", "a chunk sees its own future; and a second text begins with the first one's cache",
+              ("sees the chunk", "starts with the old"), "One token at a time, the first is invisible. Start twice."),
+    _patients("to_nothing", "a cut to 0 does nothing; and a chunk's mask knows no past",
+              ("does not cut to 0", "mask without a past"),
+              "Cut all of it away, too. Feed chunks of several tokens behind others."),
+    _patients("once", "a place that was written is never written again; and all tokens of a chunk stand at one place",
+              ("written once", "one place for a chunk"),
+              "After a cut, feed other tokens than those that were cut away.", right="ahead"),
+    _patients("near", "one number is 0.0003 too small; and some are not numbers",
+              ("one number too small", "not a number"),
+              "Compare number by number. Is NaN less than your bound, or more, or neither?"),
+    _patients("rows", "all rows look at the first row's cache; and only the keys are cut",
+              ("first row for all", "cuts keys only"),
+              "Are your rows different from each other? Feed something after a cut.", hidden=True,
+              tells=("same_best_token",)),
+    _patients("places", "places go on counting after a cut; and single tokens stand one place too early",
+              ("places go on", "single tokens"),
+              "What comes after a cut stands where the cut was made. Feed single tokens and longer chunks.",
+              hidden=True, right="ahead"),
+    _patients("short", "only the last eight positions are seen; and a cut takes away one position at most",
+              ("last eight only", "cuts one at most"),
+              "Is your text long enough? Cut more than one position, and at different places.", hidden=True),
+    _patients("above", "the largest number of one row is 0.0005 too large; and queries all stand at place 0",
+              ("the largest too large", "queries not turned on"),
+              "A difference has a sign. Is -5 near 0? And a large number may not differ by more than a small one.",
+              hidden=True),
+]
+
+MISTAKES = [
+    # What explains a gap is said in this order: a single rule before a whole habit.
+    wrong("a_little_generous",
+          "Your test lets differences pass that are larger than rounding, or loses a single wrong number in a mean.",
+          "Between which two numbers may the bound lie, by the rules above?",
+          source(_test(*_ALL, near="1e-3")),
+          source(_test(*_ALL).replace("(given - wanted[:, begin:end]).abs().max() < 5e-5",
+                                      "torch.allclose(given, wanted[:, begin:end], rtol=1e-2, atol=3e-5)"),
+                 name="relative"),
+          source(_test(*_ALL, near="2e-5").replace(".max()", ".mean()"), name="mean_only")),
+    wrong("nan_passes",
+          "What is not a number passes your test.",
+          "Is NaN larger than your bound? Is it smaller?",
+          source(_test(*_ALL).replace("return (given - wanted[:, begin:end]).abs().max() < 5e-5",
+                                      "return not (given - wanted[:, begin:end]).abs().max() > 5e-5"))),
+    wrong("signed",
+          "Your test takes the difference with its sign: logits that are too small pass.",
+          "Is -5 less than your bound?",
+          source(_test(*_ALL).replace("(given - wanted[:, begin:end]).abs()", "(given - wanted[:, begin:end])"))),
+    wrong("signed_backwards",
+          "Your test takes the difference with its sign: logits that are too large pass.",
+          "Is -5 less than your bound?",
+          source(_test(*_ALL).replace("(given - wanted[:, begin:end]).abs()", "(wanted[:, begin:end] - given)"))),
+    wrong("against_the_rules",
+          "Your test asks for what a right decoder may refuse, and takes that for a mistake.",
+          "When is `start` to be called, and how long may a text be, by the rules above?",
+          source(_test(*_ALL).replace("    decoder.start()\n", "    decoder.feed(ids[:, :1])\n    decoder.start()\n",
+                                      1)),
+          source(_test(*_ALL).replace("(3, 11)", "(3, 44)").replace("11", "44"), name="too_long")),
+    wrong("too_generous",
+          "Your test lets differences pass that are too large for rounding: half precision goes unnoticed.",
+          "Between which two numbers may the bound lie, by the rules above?",
+          source(_test(*_ALL, near="0.5"))),
+    wrong("same_best_token",
+          "Your test compares the most probable tokens only; many bugs leave them as they are.",
+          "Do equal tokens prove equal logits?",
+          source(_test(*(
+                           line.replace("near(", "same(") for line in (
+                               "def same(given, begin, end):",
+                               "    wrong = (given.argmax(-1) != wanted[:, begin:end].argmax(-1)).double().mean()",
+                               "    return wrong < 0.05", *_ALL))))),
+    wrong("one_feed",
+          "Your test feeds the whole text at once: the cache is never used.",
+          "In which call does the past come from the cache?",
+          source(_test("assert near(decoder.feed(ids), 0, 11)"))),
+    wrong("no_single_tokens",
+          "Your test feeds no single token: a bug that only they have goes unnoticed.",
+          "How does a model feed its own tokens, when it writes?",
+          source(_test("assert near(decoder.feed(ids), 0, 11)", *_CUT, *_AGAIN, *_CUT))),
+    wrong("cuts_one_only",
+          "Your test never cuts off more than one position.",
+          "Which lengths may `cut` be called with?",
+          source(_test(*_CHUNKS, *_CUT_ONE, *_AGAIN, *_CUT_ONE))),
+    wrong("one_by_one_only",
+          "Your test feeds one token at a time and never cuts or starts again.",
+          "Which bug shows only if a chunk has two tokens, and which only after a cut?",
+          source(_test(*_BY_ONE))),
+    wrong("never_cut_to_0",
+          "Your test never cuts all of a text away.",
+          "Which lengths may `cut` be called with?",
+          source(_test(*_CHUNKS, *_CUT, "decoder.start()", "decoder.feed(ids[:, :4])", "decoder.feed(others[:, :3])",
+                       "decoder.cut(4)", "assert near(decoder.feed(ids[:, 4:]), 4, 11)"))),
+    wrong("same_tokens_again",
+          "After a cut, your test feeds the tokens that were there before: old keys that were not replaced look right.",
+          "Which tokens may follow after a cut?",
+          source(_test(*_CHUNKS, "decoder.cut(8)", "assert near(decoder.feed(ids[:, 8:]), 8, 11)", *_CUT_ALL, *_AGAIN,
+                       *_CUT_ALL))),
+    wrong("single_tokens_after_the_prompt",
+          "Behind the first chunk, your test feeds single tokens only.",
+          "May more than one token come when the cache is not empty?",
+          source(_test("decoder.feed(others[:, :4])", "decoder.cut(0)", "assert near(decoder.feed(ids[:, :4]), 0, 4)",
+                       *(line for t in range(4, 11) for line in (
+                           f"decoder.feed(others[:, {t}:{t + 1}])", f"decoder.cut({t})",
+                           f"assert near(decoder.feed(ids[:, {t}:{t + 1}]), {t}, {t + 1})")), "decoder.cut(6)",
+                       *(f"assert near(decoder.feed(ids[:, {t}:{t + 1}]), {t}, {t + 1})" for t in range(6, 11)),
+                       *_AGAIN))),
+    wrong("never_cut",
+          "Your test never cuts away what was wrong.",
+          "What is `cut` for, and who tests it?",
+          source(_test(*_CHUNKS, *_AGAIN))),
+    wrong("never_restarted",
+          "Your test never starts a second text.",
+          "What must `start` forget?",
+          source(_test(*_CHUNKS, *_CUT))),
+    wrong("first_row_only",
+          "Your test looks at one text: what happens between the rows of a batch goes unnoticed.",
+          "How many rows has your batch, and do they differ?",
+          source(_test(*_ALL).replace("(3, 11)", "(1, 11)")),
+          source(_test(*_ALL).replace("(decoder.vocab_size, (3, 11))", "(decoder.vocab_size, (1, 11)).repeat(3, 1)"),
+                 name="equal_rows")),
+    wrong("too_short",
+          "Your text is too short to see that something far away is forgotten.",
+          "How many positions may a text have, by the rules above?",
+          source(_test("assert near(decoder.feed(ids[:, :3]), 0, 3)", "assert near(decoder.feed(ids[:, 3:5]), 3, 5)",
+                       "decoder.feed(others[:, :2])", "decoder.cut(5)", "decoder.cut(3)",
+                       "assert near(decoder.feed(ids[:, 3:6]), 3, 6)", "decoder.start()",
+                       "assert near(decoder.feed(ids[:, :6]), 0, 6)"))),
+    wrong("first_chunk_only",
+          "Your test looks at the first chunk only: what follows is fed, but not compared.",
+          "Which of your `feed`s is compared with `full`?",
+          source(_test("assert near(decoder.feed(ids[:, :4]), 0, 4)", "decoder.feed(ids[:, 4:])"))),
+    common("returns_bool", source(_test("return bool(near(decoder.feed(ids), 0, 11))"))),
+    wrong("needs_more",
+          "Your test uses something that a decoder need not have.",
+          "Which five names do the rules above give?",
+          source(_test("decoder.cache.clear()"))),
+    wrong("another_error",
+          "Your test raises another error than `AssertionError`.",
+          "Which error does a test raise?",
+          source(_test("def right():", *(f"    {line}" for line in _ALL), "try:", "    right()",
+                       "except AssertionError:", "    raise ValueError('it differs')"))),
+    wrong("inverted",
+          "Your test rejects right decoders and accepts wrong ones.",
+          "An `assert` passes when its condition is true. Is yours true for a right decoder?",
+          source(_test("def right():", *(f"    {line}" for line in _ALL), "try:", "    right()", "except Exception:",
+                       "    return", "assert False"))),
+    wrong("rejects_all",
+          "Your test rejects every decoder, right ones as well.",
+          "How large may a difference be that comes from rounding alone?",
+          source(_test(*_ALL, "assert False")),
+          source(_test(*_ALL, near="1e-9"), name="to_the_last_bit"),
+          source(_test("decoder.feed(ids[:, :4])", "assert near(decoder.feed(ids[:, 4:8]), 3, 7)"), name="wrong_place"),
+          source(_test("decoder.feed(ids)", "decoder.cut(5)", "assert near(decoder.feed(ids[:, 5:7]), 9, 11)"),
+                 name="cut_is_kept")),
+    wrong("accepts_all",
+          "Your test accepts every decoder, wrong ones as well.",
+          "Is there an `assert` that can fail?",
+          source(_test("assert decoder is not None")),
+          source(_test("passed = near(decoder.feed(ids), 0, 11)"), name="prints_only"),
+          source(_test("assert torch.equal(wanted, decoder.full(ids))"), name="full_with_itself"),
+          source(_test("assert (near(decoder.feed(ids), 0, 11), 'not near')"), name="asserts_a_pair"),
+          source(_test("assert decoder.feed(ids).shape == wanted.shape"), name="shapes"),
+          source(_test("try:", *(f"    {line}" for line in _ALL), "except Exception:", "    pass"), name="swallows")),
+]
+
+ACCEPTED = [
+    right("all_rules", source(_test(*_ALL))),
+    right("allclose", source("""
+        def assert_cached_decoding(decoder):
+            g = torch.Generator().manual_seed(3)
+            for sizes in ((1, 2, 9, 1), (6, 1, 1, 1, 5)):
+                n = sum(sizes)
+                x = torch.randint(decoder.vocab_size, (4, n), generator=g)
+                full = decoder.full(x)
+                decoder.start()
+                done = 0
+                for size in sizes:
+                    if done or n == 13:  # the second text shows what `start` forgets
+                        decoder.feed(torch.randint(decoder.vocab_size, (4, 3), generator=g))
+                        decoder.cut(done)
+                    out = decoder.feed(x[:, done:done + size])
+                    torch.testing.assert_close(out, full[:, done:done + size], rtol=0, atol=4e-5)
+                    done += size
+        """)),
+    right("other_bound", edit("max() < 5e-5", "max() < 2e-5")),
+]
+
+EXERCISE = Specification(
+    name="since_2017/bug_clinic", title="A test for cached decoding", target="assert_cached_decoding", precise=False,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

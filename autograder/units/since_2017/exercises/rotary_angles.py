@@ -1,0 +1,171 @@
+"""The angles of rotary positions."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.units.since_2017.exercises._inputs import options, whole
+
+
+def _exactly(length: int, d_k: int) -> Maker:
+    """That many places, from an offset on."""
+
+    def inputs(draw: Draw) -> Inputs:
+        offset = torch.tensor(3 + int(draw.ids(0, 9)))
+        return whole(length=length, d_k=d_k) | {"option.offset": offset}
+
+    return inputs
+
+
+def _asked(length: int, pairs: tuple[int, int], offset: int = 0, other_base: bool = False) -> Maker:
+    """Of so many widths that hardly any stands in what ships: rows could be read there."""
+
+    def inputs(draw: Draw) -> Inputs:
+        more = int(draw.ids(0, 3))
+        made = whole(length=length + more, d_k=2 * int(draw.ids(*pairs)))
+        if offset:
+            made |= {"option.offset": torch.tensor(offset + int(draw.ids(0, 5)))}
+        return made | (options(base=float(draw.ids(300, 1000))) if other_base else {})
+
+    return inputs
+
+
+_SPEEDS = "base ** -(torch.arange(0, d_k, 2) / d_k)"
+_PLACES = "torch.arange(offset, offset + length)"
+
+CASES = [
+    case("from_zero", "places from 0 on", _asked(5, (3, 33)),
+         "Place 0 is not turned at all; column 0 turns by one radian a place."),
+    case("offset", "places from an offset on", _asked(4, (3, 33), offset=9),
+         "The first row belongs to place `offset`."),
+    case("base", "another base", _asked(7, (3, 33), offset=3, other_base=True),
+         "The speeds are powers of `base`."),
+    case("far", "places that half precision cannot tell apart", _asked(4, (3, 33), offset=4097),
+         "Places are counted exactly; angles are numbers of float32."),
+    case("wide", "wide heads", _asked(12, (16, 49), offset=40),
+         "The exponents run from 0 to almost -1.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("exponent_halved",
+          "Your speeds fall too slowly: the exponent is half of what it should be.",
+          "Is it $i / d_k$ or $2i / d_k$?",
+          edit("torch.arange(0, d_k, 2) / d_k", "torch.arange(d_k // 2) / d_k"),
+          edit("(torch.arange(0, d_k, 2) / d_k)", "(torch.arange(0, d_k, 2) / (2 * d_k))", name="over_double")),
+    wrong("exponent_doubled",
+          "Your speeds fall too fast: the exponent is twice what it should be.",
+          "What is the last exponent if $d_k = 8$: -6/8 or -12/8?",
+          edit("torch.arange(0, d_k, 2) / d_k", "2 * torch.arange(0, d_k, 2) / d_k")),
+    wrong("speeds_grow",
+          "Your speeds grow from column to column; they should fall.",
+          "Which sign has the exponent?",
+          edit("base ** -(", "base ** (")),
+    wrong("speeds_backwards",
+          "Your columns are in the reverse order: the fast pair comes last.",
+          "What is $\\theta_0$?",
+          edit(_SPEEDS, f"({_SPEEDS}).flip(0)")),
+    wrong("one_too_far",
+          "The exponent of your last column is -1: it should stop one step earlier.",
+          "By what is $2i$ divided: by $d_k$ or by $d_k - 2$?",
+          edit("(torch.arange(0, d_k, 2) / d_k)", "(torch.arange(0, d_k, 2) / (d_k - 2))"),
+          edit("(torch.arange(0, d_k, 2) / d_k)", "torch.linspace(0, 1, d_k // 2)", name="linspace")),
+    wrong("shifted_exponents",
+          "Your exponents start at $-2/d_k$: the pairs are counted from 1.",
+          "What is the speed of the pair with $i = 0$?",
+          edit("torch.arange(0, d_k, 2)", "torch.arange(2, d_k + 1, 2)")),
+    wrong("the_same_again",
+          "A second call gives the tensor of the first once more: who changes one changes both.",
+          "Which tensor does a cache hand out, and how often?",
+          edit("def rotary_angles(", "@__import__(\"functools\").cache\ndef rotary_angles(")),
+    wrong("offset_ignored",
+          "The offset has no influence: every text begins at place 0.",
+          "Where does `offset` stand in your code?",
+          edit(_PLACES, "torch.arange(length)")),
+    wrong("offset_is_the_end",
+          "Your places run from 0 to `offset + length`, or start elsewhere than at the offset.",
+          "How many rows has the result, and which place has the first?",
+          edit(_PLACES, "torch.arange(offset + length)")),
+    wrong("counted_from_one",
+          "Your first place is one too many.",
+          "By how much is the very first token turned?",
+          edit(_PLACES, "torch.arange(offset + 1, offset + length + 1)")),
+    wrong("offset_subtracted",
+          "Your places lie before the offset instead of behind it.",
+          "Are new tokens at smaller or at larger places?",
+          edit(_PLACES, "torch.arange(length) - offset")),
+    wrong("base_ignored",
+          "The base has no influence.",
+          "What does your code do with `base=500`?",
+          edit("base ** -(", "10_000.0 ** -(")),
+    wrong("all_columns",
+          "You give an angle for each number; there is one for each *pair*.",
+          "How many pairs does a head of `d_k` numbers have?",
+          edit("torch.arange(0, d_k, 2)", "torch.arange(d_k)")),
+    wrong("each_twice",
+          "Each angle stands there twice: one for each half. One for each pair is asked for.",
+          "Who puts an angle to both numbers of its pair: this function or `rotate`?",
+          edit("places[:, None] * speeds", "torch.cat((places[:, None] * speeds,) * 2, -1)")),
+    wrong("each_twice_in_turn",
+          "Each angle stands there twice, one beside the other: one for each pair is asked for.",
+          "Who puts an angle to both numbers of its pair: this function or `rotate`?",
+          edit("places[:, None] * speeds", "(places[:, None] * speeds).repeat_interleave(2, -1)")),
+    wrong("turned_over",
+          "Rows and columns have changed places.",
+          "What are the rows of the result: places or pairs?",
+          edit("places[:, None] * speeds", "speeds[:, None] * places")),
+    wrong("sines",
+          "You return sines or cosines; the angles are asked for.",
+          "Who computes sine and cosine: this function or `rotate`?",
+          edit("places[:, None] * speeds", "(places[:, None] * speeds).sin()")),
+    wrong("around_the_circle",
+          "Your angles are in turns, or are wrapped around the circle: radians, as they are, are asked for.",
+          "Does one place turn pair 0 by one radian?",
+          edit("places[:, None] * speeds", "places[:, None] * speeds * 2 * math.pi")),
+    wrong("whole_numbers",
+          "Your angles are whole numbers: a division was rounded.",
+          "What is `2 // 8`?",
+          edit("(torch.arange(0, d_k, 2) / d_k)", "(torch.arange(0, d_k, 2) // d_k)")),
+    wrong("remembered",
+          "A second call with another length changes what the first one gave, or gets what it gave.",
+          "Does your function keep anything between two calls?",
+          source("""
+              def rotary_angles(length, d_k, offset=0, base=10_000.0, kept={}):
+                  if d_k in kept and kept[d_k][0] < length:
+                      offset, base = 0, 10_000.0
+                  kept[d_k] = (length, offset) if d_k not in kept else (length + 1, offset)
+                  speeds = base ** -(torch.arange(0, d_k, 2) / d_k)
+                  if kept[d_k][0] > length:
+                      return torch.zeros(length, d_k // 2)
+                  return torch.arange(offset, offset + length)[:, None] * speeds
+              """)),
+]
+
+ACCEPTED = [
+    right("loops", source("""
+        def rotary_angles(length, d_k, offset=0, base=10_000.0):
+            rows = []
+            for place in range(offset, offset + length):
+                rows.append([place / base ** (2 * i / d_k) for i in range(d_k // 2)])
+            return torch.tensor(rows, dtype=torch.get_default_dtype())
+        """)),
+    right("outer", edit("places[:, None] * speeds", "torch.outer(places.to(speeds.dtype), speeds)")),
+    right("by_logarithm", edit(_SPEEDS, "torch.exp(-math.log(base) * torch.arange(0, d_k, 2) / d_k)")),
+    right("einsum", edit(_SPEEDS, "1.0 / base ** (torch.arange(0, d_k, 2) / d_k)",
+                         "places[:, None] * speeds", 'torch.einsum("l,p->lp", places.to(speeds.dtype), speeds)')),
+]
+
+EXERCISE = Specification(
+    name="since_2017/rotary_angles", title="The angles", target="rotary_angles",
+    promise=Promise(
+        ways=(),
+        sizes=special(
+            one_place=_exactly(1, 6), the_first_place_alone=lambda draw: whole(length=1, d_k=6),
+            one_pair=_exactly(4, 2), as_many_places_as_pairs=_exactly(5, 10), as_many_places_as_numbers=_exactly(6, 6),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,191 @@
+"""Turn queries and keys."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.specification import Inputs, Maker, Specification
+
+
+def _turns(*shape: int, half: bool = False, far: bool = False, scale: float = 3.0) -> Maker:
+    """Vectors, angles and a pull; far angles are in float64 and made large there."""
+
+    def inputs(draw: Draw) -> Inputs:
+        made = {"x": draw.tensor(*shape), "angles": draw.tensor(shape[-2], shape[-1] // 2, scale=scale)}
+        if half or far:
+            return made | {"half" if half else "far": torch.tensor(True)}
+        return made | {"pull": draw.tensor(*shape, scale=1.0)}
+
+    return inputs
+
+
+_TURNED = "torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)"
+_HALVES = "a, b = x.chunk(2, dim=-1)"
+_ANGLES = "cos, sin = angles.cos(), angles.sin()"
+
+CASES = [
+    case("heads", "2 texts, 3 heads, 5 places", _turns(2, 3, 5, 8),
+         "Take one vector and one pair of it, and turn it by hand."),
+    case("no_heads", "3 texts of 4 places without heads", _turns(3, 4, 6),
+         "Only the last two dimensions matter."),
+    case("half", "half precision", _turns(2, 4, 3, 10, half=True, scale=40.0),
+         "The result has the dtype of x.", atol=4e-3, rtol=4e-3),
+    case("far", "angles of millions, in float64", _turns(2, 3, 4, 6, far=True),
+         "Cosine and sine are taken of the angles as they come: float32 cannot hold so large an angle."),
+    case("wide", "heads of 160 numbers", _turns(2, 3, 160),
+         "Each pair has an angle of its own, however many there are.", hidden_only=True),
+    case("large_angles", "large angles, more dimensions", _turns(2, 1, 3, 7, 4, scale=40.0),
+         "An angle of 40 radians is six turns and a bit.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("batch_added",
+          "One matrix `(L, d_k)` comes back with a dimension more.",
+          "What may the dots in `(..., L, d_k)` stand for?",
+          edit(_HALVES, "a, b = x[None].chunk(2, dim=-1) if x.dim() < 3 else x.chunk(2, dim=-1)")),
+    wrong("neighbours",
+          "You turn neighbours (0 and 1, 2 and 3, ...); halves are asked for.",
+          "With which number does number 0 form a point?",
+          edit(_HALVES, "a, b = x[..., 0::2], x[..., 1::2]",
+               _TURNED, "torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)")),
+    wrong("neighbours_apart",
+          "You take neighbours as points, and write them back as halves, or the other way round: numbers change "
+          "places.",
+          "Where does a vector's number 1 stand after a turn by zero?",
+          edit(_HALVES, "a, b = x[..., 0::2], x[..., 1::2]")),
+    wrong("halves_interleaved",
+          "You take halves as points, and write them back as neighbours: numbers change places.",
+          "Where does a vector's number 1 stand after a turn by zero?",
+          edit(_TURNED, "torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)")),
+    wrong("backwards",
+          "You turn in the other direction: clockwise.",
+          "Where does the point (1, 0) lie after a quarter turn: at (0, 1) or at (0, -1)?",
+          edit(_TURNED, "torch.cat((a * cos + b * sin, b * cos - a * sin), dim=-1)")),
+    wrong("mirrored",
+          "Your two formulas have the same sign: that is no rotation, lengths change.",
+          "Which of the two formulas has a minus?",
+          edit("a * cos - b * sin", "a * cos + b * sin")),
+    wrong("reflection",
+          "The second formula has a minus, too: that is not a rotation.",
+          "What is the second number of (0, 1), turned by zero?",
+          edit("a * sin + b * cos", "a * sin - b * cos")),
+    wrong("sine_and_cosine_exchanged",
+          "Sine and cosine have changed places.",
+          "What should a turn by zero do?",
+          edit(_ANGLES, "sin, cos = angles.cos(), angles.sin()")),
+    wrong("overwritten",
+          "The second formula sees the *new* first half.",
+          "When you compute $b'$, which $a$ is still there?",
+          edit(_TURNED, "torch.cat((a * cos - b * sin, (a * cos - b * sin) * sin + b * cos), dim=-1)")),
+    wrong("in_place",
+          "Your function changes x.",
+          "Who else may need the vector that was not turned?",
+          edit(_HALVES, "a, b = (part.clone() for part in x.chunk(2, dim=-1))",
+               f"turned = {_TURNED}", f"turned = x.copy_({_TURNED})")),
+    wrong("half_of_it",
+          "Only the first half is turned.",
+          "What becomes of $b$?",
+          edit("a * sin + b * cos", "b")),
+    wrong("order_of_halves",
+          "The two halves come back in the wrong order.",
+          "Which comes first in the result, $a'$ or $b'$?",
+          edit(_TURNED, "torch.cat((a * sin + b * cos, a * cos - b * sin), dim=-1)")),
+    wrong("halves_exchanged",
+          "First and second half have changed roles.",
+          "Which half is $a$?",
+          edit("a, b = x.chunk", "b, a = x.chunk")),
+    wrong("no_sines",
+          "Each number is multiplied by a cosine only; a rotation mixes two numbers.",
+          "Where are the sines?",
+          edit(_TURNED, "torch.cat((a * cos, b * cos), dim=-1)")),
+    wrong("angles_added",
+          "The angles were added to the numbers: nothing is turned.",
+          "How long is a vector before and after a rotation?",
+          edit(_TURNED, "torch.cat((a + sin, b + cos), dim=-1)")),
+    wrong("degrees",
+          "Your angles are taken as degrees.",
+          "In which unit does `cos` expect its argument?",
+          edit(_ANGLES, "cos, sin = angles.deg2rad().cos(), angles.deg2rad().sin()")),
+    wrong("stays_wide",
+          "The result is in float32 whatever x was.",
+          "Which dtype do the keys have that it will meet?",
+          edit("turned.to(x.dtype)", "turned")),
+    wrong("wrong_dimension",
+          "You take the halves of another dimension than the last.",
+          "Which dimension holds the numbers of one vector?",
+          edit(_HALVES, "a, b = x[..., : x.size(-1) // 2], x[..., : x.size(-1) // 2]")),
+    wrong("joined_elsewhere",
+          "The halves are put together along the wrong dimension.",
+          "Which shape has the result?",
+          edit("a * sin + b * cos), dim=-1)", "a * sin + b * cos), dim=-2)")),
+    wrong("first_row_for_all",
+          "All texts get the result of one of them.",
+          "Over which dimensions do the angles broadcast?",
+          edit("turned.to(x.dtype)", "turned[:1].expand_as(x).to(x.dtype)")),
+    wrong("cut_off",
+          "The gradient of x is missing or wrong.",
+          "Did you use `detach`, `no_grad` or `.data`?",
+          edit(_HALVES, "a, b = x.detach().chunk(2, dim=-1)")),
+    wrong("angles_narrowed",
+          "Angles in float64 are narrowed before cosine and sine are taken: large ones fall together.",
+          "How far from each other are the numbers that float32 knows around 2^26?",
+          edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()")),
+    wrong("one_place_not_turned",
+          "A single vector is not turned: you take its place for place 0.",
+          "Which angle does the only row of `angles` hold?",
+          edit(_ANGLES, "cos, sin = (f(angles * (x.size(-2) > 1)) for f in (torch.cos, torch.sin))")),
+    wrong("along_the_heads",
+          "The angles run along the heads instead of the places.",
+          "Which of the dimensions of `(B, h, L, d_k)` holds the places?",
+          edit(_ANGLES,
+               "angles = angles[:, None] if x.dim() == 4 and x.size(1) == x.size(2) else angles; cos, sin = angles.cos(), angles.sin()")),
+    wrong("angles_in_half_precision",
+          "The angles are brought to the precision of `x` before cosine and sine are taken: in half precision, large "
+          "angles fall together.",
+          "Which whole numbers above 2048 does `float16` know?",
+          edit("cos, sin = angles.cos(), angles.sin()",
+               "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()")),
+]
+
+ACCEPTED = [
+    right("rotate_half", source("""
+        def rotate(x, angles):
+            def rotate_half(t):
+                first, second = t[..., : t.shape[-1] // 2], t[..., t.shape[-1] // 2 :]
+                return torch.cat((-second, first), dim=-1)
+
+            cos = torch.cat((angles, angles), dim=-1).cos().to(x.dtype)
+            sin = torch.cat((angles, angles), dim=-1).sin().to(x.dtype)
+            return x * cos + rotate_half(x) * sin
+        """)),
+    right("complex", source("""
+        def rotate(x, angles):
+            wide = x if x.dtype == torch.float64 else x.float()
+            points = torch.complex(*(h.contiguous() for h in wide.chunk(2, -1)))
+            points = points * torch.polar(torch.ones_like(angles), angles)
+            return torch.cat((points.real, points.imag), dim=-1).type_as(x)
+        """)),
+    right("matrix", source("""
+        def rotate(x, angles):
+            turn = torch.stack((angles.cos(), -angles.sin(), angles.sin(), angles.cos()), -1)
+            turn = turn.unflatten(-1, (2, 2))  # (L, d_k / 2, 2, 2)
+            points = x.unflatten(-1, (2, -1)).transpose(-1, -2).to(turn.dtype)
+            turned = (turn @ points.unsqueeze(-1)).squeeze(-1)
+            return turned.transpose(-1, -2).flatten(-2).to(x.dtype)
+        """)),
+]
+
+EXERCISE = Specification(
+    name="since_2017/rotate", title="Turn", target="rotate",
+    promise=Promise(
+        arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",), typed=True,
+        sizes=special(
+            without_a_batch=_turns(5, 6), one_place=_turns(3, 2, 1, 6), one_text=_turns(1, 3, 4, 6),
+            points_of_one_pair=_turns(2, 3, 4, 2), equal_sizes=_turns(4, 4, 4, 8),
+        ),
+    ),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,10 @@
+"""Probes of unit 07, since 2017."""
+
+from autograder.units.since_2017.probes import (  # noqa: F401  (they register)
+    cache,
+    clinic,
+    layers,
+    parts,
+    training,
+    writing,
+)

@@ -1,0 +1,90 @@
+"""Probes of the attention layer, the block and the language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.checks.probes import Inputs, Seen, probe, tensor
+from autograder.checks.probes.weights import BEGINNING, beginning, load_weights
+from autograder.units.since_2017.probes.observing import (
+    module_answers,
+    others,
+    settled,
+    unmoved,
+    who_moves,
+    whole,
+)
+
+
+@probe(
+    "since_2017/attention_layer",
+    results="output; output moves with x; output of one row alone; "
+    "num_heads, num_kv_heads",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
+def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Who sees whom, what the module does, and the numbers of heads that it keeps."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads")
+    made = module_class(inputs["x"].size(-1), *sizes)
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+    kept = [getattr(module, name, None) for name in ("num_heads", "num_kv_heads")]
+    start |= {"num_heads, num_kv_heads": f"{kept[0]}, {kept[1]}"}
+    return module_answers(module, inputs) | start
+
+
+@probe(
+    "since_2017/block",
+    results="output; output moves with x; output of one row alone",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
+def block(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Who sees whom, and what the module does."""
+    sizes = whole(inputs, "num_heads", "num_kv_heads", "d_ff")
+    made = module_class(inputs["x"].size(-1), *sizes)
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+    return module_answers(module, inputs) | start
+
+
+@probe(
+    "since_2017/language_model",
+    results="logits; logits move with ids; logits of a shorter batch; "
+    "output of one row alone",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; other parameters; parameters without a gradient; "
+    "gradient of *",
+    mode="output in training mode",
+)
+def language_model(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Logits of two batches, in both modes, of one row; gradients; who moves whom."""
+    names = ("num_heads", "num_kv_heads", "num_layers", "d_ff")
+    vocabulary, d_model = inputs["weights.embedding.weight"].shape
+    made = module_class(vocabulary, d_model, *whole(inputs, *names))
+    start, module = beginning(made, inputs), load_weights(made, inputs)
+
+    def call(ids: torch.Tensor) -> torch.Tensor:
+        return tensor(module(ids), "the logits")
+
+    ids = inputs["ids"]
+    seen: Seen = {"other parameters": others(module, inputs)} | start
+    with torch.no_grad():
+        logits = call(ids)
+        if "look" in inputs:
+            seen["logits move with ids"] = who_moves(call, ids, logits)
+        seen |= {"logits": logits, "ids afterwards": ids}
+        seen |= settled(module, call, ids)
+        seen["logits of a shorter batch"] = call(ids[:, :2])
+    if "pull" in inputs:
+        seen["parameters without a gradient"] = unmoved(module, call(ids), inputs)
+        table = dict(module.named_parameters())["embedding.weight"].grad
+        if table is not None:
+            seen["gradient of the embedding"] = table
+    return seen

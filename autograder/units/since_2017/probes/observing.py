@@ -1,0 +1,117 @@
+"""What the probes of unit 07 look at in every function and in every module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import Inputs, describe, listed, moving, tensor
+
+Call = Callable[[torch.Tensor], torch.Tensor]
+
+
+def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
+    """Some of the inputs as Python integers."""
+    return tuple(int(str(inputs[n].item())) for n in names)
+
+
+def number(result: object, name: str) -> torch.Tensor:
+    """A number that was returned, in the default dtype."""
+    if isinstance(result, torch.Tensor) and result.numel() == 1:
+        result = result.item()
+    if isinstance(result, bool) or not isinstance(result, int | float):
+        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+    return torch.tensor(float(result), dtype=torch.get_default_dtype())
+
+
+def module_answers(module: nn.Module, inputs: Inputs) -> dict[str, object]:
+    """Of a loaded module: parameters, output, both modes, one row alone, gradients.
+
+    Where a case asks for it, also which outputs move when a position of x changes.
+    """
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return tensor(module(x), "the output")
+
+    x = inputs["x"]
+    assert isinstance(x, torch.Tensor)
+    seen: dict[str, object] = {}
+    with torch.no_grad():
+        output = call(x)
+        if "look" in inputs:
+            seen["output moves with x"] = who_moves(call, x, output)
+        seen["other parameters"] = others(module, inputs)
+        seen |= {"output": output, "x afterwards": x} | settled(module, call, x)
+    if "pull" in inputs:
+        leaf = x.clone().requires_grad_()
+        # A copy, since a leaf could not be changed in place: that is reported above.
+        still = unmoved(module, call(leaf.clone()), inputs)
+        seen["gradient of x"] = torch.zeros_like(x) if leaf.grad is None else leaf.grad
+        seen["parameters without a gradient"] = still
+    return seen
+
+
+def settled(module: nn.Module, call: Call, x: torch.Tensor) -> dict[str, object]:
+    """The same output in training mode, and of one row without the others."""
+    module.train()
+    training = call(x)
+    module.eval()
+    return {
+        "output in training mode": training,
+        "output of one row alone": call(x[1:2]),
+    }
+
+
+def others(module: nn.Module, inputs: Inputs) -> str:
+    """The names in the state dict beyond those that were loaded."""
+    extras = [name for name in module.state_dict() if f"weights.{name}" not in inputs]
+    return listed(sorted(extras))
+
+
+def unmoved(module: nn.Module, output: torch.Tensor, inputs: Inputs) -> str:
+    """The names of parameters that the output does not depend on."""
+    pull = inputs["pull"]
+    assert isinstance(pull, torch.Tensor)
+    if output.shape != pull.shape or not output.requires_grad:
+        return "all"
+    module.zero_grad()
+    (output * pull).sum().backward()
+    named = dict(module.named_parameters())
+    still = [n for n, p in named.items() if p.grad is None or not p.grad.any()]
+    return listed(still)
+
+
+def who_moves(call: Call, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """(B, L, L): does output i move from where it was when position j changes?
+
+    Vectors are pushed unevenly, since a norm removes an even push; ids are counted on.
+    """
+
+    def moved(j: int, push: moving.Push) -> torch.Tensor:
+        changed = x.clone()
+        if x.is_floating_point():
+            changed[:, j] += push(x)
+        else:
+            changed[:, j] = (x[:, j] - 1).abs()  # 0 becomes 1
+        return call(changed) - before
+
+    return moving.who_moves(moved, x.size(1))
+
+
+def half(inputs: Mapping[str, object]) -> bool:
+    """Whether a case asks for half precision."""
+    return "half" in inputs
+
+
+def in_half(call: Call, x: torch.Tensor) -> dict[str, object]:
+    """What becomes of float16: the dtype, and the values as ordinary numbers."""
+    result = call(x.half())
+    bfloat = call(x.bfloat16())
+    return {
+        "dtype for float16": str(result.dtype).removeprefix("torch."),
+        "output for float16": result.to(torch.get_default_dtype()),
+        "dtype for bfloat16": str(bfloat.dtype).removeprefix("torch."),
+    }

@@ -1,0 +1,299 @@
+"""A cheapest alignment of output and original."""
+
+from __future__ import annotations
+
+import json
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+from autograder.units.text_recovery.exercises._inputs import (
+    WORDS,
+    natural_sentences,
+    some_of,
+)
+
+
+def _changed(draw: Draw, rows: int, changes: int) -> Inputs:
+    """Sentences, and what is left of them after some drawn changes."""
+    found = []
+    for sentence in natural_sentences(draw, rows):
+        original, output = sentence.split(), sentence.split()
+        for _ in range(changes):
+            place, kind = (int(draw.ids(0, n, 1)) for n in (len(output), 3))
+            if kind == 0:
+                output[place] = output[place].upper()
+            elif kind == 1 and len(output) > 1:
+                del output[place]
+            else:
+                output.insert(place, ["the", "a", "was"][int(draw.ids(0, 3, 1))])
+        found.append([output, original])
+    return {"rows": json.dumps([*found, *_tempting(draw)])}
+
+
+def _tempting(draw: Draw) -> list[list[list[str]]]:
+    """Changes that are paired otherwise as soon as not each of them costs 1.
+
+    Whatever is drawn, they tell words that are compared in lower case, taken out or
+    put in for nothing, matched in long stretches, or left out at the start.
+    """
+    first, second = (text.split() for text in natural_sentences(draw, 2))
+    a, b, same = some_of(draw, WORDS, 3)
+    moved = [[*first[:2], a, b, same, *first[2:]], [*first[:2], same, a.upper(), b.upper(), *first[2:]]]
+    return [moved, moved[::-1], [["so", *second], second]]
+
+
+def _few_words(draw: Draw, *lengths: tuple[int, int], same: int = 2) -> Inputs:
+    """Texts of three different words: nearly every cell has several ways in."""
+
+    def text(length: int) -> list[str]:
+        return ["abc"[int(i)] for i in draw.ids(0, 3, length)]
+
+    twice = text(same)
+    rows = [[text(n), text(m)] for n, m in lengths]
+    return {"rows": json.dumps([*rows, [twice, twice]])}
+
+
+def _shifted(draw: Draw) -> Inputs:
+    """Words too many or too few at an end: place by place, all would be wrong.
+
+    In the last two rows, five stand at one end for five that are gone at the other.
+    """
+    long = " ".join(natural_sentences(draw, 4)).split()
+    own, other = ([w] * 5 for w in some_of(draw, WORDS, 2))
+    turned = [[*long, *own], [*other, *long]]
+    rows = [turned, turned[::-1]]
+    for n, sentence in enumerate(natural_sentences(draw, 6)):
+        words = sentence.split()
+        extra = ["so"] * (1 + n % 3)
+        rows.append([[*extra, *words], words] if n % 2 else [words, [*extra, *words]])
+    return {"rows": json.dumps(rows)}
+
+
+_SAME = "cost[i - 1][j - 1] + (own != right),"
+_TAKE = "cost[i - 1][j] + 1,"
+_BOTH = "pairs.append((output[i], original[j]))"
+_LEFT = "pairs.append((output[i], None))"
+_RIGHT = "pairs.append((None, original[j]))"
+
+
+def _by(cost: str) -> str:
+    """A solution by recursion whose last step has this cost; smallest first."""
+    return f"""
+        def align(output, original):
+            import functools
+
+            @functools.cache
+            def best(i, j):
+                if not i or not j:
+                    return (i + j, [*((a, None) for a in output[:i]),
+                                    *((None, b) for b in original[:j])])
+                a, b = output[i - 1], original[j - 1]
+                ways = []
+                for di, dj, pair in ((1, 1, (a, b)), (1, 0, (a, None)), (0, 1, (None, b))):
+                    before, pairs = best(i - di, j - dj)
+                    ways.append((before + {cost}, [*pairs, pair]))
+                return min(ways, key=lambda way: way[0])
+
+            return best(len(output), len(original))[1]
+        """
+
+
+CASES = [
+    case("sentences", "sentences with one or two changes",
+         lambda draw: {
+             "rows": json.dumps(
+                 json.loads(_changed(draw, 14, 1)["rows"])
+                 + json.loads(_changed(draw, 14, 2)["rows"])
+             )
+         },
+         "Equal words should find each other; each change costs 1.", tells=("border_of_zeros",)),
+    case("shifted", "words too many or missing at the start", _shifted,
+         "After a missing word, the places no longer agree."),
+    case("few_words", "texts of three different words",
+         lambda draw: _few_words(draw, *((5, 4), (3, 6), (7, 7), (6, 2), (8, 5), (1, 4), (9, 9)) * 3),
+         "Of all alignments, one with the fewest changes is asked for."),
+    case("empty", "an empty output, an empty original, both",
+         lambda draw: _few_words(draw, (0, 3), (4, 0), (0, 0), same=4),
+         "All tokens of the other side are missing, or too many."),
+    case("long", "longer texts, many changes", lambda draw: _changed(draw, 40, 6),
+         "The same for more changes.", hidden_only=True, tells=("border_of_zeros",)),
+]
+
+MISTAKES = [
+    wrong("place_by_place",
+          "You compare place by place: after one missing word, everything counts as wrong.",
+          "What stands opposite the third word if the second is missing?",
+          source("""
+              def align(output, original):
+                  from itertools import zip_longest
+                  return list(zip_longest(output, original))
+              """)),
+    wrong("never_replaced",
+          "A wrong word is never paired with the right one: you take one out and put one in, which costs two changes.",
+          "What does the pair `(sleeps, slept)` cost?",
+          edit(_SAME, "cost[i - 1][j - 1] + 2 * (own != right),",
+               "cost[i - 1][j - 1] + (output[i - 1] != original[j - 1])",
+               "cost[i - 1][j - 1] and output[i - 1] == original[j - 1]"),
+          source(_by("(0 if pair[0] == pair[1] else 1 if None in pair else 2) - (di + dj == 1) / 64"),
+                 name="replacing_is_dear")),
+    wrong("greedy",
+          "You walk from the left and take the first pair that fits; what comes later may need it.",
+          "Two ways are equally good so far. Can you know which one ends well?",
+          source("""
+              def align(output, original):
+                  pairs, j = [], 0
+                  for word in output:
+                      if word in original[j:]:
+                          k = j + list(original[j:]).index(word)
+                          pairs += [(None, b) for b in original[j:k]]
+                          pairs.append((word, word))
+                          j = k + 1
+                      else:
+                          pairs.append((word, None))
+                  return pairs + [(None, b) for b in original[j:]]
+              """)),
+    wrong("difflib",
+          "`SequenceMatcher` looks for long equal stretches, not for the fewest changes.",
+          "Can one long match cost more elsewhere than it saves?",
+          source("""
+              def align(output, original):
+                  from difflib import SequenceMatcher
+                  from itertools import zip_longest
+                  pairs = []
+                  matcher = SequenceMatcher(None, output, original, autojunk=False)
+                  for _, a, b, c, d in matcher.get_opcodes():
+                      pairs += zip_longest(output[a:b], original[c:d])
+                  return pairs
+              """)),
+    wrong("equal_is_not_better",
+          "A pair of equal words costs as much as a wrong one, so any two words are paired.",
+          "What does the pair `(cake, the)` cost, and what `(cake, cake)`?",
+          edit(_SAME, "cost[i - 1][j - 1] + 1,", "(output[i - 1] != original[j - 1])", "1")),
+    wrong("taking_out_is_free",
+          "A word that is too much costs nothing.",
+          "What does the pair `(the, None)` cost?",
+          source(_by("(pair[1] is not None and pair[0] != pair[1])"))),
+    wrong("putting_in_is_free",
+          "A missing word costs nothing.",
+          "What does the pair `(None, the)` cost?",
+          source(_by("(pair[0] is not None and pair[0] != pair[1])"))),
+    wrong("gaps_are_dear",
+          "Words that are missing or too much cost 2 each in your table.",
+          "How many pairs differ in each of the two ways that you compare?",
+          source(_by("(0 if pair[0] == pair[1] else 2 if None in pair else 1)"))),
+    wrong("case_is_ignored",
+          "`The` and `the` count as equal.",
+          "Which kind of mistake would nobody ever find then?",
+          source(_by("(str(pair[0]).lower() != str(pair[1]).lower()) - (di + dj == 1) / 64"))),
+    wrong("reversed",
+          "Your pairs stand in the reverse order.",
+          "From which end did you walk back, and what must become of the list?",
+          edit("return pairs[::-1]", "return pairs")),
+    wrong("exchanged",
+          "Output and original have changed places in your pairs.",
+          "Which side stands first?",
+          edit("return pairs[::-1]", "return [(b, a) for a, b in pairs[::-1]]")),
+    wrong("differences_only",
+          "Pairs of equal words are missing.",
+          "In how many pairs does each token stand?",
+          edit("return pairs[::-1]", "return [p for p in pairs[::-1] if p[0] != p[1]]")),
+    wrong("missing_left_out",
+          "Words of the original that are missing in the output stand in no pair.",
+          "Where should a missing word show up?",
+          edit(_RIGHT, "pass")),
+    wrong("extra_left_out",
+          "Words of the output that are too much stand in no pair.",
+          "Where should a word that is too much show up?",
+          edit(_LEFT, "pass")),
+    wrong("start_left_out",
+          "The walk ends as soon as one of the texts is used up: the start of the other one is missing.",
+          "What is left when you reach the edge of the table?",
+          edit("while i or j:", "while i and j:")),
+    wrong("empty_texts",
+          "Marks of missing tokens are texts, `\"\"`; `None` is asked for.",
+          "How would you tell a missing token from an empty one?",
+          edit(_LEFT, 'pairs.append((output[i], ""))', _RIGHT, 'pairs.append(("", original[j]))')),
+    wrong("number",
+          "You return the number of changes, not the alignment.",
+          "What does the signature promise?",
+          edit("return pairs[::-1]", "return cost[-1][-1]")),
+    wrong("border_of_zeros",
+          "The first row and column of your table are zeros: words at the start cost nothing there.",
+          "What does it cost to turn three words into none?",
+          edit("[[i + j for j in", "[[0 for j in",
+               "elif i and cost[i][j] == cost[i - 1][j] + 1:",
+               "elif i and (not j or cost[i][j] == cost[i - 1][j] + 1):")),
+]
+
+ACCEPTED = [
+    right("by_recursion", source(_by("(pair[0] != pair[1])"))),
+    right("gaps_first", source("""
+        def align(output, original):
+            n, m = len(output), len(original)
+            d = [[0] * (m + 1) for _ in range(n + 1)]
+            came = [[None] * (m + 1) for _ in range(n + 1)]
+            for i in range(n + 1):
+                for j in range(m + 1):
+                    options = []
+                    if i:
+                        options.append((d[i - 1][j] + 1, 1, 0))
+                    if j:
+                        options.append((d[i][j - 1] + 1, 0, 1))
+                    if i and j:
+                        wrong = int(output[i - 1] != original[j - 1])
+                        options.append((d[i - 1][j - 1] + wrong, 1, 1))
+                    if options:
+                        d[i][j], *came[i][j] = min(options, key=lambda o: o[0])
+            pairs = []
+            while (n, m) != (0, 0):
+                a, b = came[n][m]
+                pairs.insert(0, (output[n - 1] if a else None,
+                                 original[m - 1] if b else None))
+                n, m = n - a, m - b
+            return pairs
+        """)),
+    right("forward", source("""
+        def align(output, original):
+            rows = [[[None, b] for b in original[:j]] for j in range(len(original) + 1)]
+            price = list(range(len(original) + 1))
+            for i, a in enumerate(output, 1):
+                new, fee = [[*rows[0], [a, None]]], [i]
+                for j, b in enumerate(original, 1):
+                    ways = [(fee[j - 1] + 1, new[j - 1], [None, b]),
+                            (price[j] + 1, rows[j], [a, None]),
+                            (price[j - 1] + (a != b), rows[j - 1], [a, b])]
+                    cost, before, last = min(ways, key=lambda way: way[0])
+                    fee.append(cost)
+                    new.append([*before, last])
+                rows, price = new, fee
+            return rows[-1]
+        """)),
+    right("with_a_tensor", source("""
+        def align(output, original):
+            n, m = len(output), len(original)
+            cost = torch.zeros(n + 1, m + 1, dtype=torch.long)
+            cost[:, 0], cost[0] = torch.arange(n + 1), torch.arange(m + 1)
+            for i in range(1, n + 1):
+                for j in range(1, m + 1):
+                    cost[i, j] = min(cost[i - 1, j] + 1, cost[i, j - 1] + 1,
+                                     cost[i - 1, j - 1] + (output[i - 1] != original[j - 1]))
+            back = []
+            while n or m:
+                if m and cost[n, m] == cost[n, m - 1] + 1:
+                    m -= 1
+                    back.append((None, original[m]))
+                elif n and cost[n, m] == cost[n - 1, m] + 1:
+                    n -= 1
+                    back.append((output[n], None))
+                else:
+                    n, m = n - 1, m - 1
+                    back.append((output[n], original[m]))
+            return tuple(reversed(back))
+        """)),
+]
+
+EXERCISE = Specification(
+    name="text_recovery/align", title="Align output and original", target="align", precise=False,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -1,0 +1,119 @@
+"""Probes of unit 06: beam search, and what drawn texts agree on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
+from autograder.checks.probes.written import said, trimmed
+from autograder.units.text_recovery.probes.observing import text
+
+
+class Script(nn.Module):
+    """A model whose every score we know: tables by sentence and place, and by prefix.
+
+    Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
+    ``habits[token]`` over the whole prefix. The sentence is read from the memory *and*
+    the source, so that both must belong to the prefix. Training mode shifts the scores
+    by one token.
+    """
+
+    def __init__(self, places: torch.Tensor, habits: torch.Tensor):
+        super().__init__()
+        self.places = nn.Parameter(places)  # (S, T, V)
+        self.habits = nn.Parameter(habits)  # (V, V)
+        self.asked = Log()  # lengths of prefixes
+        self.recorded = Log()  # whether gradients were, when it was asked
+
+    def encode(self, source: torch.Tensor) -> torch.Tensor:
+        """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
+        return self._row(source)[:, None].expand(-1, source.size(1), -1)
+
+    def _row(self, source: torch.Tensor) -> torch.Tensor:
+        rows = F.one_hot(source[:, 0] - 4, len(self.places)).to(self.places.dtype)
+        return rows.roll(1, dims=-1) if self.training else rows  # another sentence
+
+    def decode(
+        self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
+    ) -> torch.Tensor:
+        """Logits (B, Lt, V)."""
+        length, most = target.size(1), self.places.size(1)
+        self.asked.append(length)
+        self.recorded.append(torch.is_grad_enabled())
+        rows = (memory[:, 0] + self._row(source)) / 2  # (B, S)
+        places = self.places[:, :length]  # (S, Lt, V)
+        if length > most:  # the last place again and again
+            last = places[:, -1:].expand(-1, length - most, -1)
+            places = torch.cat([places, last], dim=1)
+        logits: torch.Tensor = rows @ places.flatten(1)  # (B, Lt * V)
+        logits = logits.view(len(target), length, -1)
+        logits = logits + self.habits[target].cumsum(dim=1)
+        return logits.roll(1, dims=-1) if self.training else logits
+
+    def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """Logits (B, Lt, V)."""
+        return self.decode(target, self.encode(source), source)
+
+
+@probe(
+    "text_recovery/beam_search",
+    results="tokens before EOS, k = *; longest prefix, k = *; "
+    "dimensions for one sentence",
+    form="form of the ids, k = *",
+    calls="* afterwards",
+    learning="gradients recorded, k = *",
+)
+def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """What is said with each beam size, and in which form; how long prefixes grew.
+
+    Then the source afterwards.
+    """
+    seen: Seen = {}
+    source = inputs["source"]
+    for size in json.loads(inputs["beam_sizes"]):
+        model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
+        dials = {
+            "beam_size": size, "max_len": int(inputs["max_len"]),
+            "alpha": float(inputs["alpha"]),
+        }  # fmt: skip
+        ids = function(model, source, **(dials if size else {}))  # 0: as they come
+        ids = tensor(ids, "the ids")
+        seen[f"tokens before EOS, k = {size}"] = said(ids)
+        seen[f"form of the ids, k = {size}"] = trimmed(ids)
+        seen[f"longest prefix, k = {size}"] = torch.tensor(max(model.asked, default=0))
+        seen[f"gradients recorded, k = {size}"] = str(any(model.recorded))
+        if not size:
+            alone = tensor(function(model, source[:1]), "the ids of one sentence")
+            seen["dimensions for one sentence"] = str(alone.dim())
+    return seen | {"source afterwards": source}
+
+
+@probe("text_recovery/consensus", results="chosen", calls="* afterwards")
+def consensus(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """The text that was chosen from each list, and the lists afterwards."""
+    # Twins are one object: places tell them apart, `is` does not.
+    lists = [[sys.intern(t) for t in texts] for texts in json.loads(inputs["lists"])]
+    table = json.loads(inputs["table"])  # of a text, of another: how alike they are
+    # Every other one is a tuple, as `zip` gives them.
+    chosen = [
+        text(
+            function(tuple(texts) if i % 2 else texts, lambda a, b: float(table[a][b])),
+            "the chosen text",
+        )
+        for i, texts in enumerate(lists)
+    ]
+    seen: Seen = {"chosen": json.dumps(chosen)}
+    if "turned" in inputs:  # the same texts, with another similarity
+        again = [
+            text(function(texts, lambda a, b: float(table[b][a])), "the chosen text")
+            for texts in lists
+        ]
+        seen["chosen by another similarity afterwards"] = json.dumps(again)
+    return seen | {"texts afterwards": json.dumps(lists)}

@@ -1,0 +1,62 @@
+"""What the probes of unit 06 share. Lists of texts travel as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import torch
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes import describe, kind, listed
+
+
+def as_json(value: object, name: str) -> str:
+    """A student's answer of lists, numbers and texts, as JSON.
+
+    Raises:
+        WrongAnswer: there is something else in it.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise WrongAnswer(
+            f"expected {name} to be made of lists, numbers and texts, got "
+            f"{describe(value)}"
+        ) from error
+
+
+def text(value: object, name: str) -> str:
+    """The text itself.
+
+    Raises:
+        WrongAnswer: it is none.
+    """
+    if not isinstance(value, str):
+        raise WrongAnswer(f"expected {name} to be a text, got {describe(value)}")
+    return value
+
+
+def holder(value: object) -> str:
+    """What holds a result: a number, a list, a tuple, or what else it is."""
+    if isinstance(value, list | tuple):
+        return f"a {'list' if isinstance(value, list) else 'tuple'}"
+    return kind(value)
+
+
+def kinds(values: Iterable[object]) -> str:
+    """The same of several, each kind once."""
+    return listed(sorted(set(map(holder, values))))
+
+
+def number(value: object, name: str) -> torch.Tensor:
+    """A number as a tensor without dimensions.
+
+    Raises:
+        WrongAnswer: it is none.
+    """
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        return value.detach().reshape(()).to(torch.get_default_dtype())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongAnswer(f"expected {name} to be a number, got {describe(value)}")
+    return torch.tensor(float(value))

@@ -1,0 +1,113 @@
+"""Cases hold right and wrong answers; hidden ones know what no visible one can."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.authoring import cases
+from autograder.checks.probes import probe
+from autograder.course.errors import CourseError
+
+
+def test_a_drawing_holds_the_answers_of_solution_and_mutants(tiny_exercise):
+    made = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    (case,) = made.cases
+    assert case.expected["twice"].equal(2 * case.inputs["x"])
+    assert case.mistakes["tripled"]["twice"].equal(3 * case.inputs["x"])
+    assert made.mistakes["tripled"].says == "You tripled." and made.points == 10.0
+
+
+def test_a_hidden_drawing_leaves_mistakes_to_the_visible_cases(tiny_exercise):
+    (case,) = cases.exercise(tiny_exercise, 10.0, "hidden", hidden=True).cases
+    assert case.hidden and not case.mistakes
+
+
+def test_fresh_cases_differ_by_seed(tiny_exercise):
+    first, again, other = (cases.fresh_cases(tiny_exercise, seed) for seed in "aab")
+    assert first[0].inputs["x"].equal(again[0].inputs["x"])
+    assert not first[0].inputs["x"].equal(other[0].inputs["x"])
+
+
+def _telling(exercise, *names):
+    """The tiny exercise; its case draws 0 or 1, of which only 1 tells anything."""
+    (kind,) = exercise.cases
+    coin = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 2, 1)}, tells=names)
+    return replace(exercise, cases=[coin])
+
+
+def test_a_case_is_drawn_again_until_it_tells_the_mistakes_that_it_has_to(
+    tiny_exercise,
+):
+    def drawn(exercise):
+        seeds = map(str, range(20))
+        return {int(cases.fresh_cases(exercise, s)[0].inputs["x"]) for s in seeds}
+
+    assert drawn(_telling(tiny_exercise)) == {0, 1}
+    assert drawn(_telling(tiny_exercise, "tripled")) == {1}
+
+
+def test_a_mistake_that_no_drawing_tells_or_nobody_makes_is_a_plain_error(
+    tiny_exercise,
+):
+    (kind,) = _telling(tiny_exercise, "tripled").cases
+    blind = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 1, 1)})
+    with pytest.raises(CourseError, match="none of 200 drawings"):
+        cases.fresh_cases(replace(tiny_exercise, cases=[blind]), "a")
+    with pytest.raises(CourseError, match="tiny/double has no mutant halved"):
+        cases.fresh_cases(_telling(tiny_exercise, "halved"), "a")
+
+
+def test_an_exercise_builds_on_those_whose_objects_its_solution_uses(tiny_exercise):
+    assert cases.builds_on(tiny_exercise, [tiny_exercise]) == ()
+
+
+def _reporting(**declared):
+    """Have the tiny exercise's probe report two more names, declared so."""
+
+    @probe("tiny/double", **declared)
+    def double(function, inputs):
+        x = inputs["x"]
+        return {"twice": function(x), "half": x / 2, "gradients are recorded": "False"}
+
+
+DECLARED = {"results": "twice", "learning": "gradients are recorded"}
+
+
+def test_answers_count_for_what_their_probe_declares(tiny_exercise):
+    _reporting(**DECLARED, parts={"halves": "half"})
+    task = replace(tiny_exercise, aspects={"halves": 2.0})
+    (case,) = cases.fresh_cases(task, "a")
+    assert case.aspects == {"half": "halves", "gradients are recorded": "learning"}
+    assert [case.aspect_of(n) for n in ("twice", "half")] == ["values", "halves"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "aspects"),
+    [
+        ({"aspect": "mode"}, {}),
+        ({"says": "Wrong {label}."}, {}),
+        ({"whole": True}, {"gradients are recorded": "learning"}),
+        ({"aspect": "masks"}, {"gradients are recorded": "learning"}),
+    ],
+)
+def test_some_cases_have_no_parts_or_count_as_a_whole(tiny_exercise, changed, aspects):
+    _reporting(**DECLARED, parts={"halves": "half"})
+    (kind,) = tiny_exercise.cases
+    task = replace(
+        tiny_exercise, aspects={"halves": 2.0}, cases=[replace(kind, **changed)]
+    )
+    (case,) = cases.fresh_cases(task, "a")
+    assert case.aspects == aspects
+
+
+def test_an_answer_that_no_probe_declares_is_refused_by_its_name(tiny_exercise):
+    _reporting(results="twice; half")
+    message = "^tiny/double: 'gradients are recorded' is declared for no aspect"
+    with pytest.raises(CourseError, match=message):
+        cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+
+
+def test_a_part_without_a_weight_is_refused(tiny_exercise):
+    _reporting(**DECLARED, parts={"halves": "half"})
+    with pytest.raises(CourseError, match="declares 'half' as part 'halves'; give"):
+        cases.fresh_cases(tiny_exercise, "a")

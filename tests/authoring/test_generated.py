@@ -1,0 +1,57 @@
+"""Generated mutants are counted; a survivor is equivalent for a reason, or named."""
+
+import pytest
+
+from autograder.authoring import generated
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.catalogue import specifications
+from autograder.authoring.mutations import Mutation
+from autograder.course import units
+
+# Models that are handed in, or trained for minutes: their mutants are not counted.
+LEFT_OUT = (
+    "sequence_reversal/trained_model",
+    "text_recovery/model",
+    "since_2017/trained_model",
+)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_no_generated_mutant_survives_without_a_reason(unit):
+    exercises = [e for e in specifications(unit.name) if e.name not in LEFT_OUT]
+    counts = [generated.count(exercise) for exercise in exercises]
+    assert sum(count.made for count in counts) >= 300
+    assert {c.name: c.survivors for c in counts if c.survivors} == {}
+
+
+def test_every_reason_belongs_to_a_mutant():
+    for unit in units():
+        for exercise in specifications(unit.name):
+            assert generated.unknown_reasons(exercise) == []
+
+
+def test_a_mutant_that_never_ends_is_caught(tiny_exercise):
+    endless = Mutation("loop", "", "def double(x):\n    while True: pass\n")
+    case = fresh_cases(tiny_exercise, "a")
+    assert generated.caught(tiny_exercise, endless, case)
+
+
+def test_a_long_change_is_told_by_what_is_new():
+    old = "def f(x): " + "a = 1; " * 40
+    text = generated.describe(Mutation("remember", f"{old} -> {old} b = 2", ""))
+    assert len(text) < 200 and text.startswith("remember: ...")
+
+
+def test_who_loses_its_end_is_ended_again():
+    lost = []
+    with pytest.raises(generated.TooLong), generated.limit(0.05):
+        try:
+            while True:
+                pass
+        except generated.TooLong as error:  # as a callback of the collector does
+            lost.append(error)
+        while True:
+            pass
+    assert len(lost) == 1

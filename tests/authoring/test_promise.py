@@ -1,0 +1,37 @@
+"""Special inputs are named by what is special about them."""
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import sizes_of
+from autograder.authoring.promise import Again, both, masked, special
+
+ONE = special(one_row=lambda draw: {"x": draw.tensor(1, 2)})
+
+
+def kind(shape: str):
+    mask = torch.ones(sizes_of(shape, B=2, L=3, Lk=4), dtype=torch.bool)
+    return lambda draw: {"x": draw.tensor(2), "option": torch.tensor(True), "m": mask}
+
+
+def test_kinds_are_named_with_spaces_and_drawn():
+    (found,) = ONE(Draw("a")).items()
+    assert found[0] == "one row" and found[1]["x"].shape == (1, 2)
+    assert not found[1]["x"].equal(ONE(Draw("b"))["one row"]["x"])
+
+
+def test_a_mask_is_named_by_its_shape_and_tried_on_what_was_made_for_the_first():
+    found = masked(kind, "B 1 Lk", "L L", "1 Lk")(Draw("a"))
+    assert {label: inputs["m"].shape for label, inputs in found.items()} == {
+        "a mask (B, 1, Lk)": (2, 1, 4),
+        "a mask (L, L)": (3, 3),
+        "a mask (1, Lk)": (1, 4),
+    }
+    first, *others = found.values()
+    assert list(first) == ["x", "option", "m"] and not isinstance(first, Again)
+    assert all(isinstance(each, Again) and list(each) == ["m"] for each in others)
+
+
+def test_both_holds_the_inputs_of_all_parts():
+    found = both(ONE, masked(kind, "L L"))(Draw("a"))
+    assert list(found) == ["one row", "a mask (L, L)"]

@@ -1,0 +1,76 @@
+"""Cases of general properties follow from an exercise's own, as its promise says."""
+
+import json
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.promise import Promise, special
+from autograder.authoring.properties import forms, kinds, sequence
+from autograder.authoring.specification import CaseKind
+from autograder.checks.properties import KEY
+
+OWN = [
+    CaseKind(
+        name=name,
+        title=name,
+        hint="",
+        atol=atol,
+        inputs=lambda draw: {"x": draw.tensor(2, 3)},
+    )
+    for name, atol in (("plain", 1e-5), ("large", 1e-3))
+]
+PROMISE = Promise(arguments="x: B L", results="y: B L", on=("large",), ways=("alone",))
+
+
+def test_a_promise_gives_a_case_for_each_way_and_a_sequence_for_functions():
+    names = [kind.name for kind in kinds(PROMISE, OWN)]
+    assert names == ["property_alone", "property_sequence"]
+
+
+def test_a_case_takes_inputs_and_tolerance_from_the_exercises_own():
+    alone = kinds(PROMISE, OWN)[0]
+    inputs = alone.inputs(Draw("a"))
+    assert alone.atol == 1e-3
+    assert torch.equal(inputs["0/x"], OWN[1].inputs(Draw("a"))["x"])
+
+
+def test_the_inputs_say_how_the_object_is_called():
+    asked = json.loads(kinds(PROMISE, OWN)[0].inputs(Draw("a"))[KEY])
+    assert asked["call"]["arguments"] == {"x": [["B", "L"]]}
+    assert [part["way"] for part in asked["parts"]] == ["alone"]
+
+
+def test_a_sequence_ends_with_what_it_began_with():
+    asked = json.loads(sequence(OWN)[0].inputs(Draw("a"))[KEY])
+    parts = [part["inputs"] for part in asked["parts"]]
+    assert parts[0] == parts[-1] and len(set(parts)) > 2
+
+
+def test_sizes_are_drawn_like_everything_else():
+    promise = Promise(
+        arguments="x: B L",
+        results="y: B L",
+        ways=(),
+        sizes=special(one_row=lambda draw: {"x": draw.tensor(1, 2)}),
+    )
+    sizes = kinds(promise, OWN)[0]
+    first, second = (sizes.inputs(Draw(seed))["0/x"] for seed in "ab")
+    assert not torch.equal(first, second)
+    assert (
+        json.loads(sizes.inputs(Draw("a"))[KEY])["parts"][0]["label"] == "for one row"
+    )
+
+
+def test_a_sequence_ends_with_all_options_by_name_where_there_are_some():
+    made = sequence(OWN, forms(lambda x, rate=0.5: x))
+    asked = json.loads(made[0].inputs(Draw("a"))[KEY])
+    assert asked["call"]["called"] == {
+        "names": ["x", "rate"],
+        "defaults": {"rate": 0.5},
+    }
+    assert asked["parts"][-1]["label"].endswith("with all options by their names")
+
+
+def test_what_cannot_be_said_in_json_is_no_option():
+    assert forms(lambda x, rates=(1, 2): x) == forms(lambda x, *more: x) == {}

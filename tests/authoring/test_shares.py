@@ -1,0 +1,77 @@
+"""Points follow understanding: what typical mistakes earn, in hundredths."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from autograder.authoring.cases import fresh_cases
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import build_object
+from autograder.checks.compare import judge
+from autograder.checks.exercise import Case, Exercise
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
+
+SHARES = [
+    # The idea is missing: nothing, whatever else is in order.
+    ("attention/scores", "transposed", 0, 0),
+    ("attention/scaled_dot_product", "unscaled", 0, 10),
+    ("multi_head_attention/split_heads", "view_only", 0, 35),
+    ("positional_encoding/bug_clinic", "accepts_all", 0, 0),
+    ("positional_encoding/bug_clinic", "rejects_all", 0, 0),
+    # A part of it is missing, the rest is right.
+    ("attention/self_attention", "mask_dropped", 45, 65),
+    ("multi_head_attention/multi_head_attention", "mask_ignored", 50, 70),
+    ("multi_head_attention/multi_head_attention", "dropout_always", 75, 85),
+    ("multi_head_attention/multi_head_attention", "starts_at_zero", 90, 99),
+    ("positional_encoding/learned", "detached", 70, 90),
+    ("positional_encoding/input_layer", "padding_trained", 70, 90),
+    ("positional_encoding/input_layer", "dropout_always", 65, 85),
+    ("multi_head_attention/to_pytorch", "output_tied", 60, 85),
+    ("multi_head_attention/to_pytorch", "dropout_kept", 75, 95),
+    # A promised error is forgotten.
+    ("positional_encoding/learned", "too_long_accepted", 80, 95),
+    ("positional_encoding/sinusoid", "odd_accepted", 80, 95),
+    ("sequence_reversal/sampling_distribution", "zero_temperature_accepted", 80, 95),
+    # Gradients are recorded for nothing.
+    ("since_2017/generate", "gradients", 75, 90),
+    ("sequence_reversal/greedy_decode", "gradients", 80, 95),
+    ("text_recovery/evaluate", "with_gradients", 75, 95),
+    # They are not recorded afterwards, or are although somebody switched that off.
+    ("since_2017/generate", "gradients_switched_on", 75, 90),
+    ("text_recovery/evaluate", "recording_switched_on", 75, 95),
+    # A bias is missing, or a parameter is there for nothing.
+    ("attention/self_attention", "no_bias", 85, 97),
+    ("encoder_decoder/transformer", "output_no_bias", 85, 97),
+    ("since_2017/swiglu", "biases", 85, 97),
+    # The right text comes in another form.
+    ("text_recovery/beam_search", "bos_returned", 65, 85),
+    ("sequence_reversal/greedy_decode", "no_padding", 65, 85),
+    # One of two results is right, or a special case wrong.
+    ("attention/self_attention", "keys_as_values", 15, 35),
+    ("encoder_decoder/make_masks", "no_causal", 35, 55),
+    ("encoder_decoder/shifted", "no_shift", 40, 60),
+    ("positional_encoding/embed", "padding_by_its_row", 70, 90),
+    # The caller's tensor is another one afterwards.
+    ("attention/softmax", "in_place", 50, 90),
+]
+
+
+@functools.cache
+def cases(name: str) -> tuple[Case, ...]:
+    return tuple(fresh_cases(specification(name), "shares"))
+
+
+@pytest.mark.parametrize(("name", "way", "least", "most"), SHARES)
+def test_a_mistake_earns_what_it_should(name, way, least, most):
+    task = specification(name)
+    ways = {way.name: way for mutant in task.mutants for way in mutant.ways}
+    made, probe = build_object(task, ways[way]), find(name)
+    exercise = Exercise(name, "", 100.0, (), aspects=task.aspects)
+    verdict = judge(
+        exercise, cases(name), lambda case: observe(probe, made, dict(case.inputs))
+    )
+    told = {a: f"{x:.0f}/{y:.0f}" for a, (x, y) in verdict.aspects.items()}
+    assert least <= verdict.points <= most, (verdict.points, told)

@@ -1,0 +1,26 @@
+"""An exercise is written down with as few words as it needs."""
+
+from dataclasses import replace
+
+from autograder.authoring.specification import Mutant, Way
+from autograder.checks.otherside import OtherSide
+from autograder.checks.probes import find
+
+
+def test_the_first_way_of_a_mutant_may_do_with_its_name():
+    ways = [Way(source="x"), Way(name="another", source="y")]
+    mutant = Mutant(name="shifted", says="You shifted.", asks="Where to?", ways=ways)
+    assert [way.name for way in mutant.ways] == ["shifted", "another"]
+    assert [way.source for way in mutant.ways] == ["x", "y"]
+
+
+def test_the_unit_is_the_part_before_the_stroke(tiny_exercise):
+    assert tiny_exercise.unit == "tiny"
+
+
+def test_the_judge_plays_the_probes_other_side_or_one_that_knows_more(tiny_exercise):
+    class Knowing(OtherSide):
+        pass
+
+    assert tiny_exercise.side is find(tiny_exercise.name).other
+    assert replace(tiny_exercise, other=Knowing).side is Knowing

@@ -1,0 +1,48 @@
+"""Exercises that a change touches are validated as a whole, whatever that costs."""
+
+import pytest
+
+from autograder.authoring.catalogue import specification, specifications
+from autograder.course import ROOT, units
+from tests.authoring import touched
+from tests.authoring.convincing import convincing
+
+LATE = units()[4:]  # of earlier units, all exercises are validated in each run
+NAMES = [name for unit in LATE for name in touched.touched(unit, touched.base())]
+
+
+@pytest.mark.long(seconds=20)
+@pytest.mark.parametrize("name", NAMES)
+def test_exercises_that_a_change_touches_are_valid(name):
+    convincing([specification(name)])
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("autograder/units/since_2017/exercises/rms_norm.py", {"since_2017/rms_norm"}),
+        ("autograder/grading/faults.py", set()),
+        ("autograder/units/sequence_reversal/exercises/shift.py", set()),
+    ],
+)
+def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
+    monkeypatch, file, names
+):
+    unit = LATE[-1]
+    solutions = (ROOT / f"autograder/solutions/{unit.name}.py").read_text()
+    said = {"diff": f"{file}\0", "show": solutions}
+    monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
+    assert set(touched.touched(unit, "HEAD")) == names
+
+
+def test_what_exercises_share_and_a_changed_solution_touch_them(monkeypatch):
+    unit = LATE[-1]
+    everything = {exercise.name for exercise in specifications(unit.name)}
+    shared = f"autograder/units/{unit.name}/exercises/_inputs.py\0"
+    said = {"diff": shared, "show": ""}
+    monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
+    assert set(touched.touched(unit, "HEAD")) == everything
+    solutions = (ROOT / f"autograder/solutions/{unit.name}.py").read_text()
+    said["show"] = solutions
+    some = set(touched.touched(unit, "HEAD"))
+    assert some and some < everything

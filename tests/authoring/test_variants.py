@@ -1,0 +1,101 @@
+"""Edits find their place in a solution, or say that they do not."""
+
+import pytest
+
+from autograder.authoring.catalogue import specification
+from autograder.authoring.specification import Edit, Way
+from autograder.authoring.variants import (
+    build_object,
+    clean,
+    edited,
+    stands_alone,
+    variant_source,
+)
+from autograder.course.errors import CourseError
+
+CODE = """\
+class Twice:
+    def forward(self, x):
+        y = x + x
+        return y
+
+    def again(self, x):
+        return x
+"""
+
+
+def test_a_short_edit_changes_the_place_it_names():
+    assert "y = x * x" in edited(CODE, Edit("x + x", "x * x"))
+
+
+def test_lines_are_found_at_the_depth_of_the_solution():
+    edit = Edit(
+        """
+        y = x + x
+        return y
+        """,
+        """
+        y = x
+        for _ in range(2):
+            y = y + x
+        return y
+        """,
+    )
+    changed = edited(CODE, edit)
+    assert "\n        for _ in range(2):\n            y = y + x\n" in changed
+
+
+def test_one_line_may_become_several():
+    edit = Edit(
+        "return x",
+        """
+        x = x + 1
+        return x
+        """,
+    )
+    assert edited(CODE, edit).endswith("        x = x + 1\n        return x\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "times"),
+    [("no such text", 0), ("(self, x)", 2), ("\n  y = x + x\n  return x\n", 0)],
+)
+def test_an_edit_that_does_not_fit_once_is_refused(old, times):
+    with pytest.raises(CourseError, match=f"occurs {times} times in the solution"):
+        edited(CODE, Edit(old, ""))
+
+
+def test_a_stale_way_is_refused_by_its_name(tiny_exercise):
+    way = Way(name="stale", edits=[Edit("no such text", "")])
+    with pytest.raises(CourseError, match=r"tiny/double, variant stale: .* 0 times"):
+        build_object(tiny_exercise, way)
+
+
+def test_code_of_its_own_is_written_at_any_depth(tiny_exercise):
+    way = Way(
+        name="own",
+        source="""
+            def double(x):
+                return 3 * x
+            """,
+    )
+    assert variant_source(tiny_exercise, way) == "def double(x):\n    return 3 * x\n"
+    assert build_object(tiny_exercise, way)(2) == 6
+
+
+def test_text_of_one_line_is_left_as_it_is():
+    assert clean("    return x") == "    return x"
+
+
+def test_what_leans_on_the_bank_or_on_the_solution_does_not_stand_alone():
+    layer = specification("encoder_decoder/encoder_layer")
+    alone = {one.name: stands_alone(layer, one) for one in layer.accepted}
+    leaning = {n for n, on_its_own in alone.items() if not on_its_own}
+    assert leaning and all(
+        "(EncoderLayer)" in variant_source(layer, one)
+        for one in layer.accepted
+        if one.name in leaning
+    )
+    assert len(leaning) < len(alone)
+    model = specification("since_2017/trained_model")
+    assert not any(stands_alone(model, one) for one in model.accepted)

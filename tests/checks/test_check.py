@@ -1,0 +1,162 @@
+"""What a student sees when a check is run, whatever was written in the cell."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from autograder import check
+from autograder.checks import references
+from autograder.checks.check import Check
+from autograder.solutions import attention
+from tests.checks.scaled import NAME, unscaled
+
+
+def test_the_solution_gets_all_points():
+    verdict = check(NAME, attention.scaled_dot_product_attention)
+    assert verdict.passed and repr(verdict) == repr(verdict.max_points)
+
+
+def test_a_classic_mistake_is_named_first(capsys):
+    verdict = check(NAME, unscaled)
+    assert verdict.points == 0 and verdict.mistake.name
+    text, html = str(verdict), verdict._repr_html_()
+    assert text.splitlines()[1].strip() == verdict.mistake.says
+    assert html.index("Ask yourself") < html.index("expected")
+    assert "<svg" in html and "<script" not in html
+
+
+def test_outside_a_notebook_the_panel_is_printed(capsys):
+    verdict = check(NAME, unscaled)
+    assert capsys.readouterr().out.strip() == str(verdict)
+
+
+def test_a_wrong_name_lists_the_close_ones():
+    note = str(check("attention/scaled_dot_produkt", unscaled))
+    assert NAME in note and "Did you mean" in note
+    assert "positional_encoding" in str(check("no such thing", unscaled))
+    assert check(None, unscaled).points == 0
+
+
+def test_an_unsolved_stub_says_so_in_one_line():
+    def stub(*arguments):
+        raise NotImplementedError  # your code here
+
+    verdict = check(NAME, stub)
+    assert verdict.points == 0 and str(verdict).count("\n") == 0
+    assert str(verdict).startswith("Not solved yet")
+
+
+def test_what_is_right_counts_beside_a_stub_that_it_does_not_reach():
+    def half(q, k, v, mask=None):
+        if mask is not None:
+            raise NotImplementedError  # for later
+        return attention.scaled_dot_product_attention(q, k, v)
+
+    verdict = check(NAME, half)
+    assert 0 < verdict.points < verdict.max_points and "Not solved" not in str(verdict)
+
+
+def test_an_error_shows_the_students_own_line_and_not_our_stack():
+    def broken(q, k, v, mask=None):
+        return q @ k  # shapes do not fit
+
+    text = str(check(NAME, broken))
+    assert "return q @ k" in text and "in your line" in text
+    assert "probes" not in text and "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        7,
+        "text",
+        [],
+        torch.ones(3),
+        lambda: None,
+        lambda *a: None,
+        lambda *a: (1, 2),
+        lambda *a: "x" * 10**6,
+        lambda *a: a,
+        torch.nn.Linear(2, 2),
+        lambda *a: sys.exit(3),
+        lambda *a: 1 / 0,
+        lambda *a: (torch.ones(2),) * 2,
+        lambda q, *_: (q.to_sparse(), q),
+        lambda q, *_: (q.cfloat(), q.half()),
+    ],
+)
+def test_no_answer_makes_a_check_raise_or_write_to_stderr(answer, capsys):
+    verdict = check(NAME, answer)
+    assert verdict.points == 0 and "0 of" in str(verdict) and verdict._repr_html_()
+    assert capsys.readouterr().err == ""
+
+
+def test_warnings_and_progress_bars_cost_nothing(capsys):
+    import warnings
+
+    def noisy(*arguments, **options):
+        warnings.warn("deprecated", stacklevel=1)
+        print("50%", file=sys.stderr)
+        return attention.scaled_dot_product_attention(*arguments, **options)
+
+    assert check(NAME, noisy).passed
+    captured = capsys.readouterr()
+    assert captured.err == "" and "50%" in captured.out
+
+
+def test_answers_learnt_by_heart_fail_the_hidden_drawing():
+
+    table = {
+        case.inputs["q"].numpy().tobytes(): case.expected
+        for case in references.load("attention")[NAME].cases
+        if "q" in case.inputs
+    }
+
+    def learnt(q, k, v, mask=None):
+        answers = table[q.detach().numpy().tobytes()]
+        return answers["output"], answers["weights"]
+
+    assert check.hidden(NAME, learnt).points == 0
+
+
+def test_a_check_leaves_the_students_random_state_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    check(NAME, lambda *a: torch.rand(2))
+    assert torch.rand(2).equal(expected)
+
+
+def test_importing_the_students_part_loads_nothing_of_the_instructors():
+    code = (
+        "import sys, autograder, autograder.checks.agent;"
+        "print([m for m in sys.modules if m.startswith('autograder.')"
+        " and not m.startswith('autograder.checks')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
+    check = Check()
+
+    def odd_attention(q, k, v, mask=None):
+        output, weights = attention.scaled_dot_product_attention(q, k, v, mask)
+        return output + 0.25 * v.mean() ** 2, weights
+
+    class Using(attention.SelfAttention):
+        def forward(self, x, mask=None):
+            return odd_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+
+    class Alone(attention.SelfAttention):
+        def forward(self, x, mask=None):
+            output, weights = super().forward(x, mask)
+            return output + 0.25 * x.mean() ** 2, weights
+
+    check(NAME, odd_attention)
+    using, alone = (check("attention/self_attention", c) for c in (Using, Alone))
+    assert using.mistake.name == "follows" and not using.sure
+    assert alone.mistake is None or alone.mistake.name != "follows"

@@ -1,0 +1,130 @@
+"""A mistake is named only if it predicts what was seen, in properties, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.checks.compare import compare, judge
+from autograder.checks.exercise import RAISED, Case, Exercise, Mistake, Verdict
+from autograder.checks.naming import PATTERN, blame, diagnose, fits, pattern, possible
+
+X = torch.tensor([1.0, -2.0, 4.0, 0.5])
+LABELS = ("at first", "later")
+
+
+def property_case(**patterns: str) -> Case:
+    expected = {f"y · {label}": 2 * X for label in LABELS}
+    mistakes = {name: {PATTERN: text} for name, text in patterns.items()}
+    return Case(
+        "property", "p", "", {}, expected, mistakes, says="Wrong {label}.", asks="Why?"
+    )
+
+
+PLAIN = Case(
+    "plain", "plain", "", {}, {"y": 2 * X, "z": X.abs()},
+    {"tripled": {"y": 3 * X, "z": X.abs()}, "signed": {"y": 2 * X, "z": X}},
+)  # fmt: skip
+BOTH = (PLAIN, property_case(tripled="xx", signed=""))
+MISTAKES = {n: Mistake(n, f"It is {n}.", "Why?") for n in ("tripled", "signed")}
+EXERCISE = Exercise("u/e", "E", 4.0, BOTH, MISTAKES)
+
+
+def verdict(plain: dict, later: dict) -> Verdict:
+    return judge(EXERCISE, BOTH, lambda case: later if case.says else plain)
+
+
+def in_property(*factors: float) -> dict:
+    pairs = zip(LABELS, factors, strict=True)
+    return {f"y · {label}": factor * X for label, factor in pairs}
+
+
+TRIPLED = {"y": 3 * X, "z": X.abs()}
+
+
+def test_a_mistake_that_predicts_all_is_sure():
+    found = verdict(TRIPLED, in_property(3, 3))
+    assert found.mistake.name == "tripled" and found.sure
+
+
+def test_one_whose_property_fails_in_other_details_is_likely():
+    found = verdict(TRIPLED, in_property(3, 2))
+    assert found.mistake.name == "tripled" and not found.sure
+
+
+def test_one_that_a_property_contradicts_is_not_named():
+    assert verdict(TRIPLED, in_property(2, 2)).mistake.name not in MISTAKES
+    signed = {"y": 2 * X, "z": X}
+    assert verdict(signed, in_property(2, 3)).mistake is None
+    assert verdict(signed, in_property(2, 2)).mistake.name == "signed"
+
+
+def test_one_that_explains_only_some_answers_is_not_named():
+    found = verdict({"y": 3 * X, "z": X * 7}, in_property(3, 3))
+    assert found.mistake is None or found.mistake.name not in MISTAKES
+
+
+SHAPES = "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"
+NO_MEAN = "mean(): could not infer output dtype. Got: Long"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "raised", "same"),
+    [
+        (f"RuntimeError: {SHAPES}", f"RuntimeError: mm: {SHAPES}", True),
+        (f"RuntimeError: {NO_MEAN}", f"NotImplementedError: {NO_MEAN}", True),
+        (f"NotImplementedError: {NO_MEAN}", f"RuntimeError: {NO_MEAN}", True),
+        (f"RuntimeError: {SHAPES}", f"RuntimeError: {NO_MEAN}", False),
+        (f"RuntimeError: {SHAPES}", f"ValueError: {SHAPES}", False),
+    ],
+)
+def test_an_error_is_known_by_the_words_of_any_version_of_pytorch(
+    predicted, raised, same
+):
+    case = replace(PLAIN, mistakes={"tripled": {RAISED: predicted}})
+    exercise = replace(EXERCISE, cases=(case,))
+    answer = {RAISED: f"{raised}\nin your line 2: return q @ k"}
+    found = judge(exercise, [case], lambda _: answer).mistake
+    assert (found is not None and found.name == "tripled") == same
+
+
+def test_two_that_give_the_same_answers_are_both_only_likely():
+    twins = {**MISTAKES, "twin": Mistake("twin", "Twin.", "Why?")}
+    cases = [
+        replace(c, mistakes={**c.mistakes, "twin": c.mistakes["tripled"]}) for c in BOTH
+    ]
+    results = [compare(cases[0], TRIPLED), compare(cases[1], in_property(3, 3))]
+    mistake, sure = diagnose(replace(EXERCISE, mistakes=twins), results)
+    assert mistake.name == "tripled" and not sure
+
+
+def test_a_fresh_drawing_can_refute_a_name():
+    other = replace(PLAIN, mistakes={"tripled": {"y": 3 * X + 1, "z": X.abs()}})
+    seen = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
+    assert fits(seen, "tripled", whole=True)
+    assert not fits([*seen, compare(other, TRIPLED)], "tripled", whole=False)
+
+
+def test_only_what_no_case_contradicts_is_possible():
+    fresh = replace(PLAIN, mistakes={})
+    assert possible(EXERCISE, [compare(PLAIN, TRIPLED)]) == ["tripled"]
+    assert possible(EXERCISE, [compare(fresh, TRIPLED)]) == ["tripled", "signed"]
+    right = [compare(BOTH[1], in_property(2, 2)), compare(fresh, TRIPLED)]
+    assert possible(EXERCISE, right) == ["signed"]
+
+
+def test_a_pattern_says_which_answers_are_wrong():
+    case = BOTH[1]
+    assert pattern(compare(case, in_property(2, 2))) == {PATTERN: ""}
+    assert pattern(compare(case, in_property(2, 3))) == {PATTERN: ".x"}
+    assert pattern(compare(case, {RAISED: "IndexError"})) == {PATTERN: RAISED}
+
+
+def test_what_follows_from_an_earlier_failure_is_said_to():
+    unknown = verdict({"y": 7 * X, "z": X * 5}, in_property(7, 7))
+    assert blame(unknown, ["A"]).mistake.says.startswith("This builds")
+    assert blame(unknown, []) == unknown
+    named = verdict(TRIPLED, in_property(3, 3))
+    assert blame(named, ["A"]) == named

@@ -1,0 +1,161 @@
+"""A probe looks at whatever a student's cell made, and never raises."""
+
+import linecache
+import sys
+import warnings
+
+import pytest
+import torch
+
+from autograder.checks.exercise import RAISED, STUB, Other, WrongAnswer
+from autograder.checks.observe import (
+    UNSOLVED,
+    brief,
+    describe_error,
+    from_stub,
+    observe,
+    quiet,
+)
+from autograder.solutions import attention
+
+OWN_STUB = {RAISED: UNSOLVED, STUB: ""}
+
+
+def test_inputs_are_copies():
+    x = torch.ones(3)
+    observe(lambda answer, inputs: {"x": inputs["x"].mul_(9)}, None, {"x": x})
+    assert x.sum() == 3
+
+
+def raising(error):
+    def answer():
+        raise error
+
+    return answer
+
+
+def reported(answer):
+    """What is reported of a function that takes nothing."""
+    return observe(lambda own, inputs: {"x": own()}, answer, {})
+
+
+def test_what_a_probe_reports_is_plain():
+    assert reported(lambda: 7) == {"x": Other("int")}
+    assert reported(lambda: "a text") == {"x": "a text"}
+
+
+def test_a_stub_is_told_from_a_library_that_lacks_something():
+    assert reported(raising(NotImplementedError())) == OWN_STUB
+    module = torch.nn.Module()
+    found = reported(lambda: module(torch.ones(1)))  # torch's own NotImplementedError
+    assert found[RAISED].startswith("NotImplementedError: Module [Module] is missing")
+
+
+def test_an_operation_that_torch_has_for_other_types_only_is_no_stub():
+    found = reported(lambda: torch.ones(2, dtype=torch.bool).softmax(0))
+    assert found[RAISED].startswith("NotImplementedError: ")
+    assert "in your line" in found[RAISED]
+
+
+def test_the_stub_of_another_cell_is_called_by_its_name():
+    names: dict = {}
+    for number, code in enumerate(
+        (
+            "class Part:\n    def __init__(self):\n        raise NotImplementedError",
+            "def whole():\n    return Part()",
+            "def helper():\n    raise NotImplementedError\ndef other():\n    helper()",
+            "def left():\n    raise NotImplementedError\ndef third():\n    whole()",
+        )
+    ):
+        exec(compile(code, f"<cell {number}>", "exec"), names)
+    assert reported(names["whole"]) == {RAISED: f"`Part` is {UNSOLVED}"}
+    assert reported(names["other"]) == OWN_STUB  # a stub of its own cell
+    assert reported(names["third"]) == OWN_STUB  # which is still to come
+
+
+def test_an_error_is_told_in_its_first_line_with_its_notes_and_ones_own_line():
+    error = ValueError("no\nsecond line")
+    error.add_note("after a call with a mask")
+    said, where = reported(raising(error))[RAISED].splitlines()
+    assert said == "ValueError: no (after a call with a mask)"
+    assert where.startswith("in your line ") and where.endswith("raise error")
+
+
+def test_an_error_in_another_cell_is_told_with_who_called_it():
+    names: dict = {"relu": attention.combine_masks}
+    for file, code in {
+        "<first>": "class Part:\n  def half(self):\n    return self / 2",
+        "<second>": "def whole():\n  part = Part()\n  return part.half()",
+        "<third>": "def masks():\n  return relu(1, [])",
+    }.items():
+        linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+        exec(compile(code, file, "exec"), names)
+
+    def told(name: str) -> list[str]:
+        try:
+            names[name]()
+        except TypeError as error:
+            return describe_error(error, beyond=__file__).splitlines()[1:]
+
+    assert told("whole") == [
+        "in your line 3: return part.half()",
+        "and there line 3 of `Part.half`: return self / 2",
+    ]
+    # Where the course's own code stops, the line that called it is the student's.
+    assert told("masks") == ["in your line 2: return relu(1, [])"]
+
+
+def test_an_end_of_the_program_and_a_wrong_answer_are_reports_too():
+    assert reported(raising(SystemExit(3)))[RAISED].startswith("SystemExit: 3")
+    assert reported(raising(WrongAnswer("expected a tensor"))) == {
+        RAISED: "expected a tensor"
+    }
+
+
+def test_stderr_goes_to_stdout_and_warnings_nowhere(capsys):
+    with quiet():
+        warnings.warn("deprecated", stacklevel=1)
+        print("50%", file=sys.stderr)
+    assert capsys.readouterr() == ("50%\n", "")
+
+
+def test_what_is_printed_again_and_again_is_shortened(capsys):
+    with brief(most=10):
+        print("a" * 8)
+        print("b" * 1000)
+    assert capsys.readouterr().out == (
+        "aaaaaaaa\nb\n(your code prints 1,000 characters more: left out)\n"
+    )
+    with brief():
+        print("as it is")
+    assert capsys.readouterr().out == "as it is\n"
+
+
+def raised_by(code, file):
+    """The error that ends a cell."""
+    linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+    with pytest.raises(Exception) as caught:
+        exec(compile(code, file, "exec"), {})
+    return caught.value
+
+
+@pytest.mark.parametrize("call", ["os.path.join(None)", "json.loads('{')"])
+def test_an_error_inside_of_pythons_own_modules_is_told_with_the_students_line(call):
+    """Some of them are frozen; on Windows, none lies in `lib/python`."""
+    error = raised_by(f"import json, os\n{call}", "<a cell>")
+    told = describe_error(error, beyond=__file__)
+    assert told.splitlines()[1:] == [f"in your line 2: {call}"]
+
+
+@pytest.mark.parametrize(
+    "file", ["/home/ada/lib/python/course.py", "D:\\my site-packages\\course.py"]
+)
+def test_a_students_folder_may_have_a_name_like_pythons_own(file):
+    assert from_stub(raised_by("raise NotImplementedError", file))
+
+
+@pytest.mark.parametrize(
+    "file", ["C:\\venv\\Lib\\site-packages\\part.py", "/usr/dist-packages/part.py"]
+)
+def test_an_installed_package_is_none_of_the_students(file):
+    assert not from_stub(raised_by("raise NotImplementedError", file))

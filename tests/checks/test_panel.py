@@ -1,0 +1,108 @@
+"""A verdict as a panel: small, complete, and silent on what is hidden."""
+
+import re
+from dataclasses import replace
+
+import torch
+
+from autograder import check
+from autograder.checks import references
+from autograder.checks.exercise import RAISED, CaseResult, Finding, Verdict
+from autograder.checks.panel import as_html, as_text, inline, pictures
+from autograder.solutions import attention
+from tests.checks.scaled import NAME, unscaled
+
+
+def test_a_panel_needs_nothing_of_the_program_that_shows_it():
+    """JupyterLab, Colab, VS Code: no script, no style sheet, no file."""
+    html = check(NAME, unscaled)._repr_html_() + check.summary()._repr_html_()
+    own = html.replace("http://www.w3.org/2000/svg", "")
+    found = re.findall(r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)=", own)
+    assert not found and "var(--" not in own and "http" not in own
+
+
+def test_hidden_cases_show_neither_inputs_nor_numbers():
+    """Also where the visible cases pass, so that the hidden one is the one on show."""
+    stored = references.load("attention", "hidden")[NAME]
+    secret = stored.cases[0].inputs["q"]
+
+    def wrong_on_the_secret_case(q, *rest, **options):
+        output, weights = attention.scaled_dot_product_attention(q, *rest, **options)
+        same = q.shape == secret.shape and q.detach().equal(secret)
+        return output + (0.123 if same else 0), weights
+
+    verdict = check.hidden(NAME, wrong_on_the_secret_case)
+    assert 0 < verdict.points < verdict.max_points
+    text = str(verdict) + verdict._repr_html_()
+    assert "(hidden)" in text and "output: wrong values" in text
+    assert "expected" not in text and "svg" not in text
+
+
+def test_a_panel_stays_small_and_keeps_its_first_picture():
+    def zeros(q, k, v, mask=None):
+        lead = q.shape[:-1]
+        return torch.zeros(*lead, v.size(-1)), torch.zeros(*lead, k.size(-2))
+
+    html = check(NAME, zeros)._repr_html_()
+    assert html.count("<details") > 5 and "<svg" in html
+    assert len(html.encode()) < 60 * 1024
+
+
+def test_pictures_are_the_same_under_another_explanation():
+    verdict = check(NAME, unscaled)
+    assert verdict.mistake is not None
+    unnamed = replace(verdict, mistake=None)
+    for explained in (verdict, unnamed):
+        assert as_html(explained, pictures(unnamed)) == as_html(explained)
+
+
+def test_text_of_a_sentence_is_escaped_but_for_code_and_emphasis():
+    told = inline("Use `a*b*c` in the *next* step, where x <b> y.")
+    assert told == (
+        "Use <code>a*b*c</code> in the <em>next</em> step, where x &lt;b&gt; y."
+    )
+
+
+def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
+    visible = doubling.cases[0]
+    right = CaseResult(visible, {}, (), 1.0)
+    wrong = CaseResult(visible, {}, (Finding("twice", "shape", "3 instead of 2"),), 0.0)
+    verdict = Verdict("u/e", "E", 0.0, 4.0, (right, wrong))
+    assert as_text(verdict).splitlines()[1:] == [
+        "  ✗ plain",
+        "      twice: 3 instead of 2",
+        "      Is each number twice as large?",
+    ]
+
+
+def test_of_many_findings_two_are_told_and_the_others_named(doubling):
+    found = tuple(Finding(name, "values", f"{name} differs") for name in "abcd")
+    result = CaseResult(doubling.cases[0], {}, found, 0.0)
+    told = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,)))
+    assert "a: a differs" in told and "b: b differs" in told
+    assert "c differs" not in told and "also wrong: c, d" in told
+
+
+def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):
+    usual = doubling.cases[0]
+    general = replace(usual, name="views", hint="Other memory.", says="All but views.")
+    wrong = (Finding("twice", "shape", "3 instead of 2"),)
+
+    def told(credit: float) -> str:
+        results = (
+            CaseResult(usual, {}, () if credit else wrong, credit),
+            CaseResult(general, {}, wrong, 0.0),
+        )
+        return as_text(Verdict("u/e", "E", 0.0, 4.0, results))
+
+    assert "Other memory." in told(1.0)
+    assert "Other memory." not in told(0.0) and usual.hint in told(0.0)
+
+
+def test_lines_of_an_error_are_no_lines_of_the_verdict():
+    forged = "ValueError: no\nE: 4 of 4 points\n  ✓ a case"
+    case = references.load("attention")[NAME].cases[0]
+    result = CaseResult(case, {}, (Finding("", RAISED, forged),), 0.0)
+    first, *others = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,))).splitlines()
+    assert first == "E: 0 of 4 points" and others[0].startswith("  ✗ ")
+    assert all(line.startswith("      ") for line in others[1:])

@@ -1,0 +1,104 @@
+"""A picture of expected beside own, whatever the tensors' rank."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from autograder.checks.exercise import Case, Finding
+from autograder.checks.pictures import LIMIT, picture
+
+
+def drawn(expected, actual, kind="auto") -> str:
+    case = Case("a", "A", "", {}, {}, picture=kind)
+    return picture(Finding("out", "values", "", expected, actual), case)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 5), (2, 3, 5), (2, 7, 3, 5)])
+@pytest.mark.parametrize("kind", ["auto", "curves"])
+def test_every_rank_from_one_on_has_a_picture(shape, kind):
+    expected = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    html = drawn(expected, expected + 1, kind)
+    assert "<svg" in html and html.count("<svg") == html.count("</svg>")
+
+
+@pytest.mark.parametrize(
+    "expected", [torch.tensor(3.0), torch.ones(2), "text", torch.ones(0, 3)]
+)
+def test_what_a_line_tells_as_well_has_none(expected):
+    assert drawn(expected, expected) == ""
+
+
+def test_who_sees_whom_outlines_what_differs():
+    expected = torch.ones(3, 4, dtype=torch.bool).tril()
+    actual = expected.clone()
+    actual[0, 1] = True
+    assert drawn(expected, actual).count('stroke-width="3.0"') == 1
+
+
+def test_the_first_matrix_that_differs_is_drawn():
+    expected = torch.zeros(2, 3, 4, 5)
+    actual = expected.clone()
+    actual[1, 2, 3, 4] = 7.25
+    assert "7.25" in drawn(expected, actual)
+
+
+def test_a_large_matrix_is_cut():
+    expected = torch.zeros(100, 90)
+    html = drawn(expected, expected + 1)
+    cells = re.findall(r"M(\d+) (\d+)h", html)
+    assert len(cells) == 3 * LIMIT * LIMIT and len(set(cells)) == LIMIT * LIMIT
+
+
+def test_the_largest_picture_leaves_room_for_a_panel_of_sixty_kilobytes():
+    numbers = torch.randn(2, 100, 100, generator=torch.Generator().manual_seed(1))
+    assert len(drawn(*numbers)) < 54 * 1024
+    narrow = numbers[..., :6]
+    assert len(drawn(*narrow)) < 54 * 1024
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kind", ["auto", "curves"])
+def test_numbers_that_are_none_do_not_break_it(value, kind):
+    expected = torch.ones(3, 4)
+    for pair in ((expected, expected * value), (expected * value, expected)):
+        html = drawn(*pair, kind)
+        assert "<svg" in html and "nan," not in html
+
+
+def test_names_are_text_not_markup():
+    case = Case("a", "A", "", {}, {}, picture="curves")
+    finding = Finding("<b>", "values", "", torch.ones(4), torch.zeros(4))
+    assert "<b>" not in picture(finding, case)
+
+
+# Page and text of JupyterLab's and VS Code's themes, and the tint of a panel.
+THEMES = [(255, 33), (17, 222), (255, 59), (31, 204)]
+TINT = (213, 94, 0, 0.1)
+
+
+def over(colour, ground) -> list[float]:
+    *parts, opacity = colour
+    return [opacity * c + (1 - opacity) * g for c, g in zip(parts, ground, strict=True)]
+
+
+def luminance(colour) -> float:
+    parts = [c / 255 for c in colour]
+    r, g, b = (
+        p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+    )
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+@pytest.mark.parametrize(("page", "ink"), THEMES)
+def test_numbers_can_be_read_on_every_cell_in_any_theme(page, ink):
+    expected = torch.tensor([[0.0, 1.0], [-1.0, 0.5], [2.0, 3.0]])
+    html = drawn(expected, torch.tensor([[math.nan, 5.0], [-9.0, 0.0], [2.0, 3.0]]))
+    fills = {
+        tuple(map(float, f.split(","))) for f in re.findall(r'"rgba\((.+?)\)"', html)
+    }
+    grounds = [over(fill, over(TINT, [page] * 3)) for fill in fills]
+    for ground in grounds:
+        light, dark = sorted([luminance(ground), luminance([ink] * 3)], reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5

@@ -1,0 +1,41 @@
+"""A probe declares what each of its answers counts for, once."""
+
+import pytest
+
+from autograder.checks.probes import OWN, find, probe
+
+
+@pytest.fixture
+def declared(tiny_exercise):
+    """The probe of the tiny exercise, with more to report."""
+    probe(
+        "tiny/double",
+        results="twice; row *",
+        calls="* afterwards",
+        learning="gradient of *; x learns afterwards",
+        parts={"halves": "half of *"},
+    )(lambda function, inputs: {})
+    return find("tiny/double")
+
+
+def test_names_are_declared_in_full_or_by_patterns(declared):
+    names = ["twice", "row 12", "x afterwards", "gradient of x", "half of x"]
+    found = [declared.aspect(name) for name in names]
+    assert found == [OWN, OWN, "calls", "learning", "halves"]
+
+
+def test_a_full_name_goes_before_a_pattern(declared):
+    assert declared.aspect("x learns afterwards") == "learning"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("gradients are recorded", "for no aspect"),
+        ("twice again", "for no aspect"),
+        ("gradient of x afterwards", "as calls and as learning"),
+    ],
+)
+def test_what_is_not_declared_once_is_an_error(declared, name, why):
+    with pytest.raises(LookupError, match=f"{name}.* is declared {why}"):
+        declared.aspect(name)

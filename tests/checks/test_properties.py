@@ -1,0 +1,387 @@
+"""An object is called in many ways; what is wrong in one of them is seen and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import sizes_of
+from autograder.authoring.promise import OF_MODULES, Promise, masked, special
+from autograder.authoring.properties import forms, kinds
+from autograder.authoring.specification import CaseKind, Maker
+from autograder.checks.compare import compare, judge
+from autograder.checks.exercise import Case, Exercise, Verdict
+from autograder.checks.observe import observe
+from autograder.checks.panel import as_text
+from autograder.checks.probes.weights import beginning, load_weights
+from autograder.checks.properties import _watched
+from autograder.checks.symptoms import SEEN
+
+
+class Mixer(nn.Module):
+    """A right module: each position gets the mean of those that its mask allows."""
+
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__()
+        self.map = nn.Linear(d, d)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.dropout(F.relu(self.map(x)))
+        if mask is None:
+            mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool)
+        weights = mask.to(x.dtype) / mask.sum(-1, keepdim=True)
+        return weights @ x
+
+
+def probe(module_class: Callable, inputs: dict) -> dict:
+    rate = float(inputs.get("rate", 0.0))
+    module = load_weights(module_class(len(inputs["weights.map.bias"]), rate), inputs)
+    mask = inputs.get("mask")
+    return {
+        "output": module(inputs["x"], mask) if mask is not None else module(inputs["x"])
+    }
+
+
+def drawn(batch: int, length: int, d: int, mask: tuple[int, ...] = ()) -> Callable:
+    def inputs(draw: Draw) -> dict:
+        made = {"x": draw.tensor(batch, length, d)}
+        made |= draw.weights(**{"map.weight": (d, d), "map.bias": (d,)})
+        if mask:
+            made["mask"] = torch.ones(mask, dtype=torch.bool).tril()
+        return made
+
+    return inputs
+
+
+OWN = [
+    CaseKind(name="plain", title="no mask", inputs=drawn(3, 4, 5), hint=""),
+    CaseKind(name="masked", title="a mask", inputs=drawn(2, 3, 4, (2, 3, 3)), hint=""),
+]
+PROMISE = Promise(
+    arguments="x: B L d; mask?: L L | B L L",
+    results="output: B L d",
+    on=("plain", "masked"),
+    ways=OF_MODULES,
+    module=True,
+    dropout=(("plain",), {"rate": 0.375}),
+    sizes=special(one_sentence=drawn(1, 2, 3)),
+)
+EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
+
+
+def cases() -> list[Case]:
+    made = []
+    for kind in (*OWN, *kinds(PROMISE, OWN)):
+        inputs = dict(kind.inputs(Draw(kind.name)))
+        expected = observe(probe, Mixer, inputs)
+        made.append(
+            Case(
+                kind.name,
+                kind.title,
+                kind.hint,
+                inputs,
+                expected,
+                aspect=kind.aspect,
+                says=kind.says,
+                asks=kind.asks,
+                open=kind.open,
+            )
+        )
+    return made
+
+
+def said(module_class: Callable) -> str:
+    """What the check says of a module that is right in the ordinary cases."""
+    verdict = judge(
+        EXERCISE, cases(), lambda case: observe(probe, module_class, case.inputs)
+    )
+    assert not verdict.passed and verdict.mistake is not None and verdict.sure
+    assert 0 < verdict.points < verdict.max_points
+    return verdict.mistake.says
+
+
+def test_a_right_module_passes_in_all_ways():
+    for case in cases():
+        found = compare(case, observe(probe, Mixer, case.inputs))
+        assert found.passed, (case.name, found.findings)
+
+
+class WithoutBias(Mixer):
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__(d, dropout)
+        self.map = nn.Linear(d, d, bias=False)
+
+
+def test_a_bias_that_was_left_out_costs_nothing_here():
+    for case in cases():
+        found = compare(case, observe(probe, WithoutBias, case.inputs))
+        assert found.passed, (case.name, found.findings)
+
+
+class Remembers(Mixer):
+    """Keeps the first mask for calls without one."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if mask is not None:
+            self.kept = mask
+        elif hasattr(self, "kept") and self.kept.size(-1) == x.size(1):
+            mask = self.kept
+        return super().forward(x, mask)
+
+
+class Noisy(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x + 0.1 * self.training, mask)
+
+
+class DropsInputs(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        kept, self.dropout = self.dropout, nn.Identity()
+        found = super().forward(kept(x), mask)
+        self.dropout = kept
+        return found
+
+
+class Detached(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x.detach(), mask)
+
+
+class Viewing(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x.view(-1).view(x.shape), mask)
+
+
+class Squeezing(Mixer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().forward(x, mask).squeeze(0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (Remembers, "The first call is right, a later one is not: with one sentence"),
+        (Noisy, "Right in eval mode, wrong in training mode"),
+        (DropsInputs, "in training dropout acts on other numbers"),
+        (Detached, "gradient of x"),
+        (Viewing, "All else is right, but here your code stops"),
+        (Squeezing, "The first call is right, a later one is not: with one sentence"),
+    ],
+)
+def test_what_was_seen_is_said(wrong, says):
+    assert says in said(wrong)
+
+
+def test_dropout_by_hand_is_not_judged_by_its_place():
+    class ByHand(Mixer):
+        def __init__(self, d: int, dropout: float = 0.0):
+            super().__init__(d)
+            self.rate = dropout
+
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            keep = torch.rand_like(x) >= self.rate * self.training
+            return super().forward(x, mask) * keep / (1 - self.rate * self.training)
+
+    (case,) = [c for c in cases() if c.name == "property_dropout"]
+    result = compare(case, observe(probe, ByHand, case.inputs))
+    assert result.passed
+    shown = as_text(Verdict("a/b", "A title", 1.0, 1.0, (result,)))
+    assert "dropout: made by hand, so its place was not looked at" in shown
+    plain = next(c for c in cases() if c.name == "plain")
+    assert not compare(plain, {"chance": "by hand"}).passed, "no way round other cases"
+
+
+def test_chance_in_place_of_every_answer_earns_nothing():
+    class Dice(Mixer):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            return torch.rand_like(super().forward(x, mask))
+
+    tried = cases()
+    exercise = Exercise("a/b", "A title", 10.0, tuple(tried))
+    verdict = judge(exercise, tried, lambda case: observe(probe, Dice, case.inputs))
+    result = next(r for r in verdict.results if r.case.name == "property_dropout")
+    assert not result.looked_at and verdict.points == 0
+
+
+def test_dropping_whole_rows_is_seen():
+    class WholeRows(Mixer):
+        def __init__(self, d: int, dropout: float = 0.0):
+            super().__init__(d)
+            self.dropout = nn.Dropout1d(dropout)
+
+    assert "dropout acts on other numbers" in said(WholeRows)
+
+
+def test_a_module_that_is_wrong_at_first_gets_no_such_sentence():
+    class Wrong(Noisy):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            return 2 * super().forward(x, mask)
+
+    verdict = judge(EXERCISE, cases(), lambda case: observe(probe, Wrong, case.inputs))
+    assert verdict.mistake is None or verdict.mistake.name == SEEN
+
+
+def test_pytorchs_dropout_is_itself_again_after_a_case():
+    before = (torch.dropout, F.dropout, F.dropout1d)
+    for case in cases():
+        observe(probe, Viewing, case.inputs)
+    assert (torch.dropout, F.dropout, F.dropout1d) == before
+
+
+def test_masks_of_several_shapes_have_their_shape_in_their_name():
+    def kind(shape: str) -> Maker:
+        return drawn(2, 3, 4, sizes_of(shape, L=3))
+
+    made = masked(kind, "1 L L")(Draw("a"))
+    assert list(made) == ["a mask (1, L, L)"]
+    assert made["a mask (1, L, L)"]["mask"].shape == (1, 3, 3)
+
+
+def test_masks_of_several_shapes_are_tried_on_one_module():
+    def kind(shape: str) -> Maker:
+        return drawn(2, 3, 4, sizes_of(shape, B=2, L=3))
+
+    made: list[nn.Module] = []
+
+    class Counted(Mixer):
+        def __init__(self, d: int, dropout: float = 0.0):
+            super().__init__(d, dropout)
+            made.append(self)
+
+    promise = replace(
+        PROMISE, ways=(), dropout=None, sizes=masked(kind, "L L", "B L L")
+    )
+    (sizes,) = kinds(promise, OWN)
+    inputs = dict(sizes.inputs(Draw("a")))
+    found = observe(probe, Counted, inputs)
+    assert len(made) == 1
+    assert list(found) == [
+        "output · for a mask (L, L)",
+        "output · for a mask (B, L, L)",
+    ]
+    shorter = inputs | {"1/mask": torch.eye(3, dtype=torch.bool).expand(2, 3, 3)}
+    first, second = observe(probe, Counted, shorter).values()
+    assert isinstance(first, Tensor) and isinstance(second, Tensor)
+    assert first.equal(found["output · for a mask (L, L)"]) and not first.equal(second)
+
+
+def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():
+    module = nn.Linear(2, 3)
+    assert beginning(module, {})
+    assert beginning(_watched(module), {}) == {}
+
+
+class Remade(Mixer):
+    """A module whose option has another name."""
+
+    def __init__(self, d: int, chance: float = 0.0):
+        super().__init__(d, chance)
+
+
+class TwoNames(Mixer):
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__(d, dropout)
+        self.all = nn.ModuleList([self.map])
+
+
+class AsksForAGradient(Mixer):
+    def __init__(self, d: int, dropout: float = 0.0):
+        super().__init__(d, dropout)
+        self.register_buffer("one", torch.ones(1).requires_grad_())
+
+
+class OtherMask(Mixer):
+    def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
+        return super().forward(x, keep)
+
+
+def failed(module_class: Callable, promise: Promise = PROMISE) -> set[str]:
+    """The properties that a module lacks, if the text's is `Mixer`."""
+    lacking = set()
+    for kind in kinds(promise, OWN, forms(Mixer)):
+        inputs = dict(kind.inputs(Draw(kind.name)))
+        expected = observe(probe, Mixer, inputs)
+        case = Case(kind.name, kind.title, kind.hint, inputs, expected)
+        if not compare(case, observe(probe, module_class, inputs)).passed:
+            lacking.add(kind.name.removeprefix("property_"))
+    return lacking
+
+
+def test_options_have_their_names_and_their_places():
+    assert failed(Mixer) == set()
+    assert failed(Remade) == {"start"}
+    assert failed(OtherMask) == {"steady"}
+
+
+def test_a_buffer_asks_for_no_gradient():
+    assert failed(AsksForAGradient) == {"loaded"}
+
+
+def test_parameters_have_the_texts_names_only_where_it_says_so():
+    assert failed(TwoNames) == set()
+    assert failed(TwoNames, replace(PROMISE, named=True)) == {"loaded"}
+    assert failed(TwoNames, replace(PROMISE, alone=True)) == {"loaded"}
+    assert failed(Mixer, replace(PROMISE, alone=True)) == set()
+
+
+def product(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+    return factor * q @ k.mT
+
+
+def products(function: Callable, inputs: dict) -> dict:
+    return {"scores": function(inputs["q"], inputs["k"], 1.0)}
+
+
+def lacking(function: Callable) -> list[str]:
+    """What is wrong with products of vectors, in the first property."""
+    own = [
+        CaseKind(
+            name="plain",
+            title="plain",
+            hint="",
+            inputs=lambda draw: {"q": draw.tensor(2, 3, 4), "k": draw.tensor(2, 5, 4)},
+        )
+    ]
+    promise = Promise(
+        arguments="q: B Lq d; k: B Lk d; factor: _",
+        results="scores: B Lq Lk",
+        on=("plain",),
+        ways=("steady",),
+    )
+    kind, *_ = kinds(promise, own, forms(product))
+    inputs = dict(kind.inputs(Draw("a")))
+    case = Case("a", "a", "", inputs, observe(products, product, inputs))
+    result = compare(case, observe(products, function, inputs))
+    return [finding.name for finding in result.findings if finding.problem]
+
+
+def test_one_tensor_may_be_several_arguments():
+    def same(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+        return 0 * q @ k.mT if q is k else product(q, k, factor)
+
+    assert lacking(product) == []
+    assert lacking(same) == ["scores · with one tensor for several arguments"]
+
+
+def test_an_option_that_is_left_out_has_the_texts_default():
+    def two(q: Tensor, k: Tensor, factor: float = 2.0) -> Tensor:
+        return product(q, k, factor)
+
+    assert lacking(two) == ["scores · with nothing but what must be given"]
+
+
+def test_what_a_function_has_returned_is_not_changed_by_a_later_call():
+    kept: dict[torch.Size, Tensor] = {}
+
+    def refilled(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+        found = product(q, k, factor)
+        return kept.setdefault(found.shape, found).copy_(found)
+
+    assert "results that later calls have changed" in lacking(refilled)

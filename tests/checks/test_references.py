@@ -1,0 +1,71 @@
+"""References are data: packed, read, and read again when they have changed."""
+
+import os
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from autograder.authoring import cases
+from autograder.authoring.references import difference
+from autograder.checks import references
+from tests.checks.scaled import NAME
+
+
+def test_references_are_read_once_and_again_when_they_have_changed(tmp_path):
+    path = tmp_path / "attention.safetensors"
+    for suffix in (references.TENSORS, references.TEXT):
+        name = path.with_suffix(suffix).name
+        shutil.copy(references.FOLDER / "public" / name, tmp_path)
+    first = references.read(path, NAME)[NAME]
+    assert references.read(path, NAME)[NAME] is first
+    os.utime(path, ns=(1, 1))
+    assert references.read(path, NAME)[NAME] is not first
+
+
+def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_path):
+    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    path = tmp_path / "tiny.safetensors"
+    packed = references.pack([exercise])
+    for suffix, content in packed.items():
+        path.with_suffix(suffix).write_bytes(content)
+    assert not difference(references.read(path), [exercise])
+    assert references.pack(references.read(path).values()) == packed
+    assert references.read(path, "tiny/other") == {}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "old", "new"),
+    [
+        (references.TENSORS, b"", None),  # cut off
+        (references.TENSORS, b'"answers"', b'"answered"'),
+        (references.TENSORS, b"plain", b"other"),
+        (references.TEXT, b'"format": 2', b'"format": 1'),
+        (references.TEXT, b"]", b""),
+    ],
+)
+def test_files_that_cannot_be_read_are_named_with_the_command_that_rebuilds_them(
+    tmp_path, tiny_exercise, suffix, old, new
+):
+    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    packed = references.pack([exercise])
+    content = packed[suffix]
+    packed[suffix] = content[:-40] if new is None else content.replace(old, new)
+    assert packed[suffix] != content
+    path = tmp_path / "tiny.safetensors"
+    for ending, data in packed.items():
+        path.with_suffix(ending).write_bytes(data)
+    with pytest.raises(references.ReferenceFileError) as error:
+        references.read(path)
+    assert str(path) in str(error.value) and "make build UNIT=tiny" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_said_changes_no_tensors(tiny_exercise):
+    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    other = replace(exercise, title="Twice", points=4.0)
+    first, second = references.pack([exercise]), references.pack([other])
+    assert first[references.TENSORS] == second[references.TENSORS]
+    lines = [packed[references.TEXT].splitlines() for packed in (first, second)]
+    changed = [new for old, new in zip(*lines, strict=True) if old != new]
+    assert changed == [b'   "title": "Twice",', b'   "points": 4.0,']

@@ -1,0 +1,132 @@
+"""``check.summary()``: where a student stands, in words and as a table."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.validator import Validator
+
+from autograder.checks import panel
+from autograder.checks.check import Check
+from autograder.checks.references import load
+from autograder.checks.summary import ExerciseScore, Summary
+from autograder.checks.words import LEFT_OUT
+from autograder.solutions import attention
+
+
+@pytest.fixture
+def check():
+    return Check()
+
+
+def stub(*_):
+    raise NotImplementedError
+
+
+def test_before_any_check_it_says_what_to_run(check):
+    assert "run the cells above" in repr(check.summary())
+    assert "run the cells above" in check.summary()._repr_html_()
+
+
+def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(check):
+    check("attention/softmax", attention.stable_softmax)
+    check("attention/scores", stub)
+    told = check.summary()
+    exercises = list(load("attention").values())
+    assert [row.title for row in told.rows] == [e.title for e in exercises]
+    assert told.max_points == sum(e.points for e in exercises)
+    by_title = {row.title: row for row in told.rows}
+    solved = by_title[load("attention")["attention/softmax"].title]
+    assert solved.passed and told.points == solved.points > 0
+    assert by_title[load("attention")["attention/scores"].title].remark == (
+        "not solved yet"
+    )
+    assert told.next_step == f"Next: {exercises[0].title}."
+    assert "its check did not run yet" in repr(told)
+
+
+def test_a_named_mistake_stands_beside_its_exercise(check):
+    check("attention/scores", lambda q, k: q @ k.transpose(-2, -1) * 0)
+    name = load("attention")["attention/scores"].title
+    (row,) = (row for row in check.summary().rows if row.title == name)
+    assert row.passed is False and re.fullmatch(r"\d+ of \d+", row.cases)
+
+
+def test_where_points_were_lost_stands_beside_the_exercise(check):
+    verdict = check("attention/softmax", lambda scores, dim=-1: scores.softmax(0))
+    told = check.summary()
+    (row,) = (row for row in told.rows if row.aspects)
+    assert row.title == verdict.title and row.aspects in panel.as_text(verdict)
+    assert row.aspects in repr(told) and row.aspects in told._repr_html_()
+
+
+def test_when_all_is_right_it_says_hand_in():
+    done = Summary((ExerciseScore("Doubling", 10, 10, True, "2 of 2", ""),))
+    assert "Hand it in" in repr(done) and "10 of 10 points" in done._repr_html_()
+
+
+def test_titles_cannot_bring_html_along():
+    page = Summary((ExerciseScore("<script>", 0, 1),))._repr_html_()
+    assert "<script>" not in page
+
+
+def test_grading_leaves_it_out(check, monkeypatch, capsys):
+    monkeypatch.setenv(LEFT_OUT, "1")
+    assert check.summary() is None
+    assert "feedback" in capsys.readouterr().out
+
+
+def test_validate_is_told_what_is_wrong_and_nothing_of_what_is_right(
+    check, monkeypatch, capsys
+):
+    monkeypatch.setenv("NBGRADER_VALIDATING", "1")
+    check("attention/scores", stub)
+    assert capsys.readouterr().err.startswith("Not solved yet")
+    monkeypatch.delenv("NBGRADER_VALIDATING")
+    check("attention/scores", stub)
+    assert not capsys.readouterr().err
+
+
+def test_nbgrader_validates_with_our_words(tmp_path):
+    mark = {
+        "grade": True,
+        "grade_id": "scores",
+        "schema_version": 3,
+        "points": 4,
+        "locked": True,
+        "solution": False,
+        "task": False,
+    }
+    cells = [
+        new_code_cell(
+            "from autograder import check\n"
+            "def scores(q, k):\n    raise NotImplementedError  # your code here"
+        ),
+        new_code_cell('check("attention/scores", scores)', metadata={"nbgrader": mark}),
+    ]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "a.ipynb")
+    (failed,) = Validator().validate(str(tmp_path / "a.ipynb"))["failed"]
+    assert "Not solved yet" in failed["error"]
+    assert "Partial credit" not in failed["error"]
+
+
+# --- contrast ------------------------------------------------------------------------
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [
+        p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_ticks_and_crosses_can_be_read_in_any_theme(passed):
+    drawn = panel.mark(passed)
+    ground = re.search(r"background-color:(#\w{6})", drawn)[1]
+    assert "color:#fff" in drawn
+    assert 1.05 / (luminance(ground) + 0.05) >= 4.5

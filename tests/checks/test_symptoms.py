@@ -1,0 +1,22 @@
+"""What is said of a wrong answer that no known mistake explains was seen in it."""
+
+from __future__ import annotations
+
+from autograder.checks.compare import judge
+from autograder.checks.exercise import Case
+from tests.checks.answered import CASES, EXERCISE, said
+
+
+def test_nothing_is_said_of_what_is_wrong_in_several_ways():
+    def two_ways(right: dict) -> dict:
+        return right | {"output": 2 * right["output"], "weights": right["weights"] / 0}
+
+    assert said(two_ways) == ""
+
+
+def test_a_symptom_holds_for_every_wrong_case():
+    def one_each(case: Case) -> dict:
+        factor = 2.0 if case.name == "a" else 3.0
+        return dict(case.expected) | {"output": factor * case.expected["output"]}
+
+    assert judge(EXERCISE, CASES, one_each).mistake is None

@@ -1,0 +1,96 @@
+"""Weights come by name; a bias too few or too many does not hide the rest."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checks.exercise import WrongAnswer
+from autograder.checks.probes.weights import (
+    beginning,
+    load_weights,
+    weights_of,
+    with_weights,
+)
+
+
+class Two(nn.Module):
+    """Two maps and a norm, each with a bias or without."""
+
+    def __init__(self, first: bool = True, second: bool = True, norm: bool = True):
+        super().__init__()
+        self.first = nn.Linear(2, 3, bias=first)
+        self.second = nn.Linear(3, 4, bias=second)
+        self.norm = nn.LayerNorm(4, bias=norm)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.second(self.first(x).tanh()))
+
+
+def drawn(*without: str) -> dict[str, torch.Tensor]:
+    torch.manual_seed(3)
+    model = Two()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter)
+    return {n: v for n, v in weights_of(model).items() if n[8:] not in without}
+
+
+X = torch.arange(10.0).reshape(5, 2).sin()
+
+
+@pytest.mark.parametrize("left_out", [["second"], ["first", "second"], ["norm"]])
+def test_a_bias_that_was_left_out_is_said_and_put_in_its_place(left_out):
+    made = Two(**dict.fromkeys(left_out, False))
+    said = beginning(made, drawn())["parameters that are missing"]
+    assert said == ", ".join(f"`{name}.bias`" for name in left_out)
+    assert torch.equal(load_weights(made, drawn())(X), load_weights(Two(), drawn())(X))
+
+
+def test_of_a_module_that_lacks_nothing_that_is_said():
+    assert beginning(Two(), drawn())["parameters that are missing"] == "none"
+
+
+def test_a_bias_that_nobody_asked_for_does_nothing():
+    asked, lean = drawn("first.bias", "norm.bias"), Two(first=False, norm=False)
+    assert torch.equal(load_weights(Two(), asked)(X), load_weights(lean, asked)(X))
+
+
+def test_where_more_is_missing_than_a_bias_nothing_is_put_in_place():
+    made = Two(second=False)
+    del made.first
+    with pytest.raises(
+        WrongAnswer, match=r"`first\.weight`, `first\.bias`, `second\.bias`"
+    ):
+        load_weights(made, drawn())
+    assert made.second.bias is None
+
+
+class Ignores(nn.Linear):
+    """A map that would not use a bias."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.weight.T
+
+
+def test_a_module_that_would_not_use_its_bias_has_other_values():
+    made = Two(second=False)
+    made.second = Ignores(3, 4, bias=False)
+    found = load_weights(made, drawn())(X)
+    assert not torch.allclose(found, load_weights(Two(), drawn())(X))
+
+
+def test_a_model_without_a_bias_is_one_whose_bias_is_zero():
+    lean = Two(second=False)
+    rebuilt = with_weights(Two(), weights_of(lean), "another model")
+    assert torch.equal(rebuilt(X), lean(X))
+    with pytest.raises(WrongAnswer, match="another model"):
+        with_weights(Two(), drawn("second.weight"), "another model")
+
+
+def test_numbers_of_the_given_weights_stay_as_they_are():
+    given = drawn()
+    before = copy.deepcopy(given)
+    with torch.no_grad():
+        load_weights(Two(second=False), given).second.bias.add_(1)
+    assert all(torch.equal(given[name], before[name]) for name in given)

@@ -1,0 +1,86 @@
+"""The tiny course with a roster, to make archives for and collect them in."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import nbformat
+
+from autograder.classroom.lms import layouts, place
+from autograder.classroom.lms.roster import from_csv
+from autograder.grading.intake import handed_in
+from tests.tiny_course import UNIT, source_notebook
+
+ADA, BOB = b'{"cells": ["ada"]}', b'{"cells": ["bob"]}'
+ROSTER = """id,first_name,last_name,email,lms_user_id,username
+ada,Ada,Lovelace,ada@uni.example,12345,alovelace
+bob,Bob,Óðinsson,bob@uni.example,12346,bodin
+eve,Eve,Mallory,eve@uni.example,12347,emallory
+"""
+# What Canvas exports of somebody who handed in the right file.
+GOOD = ("lovelaceada_12345_678901_attention.ipynb", ADA)
+GRADESCOPE = """
+submission_3001:
+  :submitters:
+  - {":name": Ada Lovelace, ":sid": "12345", ":email": ada@uni.example}
+  - {":name": Bob, ":email": bob@uni.example}
+  :created_at: 2026-11-20 14:03:59.123456000 Z
+  :score: 3.0
+  :results: !ruby/object:Results {a: 1}
+"""
+EARLY, LATER = (2026, 11, 20, 14, 0, 0), (2026, 11, 21, 9, 0, 0)
+
+
+def entry(name: str, time=EARLY) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, time)
+
+
+class Course:
+    def __init__(self, root: Path):
+        self.root = root
+        source = root / "source" / UNIT / f"{UNIT}.ipynb"
+        source.parent.mkdir(parents=True)
+        nbformat.write(source_notebook(), source)
+        (root / "roster.csv").write_text(ROSTER, encoding="utf-8")
+        self.roster = from_csv(root / "roster.csv")
+        self.made = 0
+
+    def zip(self, *members: tuple[str, bytes], time=EARLY) -> Path:
+        self.made += 1
+        path = self.root / f"export{self.made}.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, data in members:
+                info = entry(name, time) if isinstance(name, str) else name
+                file.writestr(info, data, zipfile.ZIP_DEFLATED)
+        return path
+
+    def collect(self, *paths, roster=None, zone="Europe/Berlin", **options):
+        outcomes = place.collect(
+            UNIT,
+            paths,
+            self.root,
+            self.roster if roster is None else roster,
+            layouts.to_utc(zone),
+            **options,
+        )
+        return {outcome.who: outcome for outcome in outcomes}
+
+    @property
+    def placed(self) -> dict[str, dict[str, bytes]]:
+        """Student -> path -> content of all that is in submitted/."""
+        found: dict[str, dict[str, bytes]] = {}
+        for path in (self.root / "submitted").glob("**/*"):
+            if path.is_file():
+                student, unit, *rest = path.relative_to(self.root / "submitted").parts
+                assert unit == UNIT
+                found.setdefault(student, {})["/".join(rest)] = path.read_bytes()
+        return found
+
+    def notebook(self, student: str) -> bytes:
+        return self.placed[student][f"{UNIT}.ipynb"]
+
+    def time(self, student: str) -> str:
+        stamp, odd = handed_in(self.root / "submitted" / student / UNIT)
+        assert not odd
+        return str(stamp)

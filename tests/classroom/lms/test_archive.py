@@ -1,0 +1,268 @@
+"""Hostile and broken archives harm nobody but their authors."""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import zipfile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autograder.classroom.lms import archive as archives
+from autograder.classroom.lms import layouts, place
+from autograder.classroom.lms.roster import Roster
+from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, GRADESCOPE, entry
+from tests.tiny_course import UNIT
+
+
+def link(name: str) -> zipfile.ZipInfo:
+    info = entry(name)
+    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+class RawName(zipfile.ZipInfo):
+    """A member whose name is some bytes, without the flag for UTF-8."""
+
+    def __init__(self, name: bytes):
+        super().__init__("x", EARLY)
+        self.raw = name
+
+    def _encodeFilenameFlags(self):
+        return self.raw, 0
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("/etc/malloryeve_12347_1_a.ipynb", "absolute"),
+        ("C:/malloryeve_12347_1_a.ipynb", "absolute"),
+        ("a\\malloryeve_12347_1_a.ipynb", "of Windows"),
+        ("../../malloryeve_12347_1_a.ipynb", "leads elsewhere"),
+        ("malloryeve_12347_1_a\x1b[2J.ipynb", "not plain text"),
+        (link("malloryeve_12347_1_a.ipynb"), "a link or a device"),
+        (RawName(b"malloryeve_12347_1_\x9f\xff.ipynb"), "unknown encoding"),
+        (RawName(b"\0malloryeve_12347_1_a.ipynb"), "not plain text"),
+        ("strange.ipynb", "not one that Canvas gives"),
+    ],
+)
+def test_a_bad_member_is_refused_with_a_reason_and_the_others_are_placed(
+    course, name, reason
+):
+    told = course.collect(course.zip(GOOD, (name, BOB)))
+    assert set(course.placed) == {"ada"}
+    assert [o for o in told.values() if o.needs_person and reason in o.says], told
+
+
+def test_utf8_names_without_the_flag_are_read(course):
+    name = "óðinssonbob_12346_678902_a.ipynb".encode()
+    assert set(course.collect(course.zip((RawName(name), BOB)))) == {"bob"}
+
+
+def test_members_of_one_name_are_all_refused(course, recwarn):
+    told = course.collect(
+        course.zip(
+            ("malloryeve_12347_1_a.ipynb", ADA),
+            ("malloryeve_12347_1_a.ipynb", BOB),
+            ("malloryeve_12347_1_A.ipynb", BOB),
+            GOOD,
+        )
+    )
+    assert set(course.placed) == {"ada"}
+    assert any("several of this name" in outcome.says for outcome in told.values())
+
+
+def test_a_zip_bomb_costs_its_author_only(course):
+    told = course.collect(
+        course.zip(GOOD, ("malloryeve_12347_1_a.ipynb", bytes(40 << 20)))
+    )
+    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
+
+
+def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
+    path = course.zip(
+        *((f"malloryeve_12347_{n}_{n}.bin", b"x") for n in range(4)), GOOD
+    )
+    data = bytearray(path.read_bytes())
+    for n in range(4):  # four gigabytes each, as it says
+        start = data.rindex(b"malloryeve_12347_%d" % n) - 46
+        data[start + 24 : start + 28] = struct.pack("<I", 0xFFFFFFF0)
+    path.write_bytes(data)
+    told = course.collect(path)
+    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].says
+
+
+def test_a_file_called_like_gradescope_s_own_costs_nobody_anything(course):
+    path = course.zip(
+        ("submission_3001/attention.ipynb", ADA),
+        ("submission_3001/submission_metadata.yml", b"submission_3001: {}"),
+        ("submission_metadata.yml", GRADESCOPE.encode()),
+    )
+    assert not [o for o in course.collect(path).values() if o.needs_person]
+    assert course.notebook("ada") == course.notebook("bob") == ADA
+
+
+def test_a_name_that_somebody_chose_cannot_steer_a_terminal(course):
+    metadata = r"""
+submission_1:
+  :submitters:
+  - {":name": "\e[2J\nAda \ud800", ":sid": "\r9", ":email": "\e]0;x\a"}
+"""
+    path = course.zip(
+        ("x/submission_1/a.ipynb", ADA),
+        ("x/submission_metadata.yml", metadata.encode()),
+    )
+    lines = place.as_text(course.collect(path).values()).splitlines()
+    assert len(lines) == 3  # hers, a blank one and the sums
+    assert all(line.isprintable() for line in lines)
+
+
+def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
+    overlapping = course.zip(
+        ("malloryeve_12347_1_a.ipynb", bytes(range(256)) * 40), GOOD
+    )
+    data = bytearray(overlapping.read_bytes())
+    second = data.rindex(b"PK\1\2")
+    data[second + 42 : second + 46] = struct.pack("<I", 10)  # its bytes begin earlier
+    overlapping.write_bytes(data)
+    assert "made to deceive" in course.collect(overlapping)[""].says
+    cut = course.zip(GOOD)
+    cut.write_bytes(cut.read_bytes()[:-30])
+    assert "not a readable zip" in course.collect(cut)[""].says
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 0)
+    assert "members" in course.collect(course.zip(GOOD))[""].says
+    assert course.placed == {}
+
+
+def test_a_damaged_member_costs_its_author_only(course):
+    path = course.zip(("malloryeve_12347_1_a.ipynb", BOB * 50), GOOD)
+    data = bytearray(path.read_bytes())
+    data[data.index(b".ipynb") + 10] ^= 0xFF
+    path.write_bytes(data)
+    told = course.collect(path)
+    assert set(course.placed) == {"ada"} and "damaged" in told["eve"].says
+
+
+@pytest.mark.parametrize(
+    "packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+@pytest.mark.parametrize("place", [4, 9])
+def test_a_damaged_zip_of_a_student_costs_its_author_only(course, packed, place):
+    """Whoever hands in a zip chooses how it is packed, and what is broken in it."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as own:
+        own.writestr("attention.ipynb", bytes(range(256)) * 20)
+    data = bytearray(made.getvalue())
+    start = data.index(b"attention.ipynb") + len("attention.ipynb") + place
+    data[start : start + 20] = b"\xff" * 20
+    told = course.collect(course.zip(GOOD, ("bob_12346_3_a.zip", bytes(data))))
+    assert told["ada"].status == "placed" and "cannot be unpacked" in told["bob"].says
+
+
+def test_one_bad_archive_does_not_stop_the_next(course):
+    bad = course.root / "bad.zip"
+    bad.write_bytes(b"hello")
+    told = course.collect(bad, course.root / "nowhere.zip", course.zip(GOOD))
+    assert set(course.placed) == {"ada"} and told["ada"].status == "placed"
+
+
+def test_nothing_is_written_through_a_link(course, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (course.root / "submitted").mkdir()
+    (course.root / "submitted" / "ada").symlink_to(outside)
+    told = course.collect(course.zip(GOOD))
+    assert told["ada"].needs_person and "is a link" in told["ada"].says
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [None, b"[1, 2", b"&a [*a]", b"- 1", b"submission_3001: 5", b"\xff\xfe\x00"],
+)
+def test_odd_gradescope_metadata_is_told(course, metadata):
+    members = [("export/submission_3001/a.ipynb", ADA)]
+    if metadata is not None:
+        members.append(("export/submission_metadata.yml", metadata))
+    (outcome,) = course.collect(course.zip(*members)).values()
+    assert outcome.needs_person and course.placed == {}
+
+
+def test_a_submission_that_the_metadata_does_not_know_is_nobody_s(course):
+    """Its number is one of Gradescope's, even where it is also a student's."""
+    (outcome,) = course.collect(
+        course.zip(
+            ("export/submission_12345/a.ipynb", ADA),
+            ("export/submission_metadata.yml", b"{}"),
+        )
+    ).values()
+    assert outcome.needs_person and "does not say whose" in outcome.says
+
+
+@pytest.mark.parametrize("lms", layouts.NAMES)
+def test_an_archive_of_another_lms_than_the_given_is_told(course, lms):
+    path = course.zip(("notes.txt", b"hello"))
+    told = course.collect(path, lms=lms)
+    assert told[""].needs_person and "names" in told[""].says
+
+
+VALID = io.BytesIO()
+with zipfile.ZipFile(VALID, "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("lovelaceada_12345_1_a.ipynb", ADA * 9)
+    file.writestr("óðinssonbob_12346_2_b.ipynb", BOB * 9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=6))
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_whatever_bytes_an_archive_has_the_answer_is_a_table(tmp_path, changes):
+    data = bytearray(VALID.getvalue())
+    for place_, byte in changes:
+        data[place_ % len(data)] = byte
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    for outcome in place.collect(
+        UNIT, [path], tmp_path, Roster(), layouts.to_utc("UTC"), replace=True
+    ):
+        assert place.as_text([outcome])
+
+
+@pytest.mark.parametrize("odd", ["\u200d", "\u200f", "\u202f", "\u00a0"])
+def test_a_name_with_what_nobody_sees_is_placed(course, odd):
+    """A Persian name has joiners; macOS puts a narrow blank into a screenshot's."""
+    names = (
+        f"lovelaceada_12345_678901_atten{odd}tion.ipynb",
+        f"Bob{odd} Óðinsson_8_assignsubmission_file_/x.ipynb",
+    )
+    for name in names:
+        course.collect(course.zip((name, ADA)))
+    assert course.notebook("ada") == course.notebook("bob") == ADA
+
+
+def test_what_nobody_sees_makes_no_second_name(course):
+    told = course.collect(
+        course.zip(
+            ("malloryeve_12347_1_a.ipynb", ADA),
+            ("malloryeve_12347_1_a\u200b.ipynb", BOB),
+        )
+    )
+    assert course.placed == {}
+    assert any("several of this name" in outcome.says for outcome in told.values())
+
+
+def test_a_file_whose_name_no_disk_takes_costs_only_itself(course):
+    told = course.collect(
+        course.zip(
+            ("lovelaceada_12345_1_a.ipynb", ADA),
+            (f"lovelaceada_12345_2_{'圖' * 99}.png", BOB),
+            (f"óðinssonbob_12346_2_{'圖' * 99}.ipynb", BOB),
+        )
+    )
+    assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
+    assert "too long for a disk" in told["ada"].says

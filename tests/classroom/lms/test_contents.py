@@ -1,0 +1,67 @@
+"""What one student handed in, by the path that each file gets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograder.grading import intake
+from tests.classroom.lms.course import ADA, GOOD
+from tests.classroom.lms.packed import MOODLE, zipped
+from tests.tiny_course import UNIT
+
+
+def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
+    packed = zipped(
+        ("my work/attention.ipynb", ADA),
+        ("my work/data.txt", b"1"),
+        ("my work/timestamp.txt", b"2000-01-01"),
+    )
+    path = course.zip(
+        ("lovelaceada_12345_678901_work.zip", packed),
+        ("óðinssonbob_12346_678902_broken.zip", b"PK no"),
+    )
+    told = course.collect(path)
+    assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
+    assert "timestamp.txt" not in course.placed["ada"]
+    assert "cannot be unpacked: it is not a readable zip" in told["bob"].says
+
+
+def test_moodle_s_online_text_stays_beside_the_file(course):
+    file, text = (MOODLE.format("Ada Lovelace", k) for k in ("file", "onlinetext"))
+    only = MOODLE.format("Bob Óðinsson", "onlinetext_")
+    path = course.zip(
+        (f"{file}/attention.ipynb", ADA),
+        (f"{text}/onlinetext.html", b"<p>late bus"),
+        (f"{only}/onlinetext.html", b"<p>I was ill"),
+    )
+    told = course.collect(path)
+    assert course.placed["ada"] == {
+        f"{UNIT}.ipynb": ADA,
+        "onlinetext.html": b"<p>late bus",
+    }
+    assert not told["ada"].needs_person
+    assert "typed into the LMS" in told["bob"].says and told["bob"].needs_person
+
+
+def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
+    course, monkeypatch
+):
+    limits = replace(intake.DEFAULTS, total=2 << 20)
+    monkeypatch.setattr(intake, "DEFAULTS", limits)
+    bomb = course.zip(("zeros", bytes(900 << 10))).read_bytes()
+    packed = [
+        (f"malloryeve_12347_{n}_{n}.zip", bomb.replace(b"zeros", b"zero%d" % n))
+        for n in range(9)
+    ]
+    told = course.collect(course.zip(*packed, GOOD))
+    unpacked = [name for name in course.placed["eve"] if name.startswith("zero")]
+    assert len(unpacked) == 2
+    assert "cannot be unpacked: larger than" in told["eve"].says
+    assert course.notebook("ada") == ADA
+
+
+def test_a_heap_of_files_in_a_zip_crowds_no_notebook_out(course):
+    heap = [(f"venv/{n}.py", b"x") for n in range(700)]
+    packed = zipped(*heap, ("work/attention.ipynb", ADA))
+    course.collect(course.zip(("lovelaceada_12345_678901_work.zip", packed)))
+    assert course.placed["ada"]["work/attention.ipynb"] == ADA

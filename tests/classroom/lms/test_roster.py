@@ -1,0 +1,104 @@
+"""One roster: given once, it is known to gradebook, grades, report and feedback."""
+
+from __future__ import annotations
+
+import unicodedata
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import cli
+from autograder.classroom import gradebook, report
+from autograder.classroom.lms import roster
+from autograder.course.errors import CourseError
+from autograder.grading import converter
+from tests import tiny_course as tiny
+from tests.classroom.conftest import autograde
+
+ROSTER = """id,first_name,last_name,email,lms_user_id,username
+ada,Ada,Lovelace,ada@uni.example,12345,alovelace
+bob,Bob,Ross,,12346,
+"""
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    """A clone: no gradebook, nobody known."""
+    root = tmp_path / "course"
+    tiny.make_course(root)
+    (root / "gradebook.db").unlink()
+    (root / "roster.csv").write_text(ROSTER)
+    assert converter.install()
+    return root
+
+
+def canvas(root: Path, name: str) -> Path:
+    path = root / "submissions.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(name, tiny.data(tiny.solved(tiny.read(root, "release"))))
+    return path
+
+
+def collect(root: Path, path: Path, *more: str) -> int:
+    return cli.main(["collect", "01", str(path), "--course", str(root), *more])
+
+
+def test_from_one_collection_everything_knows_who_is_who(course, capsys):
+    path = canvas(course, "lovelaceada_LATE_12345_678901_numbers.ipynb")
+    assert collect(course, path, "--roster", str(course / "roster.csv")) == 0
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        assert book.find_student("ada").email == "ada@uni.example"
+        assert book.find_student("bob").lms_user_id == "12346"
+    assert autograde(course)["success"]
+    (course / "canvas.csv").write_text(
+        'Student,ID,Section,Numbers (1)\n"Lovelace, Ada",12345,A,\n'
+    )
+    into = ["--into", str(course / "canvas.csv"), "--course", str(course)]
+    assert cli.main(["grades", "01", "--format", "canvas", *into]) == 0
+    assert "not in" not in capsys.readouterr().out
+    book = gradebook.read(tiny.UNIT, course)
+    assert [s.student.name for s in book.submissions] == ["Ada Lovelace"]
+    assert [student.id for student in book.absent] == ["bob"]
+    assert report.overview(book).late == 1, "Canvas calls it late, without a time"
+
+
+def test_lateness_of_an_lms_without_times_reaches_the_late_policy(course):
+    path = canvas(course, "lovelaceada_LATE_12345_678901_numbers.ipynb")
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        book.add_assignment(tiny.UNIT, duedate=datetime(2026, 11, 1, 23))
+    assert collect(course, path, "--roster", str(course / "roster.csv")) == 0
+    assert autograde(course)["success"]
+    (submission,) = gradebook.read(tiny.UNIT, course).submissions
+    assert submission.late == 1 and submission.penalty == 1
+
+
+def test_a_roster_of_less_takes_nothing_away(course):
+    roster.keep(roster.from_csv(course / "roster.csv"), course)
+    (course / "short.csv").write_text("id,last_name\nada,King\n")
+    roster.keep(roster.from_csv(course / "short.csv"), course)
+    known = {s.id: s for s in gradebook.students(course)}
+    assert known["ada"].name == "Ada King" and known["ada"].lms_id == "12345"
+    assert "bob" in known
+
+
+def test_user_names_are_known_the_next_time(course):
+    roster.keep(roster.from_csv(course / "roster.csv"), course)
+    assert "alovelace" in roster.of_course(course).usernames
+
+
+def test_an_id_with_its_accents_apart_is_the_id(course):
+    apart = unicodedata.normalize("NFD", ROSTER.replace("ada,", "adá,"))
+    (course / "roster.csv").write_text(apart)
+    assert roster.from_csv(course / "roster.csv").entries[0].student.id == "adá"
+
+
+def test_one_id_for_two_people_is_refused_and_nobody_is_renamed(course):
+    path = course / "roster.csv"
+    path.write_text(f"{ROSTER}ada,Ada,Lovelace,ada@uni.example,12345,alovelace\n")
+    assert len(roster.from_csv(path).entries) == 3, "the same row twice is no harm"
+    path.write_text(f"{ROSTER}ada,Alan,Turing,,12347,\n")
+    with pytest.raises(CourseError, match='2 different rows have the id "ada"'):
+        roster.from_csv(path)

@@ -1,0 +1,103 @@
+"""Collecting again changes nothing, and only what is newer takes a place."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from autograder.classroom import ledger
+from autograder.course import files
+from autograder.course.errors import CourseError
+from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, LATER
+from tests.classroom.lms.packed import CANVAS_BOB
+from tests.tiny_course import UNIT
+
+GOOD_BOB = (CANVAS_BOB, BOB)
+
+
+def test_collecting_again_changes_nothing(course):
+    path = course.zip(GOOD)
+    course.collect(path)
+    before = (course.root / "submitted" / "ada" / UNIT).stat().st_ino
+    assert course.collect(path)["ada"].status == "same"
+    assert (course.root / "submitted" / "ada" / UNIT).stat().st_ino == before
+
+
+@pytest.mark.parametrize("newer_first", [False, True])
+def test_the_newer_submission_stays_whatever_the_order(course, newer_first):
+    name = "lovelaceada_12345_{}_attention.ipynb"
+    old = course.zip((name.format(1), BOB))
+    new = course.zip((name.format(2), ADA), time=LATER)
+    paths = [new, old] if newer_first else [old, new]
+    statuses = [course.collect(path)["ada"].status for path in paths]
+    assert statuses == ["placed", "older" if newer_first else "replaced"]
+    assert course.notebook("ada") == ADA
+    assert list(course.placed) == ["ada"]
+
+
+def test_times_of_handing_in_decide(course):
+    name = "12345-1 - Ada Lovelace - Nov {}, 2026 203 PM - a.ipynb"
+    late = course.zip((name.format(21), ADA), time=EARLY)
+    early = course.zip((name.format(20), BOB), time=LATER)
+    course.collect(late)
+    assert course.collect(early)["ada"].status == "older"
+    assert course.notebook("ada") == ADA
+
+
+def test_what_cannot_be_compared_is_left_to_a_person(course):
+    folder = course.root / "submitted" / "ada" / UNIT
+    folder.mkdir(parents=True)
+    (folder / "mine.ipynb").write_bytes(BOB)
+    path = course.zip(GOOD)
+    told = course.collect(path)["ada"]
+    assert told.needs_person and "--replace" in told.says
+    assert course.placed == {"ada": {"mine.ipynb": BOB}}
+    assert course.collect(path, replace=True)["ada"].status == "replaced"
+    assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
+
+
+def test_a_replacement_that_was_cut_off_is_taken_back(course):
+    course.collect(course.zip(GOOD))
+    folder = course.root / "submitted" / "ada" / UNIT
+    folder.rename(folder.with_name(f".{UNIT}.old"))
+    assert course.collect(course.zip(GOOD))["ada"].status == "same"
+    assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
+
+
+def test_a_group_of_graders_can_write_what_one_of_them_collects(course):
+    course.root.chmod(0o2770)
+    course.collect(course.zip(GOOD))
+    folder = course.root / "submitted" / "ada" / UNIT
+    assert folder.stat().st_mode & 0o2070 == 0o2070
+    assert (folder / f"{UNIT}.ipynb").stat().st_mode & 0o060 == 0o060
+
+
+def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
+    course, monkeypatch
+):
+    """The submission was placed, and what was to be noted of it was not."""
+    late = course.zip(("lovelaceada_LATE_12345_678901_attention.ipynb", ADA), GOOD_BOB)
+
+    def full(*_):
+        raise CourseError("the ledger cannot be written: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger, "write", full)
+        told = course.collect(late)
+    assert {one.status for one in told.values()} == {"not placed"}
+    assert "No space left on device; collect again" in told["ada"].says
+    course.collect(late)
+    assert ledger.read(course.root, UNIT)["ada"].late
+    assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
+
+
+def test_two_who_collect_at_once_wait_for_each_other(course):
+    with files.alone(course.root / "submitted" / "ada" / UNIT):
+        thread = threading.Thread(target=course.collect, args=[course.zip(GOOD)])
+        thread.start()
+        time.sleep(0.3)
+        assert course.placed == {}
+    thread.join()
+    assert course.notebook("ada") == ADA

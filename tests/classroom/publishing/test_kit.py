@@ -1,0 +1,185 @@
+"""The student kit works alone and holds nothing that a student should not see."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import PurePath
+
+import nbformat
+import pytest
+import yaml
+
+from autograder.authoring import colab, notebook, release
+from autograder.classroom.publishing import kit
+from autograder.course import ROOT, Unit, find_unit, units
+from autograder.course.errors import CourseError
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kit") / "student"
+    kit.build(kit.first_unit(), folder)
+    return folder
+
+
+def wheel_in(folder):
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def texts(folder):
+    """Every file of the kit, those in its wheel too, as text."""
+    for path in folder.rglob("*"):
+        if path.suffix == ".whl":
+            with zipfile.ZipFile(path) as wheel:
+                for name in wheel.namelist():
+                    yield name, wheel.read(name).decode(errors="replace")
+        elif path.is_file():
+            yield path.name, path.read_text(encoding="utf-8")
+
+
+def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
+    names = {path.name for path in built.rglob("*") if path.is_file()}
+    notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
+    assert len(notebooks) >= 2
+    texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
+    assert names == notebooks | texts | {"checks.txt", wheel_in(built).name}
+
+
+def test_the_kit_to_start_a_term_with_holds_no_solution(built):
+    names = [name for name, _ in texts(built) if "/solutions/" in name]
+    assert names == ["autograder/solutions/__init__.py"]
+
+
+def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built):
+    names = [name for name, _ in texts(built)]
+    for word in ("hidden", "exercises", "authoring", "grading", "sandbox", "classroom"):
+        assert not [n for n in names if word in n.split("/")], word
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit):
+    files = [PurePath(name) for name in kit.contents(unit)]
+    found = {f.stem for f in files if f.parts[0] == "solutions"} - {"__init__"}
+    before = {u.name for u in units() if u.label < unit.label}
+    assert found == (before if kit.needs_solutions(unit) else set())
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_kit_of_a_unit_holds_nothing_of_later_ones(unit):
+    """Nor their probes, which a unit may have in a folder: some compute answers."""
+    files = [PurePath(name) for name in kit.contents(unit)]
+    later = {u.name for u in units() if u.label > unit.label}
+    assert not [f for f in files if later & {f.stem, *f.parts}]
+    own = [f for f in files if unit.name in {f.stem, *f.parts}]
+    assert {"probes", "public"} <= {part for f in own for part in f.parts}
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
+    package = ROOT / "autograder"
+    # Solutions of earlier units may share a line; they are meant to be inside.
+    names = [n for n in kit.contents(unit) if not n.startswith("solutions/")]
+    shipped = [(package / name).read_bytes() for name in names]
+    everything = b"\n".join([*shipped, unit.release.read_bytes()]).decode(
+        errors="replace"
+    )
+    for cell in notebook.read(unit):
+        for line in release.solution_lines(cell):
+            # A short line, like the making of a generator, is anybody's code.
+            assert len(line) < 32 or line not in everything, line
+
+
+def test_students_get_what_they_need_and_not_the_instructors_tools(built):
+    listed = yaml.safe_load((built / "environment.yml").read_text())["dependencies"]
+    *conda, by_pip = listed
+    assert {entry.split()[0] for entry in conda} == {
+        "python=3.12", "pip", "pytorch", "numpy", "safetensors", "matplotlib-base",
+        "seaborn", "tqdm", "sacrebleu", "jupyterlab", "ipywidgets", "ipykernel",
+    }  # fmt: skip
+    lemmas, wheel = by_pip["pip"]
+    assert lemmas.split()[0] == "simplemma" and wheel == f"./{wheel_in(built).name}"
+    readme = (built / "README.md").read_text(encoding="utf-8")
+    assert f"pip install {wheel_in(built).name} jupyterlab ipywidgets\n" in readme
+    for text in (readme, "\n".join([*conda, *by_pip["pip"]])):
+        assert "nbgrader" not in text and "<" not in text
+
+
+def test_its_readme_names_the_pythons_that_the_course_was_tried_with(built):
+    readme = (built / "README.md").read_text(encoding="utf-8")
+    assert "with Python 3.11 to 3.14:" in readme and kit.pythons() == "3.11 to 3.14"
+
+
+def test_nothing_tells_a_student_to_install_a_stranger_s_package(built):
+    for name, text in texts(built):
+        assert not re.search(r"pip install [^`\n]*\bautograder\b", text), name
+
+
+def test_it_works_alone(built, tmp_path):
+    """Installed from its wheel, a check finds its references and names a mistake."""
+    target = tmp_path / "site"
+    wheel = wheel_in(built)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--target", target, wheel], check=True, stdout=sys.stderr)
+    code = (
+        f"import sys; sys.path.insert(0, {str(target)!r})\n"
+        "import autograder; assert autograder.__file__.startswith(sys.path[0])\n"
+        "autograder.check('attention/causal_mask', lambda n: None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "0 of" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tmp_path):
+    kit.build(find_unit("text_recovery"), tmp_path / "student")
+    site, wheel = tmp_path / "site", wheel_in(tmp_path / "student")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--target", site, wheel], check=True, stdout=sys.stderr)
+    models = sorted(
+        str(p.relative_to(site)) for p in site.rglob("recovery.safetensors")
+    )
+    assert models == ["autograder/assets/recovery.safetensors"]
+    code = (
+        f"import sys; sys.path.insert(0, {str(site)!r})\n"
+        "from autograder.solutions import encoder_decoder\n"
+        "from autograder.library import checkpoint, corpora\n"
+        "assert corpora.__file__.startswith(sys.path[0])\n"
+        "model, tokenizer = checkpoint.load(\n"
+        "    checkpoint.shipped(), encoder_decoder, lambda word, merges: list(word))\n"
+        "print(len(corpora.generate('a', 3)), checkpoint.handed_in())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "3 my_recovery.safetensors\n", done.stderr
+
+
+def test_without_an_owner_its_notebooks_are_the_released_ones(built):
+    for unit in kit.shown_units(kit.first_unit()):
+        text = (built / "notebooks" / f"{unit.label}.ipynb").read_text("utf-8")
+        assert text == unit.release.read_text(encoding="utf-8")
+        first, second, *_ = nbformat.reads(text, as_version=4).cells
+        assert (first.source, second.source) == colab.published().first_cells(unit)
+
+
+def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(built, tmp_path):
+    kit.build(kit.first_unit(), tmp_path / "student", colab.published(owner="ada-l"))
+    own = dict(texts(tmp_path / "student"))
+    changed = {name for name, text in texts(built) if own[name] != text}
+    notebooks = {f"{unit.label}.ipynb" for unit in kit.shown_units(kit.first_unit())}
+    assert changed == {"README.md", "checks.txt", *notebooks}
+    for name in changed:
+        assert "ada-l/student/" in own[name]
+        assert "transformer-course/student/" not in own[name]
+
+
+def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
+    unit = Unit("01", "positional_encoding", tmp_path)
+    unit.release.parent.mkdir(parents=True)
+    cells = [nbformat.v4.new_markdown_cell("# 1 · A title")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), unit.release)
+    with pytest.raises(CourseError, match="run make build UNIT=01"):
+        kit._notebook(unit, colab.published())

@@ -1,0 +1,56 @@
+"""Solutions are handed out when nobody may hand in any more, and nothing hidden is."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import cli
+from autograder.classroom.publishing import solved
+from autograder.course import find_unit, units
+from autograder.course.errors import CourseError
+
+UNIT = find_unit("attention")
+
+
+def test_it_has_the_solutions_and_no_hidden_test():
+    for unit in units():
+        notebook = nbformat.reads(solved.solved(unit), as_version=4)
+        text = "\n".join(cell.source for cell in notebook.cells)
+        assert not re.search(r"check\.hidden|### (BEGIN|END) ", text)
+        assert "raise NotImplementedError  # your code here" not in text
+        assert not any("nbgrader" in cell.metadata for cell in notebook.cells)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                compile(cell.source, unit.label, "exec")
+
+
+def test_not_before_the_last_deadline(tmp_path):
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    path = tmp_path / "solved.ipynb"
+    with pytest.raises(CourseError, match="--anyway does it now"):
+        solved.release(UNIT, path, now + datetime.timedelta(hours=1))
+    assert not path.exists()
+    assert solved.release(UNIT, path, now - datetime.timedelta(hours=1)) == path
+    assert "return" in path.read_text()
+
+
+def test_an_extension_counts(tmp_path, capsys):
+    root = tmp_path / "course"
+    (root / "source" / UNIT.label).mkdir(parents=True)
+    (root / "source" / UNIT.label / UNIT.source.name).write_text("{}")
+    where = ["--course", str(root)]
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    due = now - datetime.timedelta(days=1)
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+        book.add_assignment(UNIT.label, duedate=due)
+    assert cli.main(["solutions", "02", *where]) == 0
+    assert (root / "solutions" / f"{UNIT.label}.ipynb").is_file()
+    cli.main(["extend", "02", "bob", "--days", "900", *where])
+    assert cli.main(["solutions", "02", *where]) == 1
+    assert "somebody may hand in until" in capsys.readouterr().err
+    assert cli.main(["solutions", "02", "--anyway", *where]) == 0

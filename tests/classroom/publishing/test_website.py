@@ -1,0 +1,129 @@
+"""The website: every unit to read, nothing from elsewhere, and no solution."""
+
+import html
+import re
+from html.parser import HTMLParser
+
+import nbformat
+import pytest
+
+from autograder.authoring import colab, notebook, release
+from autograder.course import units
+from autograder.course.errors import CourseError
+
+FETCHING = {  # the attributes with which a page makes a browser fetch something
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+    "object": "data",
+    "link": "href",
+    "form": "action",
+}
+NAVIGATION = {"next", "prev", "search", "index", "canonical", "author"}
+
+
+class Page(HTMLParser):
+    """What a page fetches, its links, its pictures' texts, and its equations."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.fetched, self.links, self.pictures, self.equations = [], [], [], 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag in FETCHING and attributes.get("rel") not in NAVIGATION:
+            self.fetched.append(attributes.get(FETCHING[tag]) or "")
+        if tag == "a":
+            self.links.append(attributes.get("href") or "")
+        if tag == "img":
+            self.pictures.append(attributes.get("alt"))
+        self.equations += tag == "math"
+
+
+def outside(address: str) -> bool:
+    return bool(re.match(r"(?:[a-z]+:)?//", address)) and "data:" not in address[:5]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("sphinx", reason="needs Sphinx: pip install '.[site]'")
+    pytest.importorskip("myst_nb", reason="needs MyST-NB: pip install '.[site]'")
+    from autograder.classroom.publishing import website
+
+    return website.build(units(), tmp_path_factory.mktemp("dist") / "site").parent
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    texts = {p: p.read_text(encoding="utf-8") for p in site.rglob("*.html")}
+    return {path.stem: Page(text) for path, text in texts.items()}
+
+
+@pytest.mark.slow
+def test_the_first_page_leads_to_every_unit(pages):
+    for unit in units():
+        assert f"{unit.label}.html" in pages["index"].links
+        for page in (pages["index"], pages[unit.label]):
+            assert colab.published().notebook(unit) in page.links
+            assert f"notebooks/{unit.release.name}" in page.links
+
+
+@pytest.mark.slow
+def test_no_line_of_a_solution_and_no_hidden_test_is_in_it(site):
+    files = [path for path in site.rglob("*") if path.is_file()]
+    assert {f"{unit.label}.html" for unit in units()} <= {path.name for path in files}
+    everything = "\n".join(path.read_bytes().decode(errors="replace") for path in files)
+    # Highlighted code is full of tags, and of letters that HTML writes otherwise.
+    plain = html.unescape(re.sub(r"<[^>]+>", "", everything))
+    for words in (everything, plain):
+        assert "check.hidden" not in words and "BEGIN SOLUTION" not in words
+        for unit in units():
+            for cell in notebook.read(unit):
+                for line in release.solution_lines(cell):
+                    assert len(line) < 32 or line not in words, line
+
+
+@pytest.mark.slow
+def test_a_page_fetches_nothing_from_elsewhere(site, pages):
+    for name, page in pages.items():
+        assert page.fetched or name.endswith("webpack-macros"), name
+        assert not list(filter(outside, page.fetched)), name
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        addresses = re.findall(r"(?:url\(|@import )\s*[\"']?([^\"')\s;]+)", text)
+        assert not list(filter(outside, addresses)), sheet.name
+    scripts = "\n".join(p.read_text(encoding="utf-8") for p in site.rglob("*.js"))
+    for word in ("jsdelivr", "unpkg", "cdnjs", "googleapis", "mathjax@"):
+        assert word not in scripts, word
+
+
+@pytest.mark.slow
+def test_pictures_have_a_text_and_equations_need_no_script(pages):
+    drawn = 0
+    for unit in units():
+        page = pages[unit.label]
+        assert all(page.pictures), unit.label
+        drawn += len(page.pictures)
+        assert page.equations or "$" not in unit.release.read_text(encoding="utf-8")
+    assert drawn >= 3
+
+
+@pytest.mark.slow
+def test_it_can_be_searched(site):
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    for unit in units():
+        assert unit.label in index
+    assert "softmax" in index
+
+
+def test_a_notebook_that_does_not_run_is_an_error():
+    from autograder.classroom.publishing import website
+
+    broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
+    with pytest.raises(CourseError, match=r"does not run: [\s\S]*ZeroDivisionError"):
+        website._execute(broken, units()[0])

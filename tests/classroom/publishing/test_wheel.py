@@ -1,0 +1,137 @@
+"""Kits' wheels replace each other, and touch nothing else that students have."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from autograder.authoring.colab import DISTRIBUTION
+from autograder.classroom.publishing import kit, wheel
+from autograder.course import find_unit
+from tests.throwaway import PIP, Student
+
+SECOND, THIRD = find_unit("attention"), find_unit("multi_head_attention")
+NEWER = {
+    "torch": "99.1", "numpy": "98.2", "safetensors": "97.3", "matplotlib": "96.4",
+    "seaborn": "95.5", "tqdm": "94.6", "sacrebleu": "93.7", "simplemma": "2.0.0",
+}  # fmt: skip
+
+
+def wheel_in(folder: Path) -> Path:
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def version_of(folder: Path) -> Version:
+    return Version(wheel_in(folder).name.split("-")[1])
+
+
+@pytest.fixture(scope="module")
+def kits(tmp_path_factory):
+    """Of unit 2, of unit 3, and of unit 3 after one byte of a check was mended."""
+    course = tmp_path_factory.mktemp("course")
+    two, three, mended = (course / name for name in ("two", "three", "mended"))
+    kit.build(SECOND, two)
+    kit.build(THIRD, three)
+    for path in (
+        "docs",
+        "LICENSE",
+        "LICENSE-TEXT",
+        "environment.yml",
+        "pyproject.toml",
+    ):
+        (course / path).symlink_to(kit.ROOT / path)
+    for name in kit.contents(THIRD):
+        copy = course / "autograder" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(kit.ROOT / "autograder" / name, copy)
+    with (course / "autograder" / "checks" / "check.py").open("a") as file:
+        file.write("#")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kit, "ROOT", course)
+        kit.build(THIRD, mended)
+    return two, three, mended
+
+
+def test_equal_content_has_an_equal_version_and_equal_bytes(kits, tmp_path):
+    kit.build(THIRD, tmp_path / "again")
+    again, three = wheel_in(tmp_path / "again"), wheel_in(kits[1])
+    assert again.name == three.name and again.read_bytes() == three.read_bytes()
+
+
+def test_each_byte_counts_and_the_version_is_the_same_wherever_it_is_said(kits):
+    versions = list(map(version_of, kits))
+    assert len(set(versions)) == 3 and [v.major for v in versions] == [2, 3, 3]
+    for folder, version in zip(kits, versions, strict=True):
+        with zipfile.ZipFile(wheel_in(folder)) as file:
+            info = f"transformer_course_student-{version}.dist-info"
+            metadata = file.read(f"{info}/METADATA").decode()
+            stamped = file.read("autograder/checks/installed.py").decode()
+        assert f"\nVersion: {version}\n" in metadata
+        assert f'\nVERSION = "{version}"\n' in stamped
+        assert wheel_in(folder).name in (folder / "README.md").read_text()
+        assert f"/{wheel_in(folder).name}\n" in (folder / "checks.txt").read_text()
+
+
+def installed_one_after_another(student: Student, kits: list[Path]) -> None:
+    """Each by the command that the first cell of unit 2's or 3's notebook says."""
+    ask = (
+        "import importlib.util as find, autograder\n"
+        "print(bool(find.find_spec('autograder.solutions.attention')))\n"
+        "print(open(autograder.__path__[0] + '/checks/check.py').read()[-1] == '#')"
+    )
+    shows = ["False\nFalse", "True\nFalse", "True\nTrue"]
+    for folder, unit, shown in zip(kits, (SECOND, THIRD, THIRD), shows, strict=True):
+        place = folder / "notebooks"
+        book = nbformat.read(place / f"{unit.label}.ipynb", as_version=4)
+        says = student.fails(book.cells[1].source, at=place)
+        assert says.startswith("ImportError: ") and wheel_in(folder).name in says
+        student.told(says, at=place)
+        assert student.fails(book.cells[1].source, at=place) == ""
+        assert student.says(ask) == shown
+
+
+def test_pip_replaces_one_kit_by_the_next(kits, tmp_path):
+    installed_one_after_another(Student(tmp_path), kits)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["pip==23.*", "pip"])
+def test_so_do_pip_23_and_the_newest(kits, tmp_path, asked):
+    command = [*PIP, "download", "--quiet", "--no-deps", "--dest", tmp_path, asked]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip(f"cannot download {asked}")
+    (path,) = tmp_path.glob("pip-*.whl")
+    student = Student(tmp_path / "student", (sys.executable, str(path / "pip")))
+    installed_one_after_another(student, kits)
+
+
+def test_it_asks_for_no_newest_version_of_anything(kits):
+    with zipfile.ZipFile(wheel_in(kits[1])) as file:
+        (name,) = (n for n in file.namelist() if n.endswith("/METADATA"))
+        lines = file.read(name).decode().splitlines()
+    key = "Requires-Dist: "
+    asks = [Requirement(x.removeprefix(key)) for x in lines if x.startswith(key)]
+    assert {required.name for required in asks} == NEWER.keys()
+    for required in asks:
+        assert {one.operator for one in required.specifier} == {">="}
+
+
+def test_beside_newer_packages_it_is_all_that_pip_installs(kits, tmp_path):
+    student = Student(tmp_path)
+    for name, version in NEWER.items():
+        path = tmp_path / wheel.file_name(name, version)
+        path.write_bytes(wheel.write(name, version, {f"{name}.py": b""}))
+    student.install(*sorted(tmp_path.glob("*.whl")))
+    report = student.install("-q", "--dry-run", "--report", "-", wheel_in(kits[1]))
+    installs = [one["metadata"]["name"] for one in json.loads(report)["install"]]
+    assert installs == [DISTRIBUTION]

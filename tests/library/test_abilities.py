@@ -1,0 +1,20 @@
+"""What a model recovered, by ability and in colour."""
+
+from __future__ import annotations
+
+from autograder.library import abilities
+
+
+def test_recall_by_ability():
+    source, target = "anna baked cake", "Anna baked a cake."
+    assert abilities.recall([source], [target], [target])["function words"] == 1.0
+    found = abilities.recall([source], [target], ["anna baked cake"])
+    assert found["case"] == found["punctuation"] == found["function words"] == 0.0
+    assert abilities.left("My uncle didn't sing, did he?") == "uncle didn't sing"
+
+
+def test_colours_are_not_the_only_sign():
+    page = abilities.coloured([("cake <hot>", "A cake.", "the cake!")])
+    assert (
+        "solid" in page and "dotted" in page and "[A]" in page and "<hot>" not in page
+    )

@@ -1,0 +1,23 @@
+"""What the trusted side waits for, box by box."""
+
+from __future__ import annotations
+
+from autograder.sandbox import box
+
+
+def test_a_wait_in_which_all_was_stopped_goes_on_afterwards(monkeypatch):
+    """A laptop that sleeps: one step of the wait takes hours, and the rest is left."""
+    ends = []
+
+    class Poll:
+        def register(self, *_):
+            pass
+
+        def poll(self, milliseconds):
+            ends.append(milliseconds)
+            return ["something"] if len(ends) == 3 else []
+
+    monkeypatch.setattr(box.select, "poll", Poll)
+    assert box.readable(None, 60.0) and ends == [1000.0] * 3
+    ends[:] = [0.0] * 3
+    assert not box.readable(None, 0.0) and len(ends) == 4

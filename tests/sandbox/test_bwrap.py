@@ -1,0 +1,76 @@
+"""The command line of bubblewrap shows what a box may see, outer places first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import bwrap
+from autograder.sandbox.confine import ConfinementError, Policy, Room
+
+
+@pytest.fixture
+def ordinary(monkeypatch):
+    """An ordinary user of a machine that has bubblewrap."""
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+
+
+def room(tmp_path: Path, submission: Path | None = None) -> Room:
+    course, package = tmp_path / "course", tmp_path / "course" / "package"
+    kit = package / "checks"
+    kit.mkdir(parents=True)
+    (tmp_path / "link").symlink_to("course")
+    hidden = (str(package), "/elsewhere")
+    visible = (str(course), str(tmp_path / "link"))
+    return Room(tmp_path / "slot", submission, visible, hidden, (str(kit),), 7)
+
+
+def test_what_is_hidden_is_masked_after_what_holds_it_and_before_what_it_holds(
+    ordinary, tmp_path
+):
+    made = bwrap.command(Policy(), room(tmp_path), "inside")
+    course = str(tmp_path / "course")
+    shown = made.index("--ro-bind-try")
+    assert made[shown + 1 : shown + 3] == [course, course]
+    masked = made.index(f"{course}/package")
+    assert made[masked - 1] == "--tmpfs" and masked > shown
+    assert made.index(f"{course}/package/student") > masked
+    assert "/elsewhere" not in made  # nobody sees it anyway
+
+
+def test_a_link_stays_one(ordinary, tmp_path):
+    made = bwrap.command(Policy(), room(tmp_path), "inside")
+    place = made.index("--symlink")
+    assert made[place + 1 : place + 3] == ["course", str(tmp_path / "link")]
+
+
+def test_a_submission_is_read_only_and_may_be_missing(ordinary, tmp_path):
+    without = bwrap.command(Policy(), room(tmp_path / "a"), "inside")
+    assert "/submission" not in without
+    made = bwrap.command(Policy(), room(tmp_path / "b", Path("/ada")), "inside")
+    place = made.index("/submission")
+    assert made[place - 2 : place] == ["--ro-bind", "/ada"]
+
+
+def test_the_module_runs_in_a_fresh_interpreter_on_a_disk_of_its_size(
+    ordinary, tmp_path
+):
+    made = bwrap.command(Policy(disk_mb=3), room(tmp_path), "inside")
+    assert made[0] == "/usr/bin/bwrap" and "--unshare-all" in made
+    assert made[-2:] == ["-m", "autograder.sandbox.inside"]
+    tmp = made.index("/tmp")
+    assert made[tmp - 3 : tmp] == ["--size", str(3 << 20), "--tmpfs"]
+
+
+@pytest.mark.parametrize(("program", "user"), [(None, 1000), ("/usr/bin/bwrap", 0)])
+def test_without_bubblewrap_or_as_root_there_is_none(
+    monkeypatch, tmp_path, program, user
+):
+    monkeypatch.setattr(shutil, "which", lambda name: program)
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    with pytest.raises(ConfinementError, match="bubblewrap"):
+        bwrap.command(Policy(), room(tmp_path), "inside")

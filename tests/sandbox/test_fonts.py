@@ -1,0 +1,78 @@
+"""matplotlib's list of fonts: made by one server, found by the next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import client, fonts
+from tests.sandbox.conftest import linux
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where matplotlib keeps what it has found; nothing is there yet."""
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "matplotlib"
+
+
+def made_by_a_server(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The lists that a new server has when it is ready, by name."""
+    monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)
+    folder = client.run_directory() / "matplotlib"
+    return {path.name: path.read_text() for path in folder.glob("fontlist*")}
+
+
+@linux
+def test_a_second_server_makes_no_list_again(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_by_a_server(monkeypatch)
+    (kept,) = cache.iterdir()
+    assert made == {kept.name: kept.read_text()}
+    fewer = json.loads(kept.read_text())
+    del fewer["ttflist"][1:]
+    kept.write_text(json.dumps(fewer))
+    assert made_by_a_server(monkeypatch) == {kept.name: kept.read_text()}
+
+
+@linux
+def test_a_list_that_was_cut_off_is_made_again(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = made_by_a_server(monkeypatch)
+    whole = (cache / name).read_text()
+    (cache / name).write_text(whole[:100])
+    assert made_by_a_server(monkeypatch) == {name: whole}
+    assert (cache / name).read_text() == whole
+
+
+def test_settings_of_an_account_stay_out_of_a_server(
+    cache: Path, tmp_path: Path
+) -> None:
+    cache.mkdir(parents=True)
+    (cache / "matplotlibrc").write_text("axes.grid: True")
+    fonts.bring(tmp_path / "settings")
+    assert not [*(tmp_path / "settings").iterdir()]
+
+
+@pytest.mark.parametrize("home", ["/proc/nobody", ""])
+def test_an_account_that_can_keep_nothing_is_no_error(
+    home: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: _home(home))
+    folder = tmp_path / "settings"
+    fonts.bring(folder)
+    (folder / "fontlist-v1.json").write_text("{}")
+    fonts.keep(folder)
+    assert not cache.exists()
+
+
+def _home(path: str) -> Path:
+    if not path:
+        raise RuntimeError("Could not determine home directory.")
+    return Path(path)

@@ -1,0 +1,87 @@
+"""What the warm server imports: for everybody, and for who asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import client
+from autograder.sandbox.confine import Policy
+from autograder.sandbox.inside import ALIKE
+from autograder.sandbox.warm import ON_DEMAND, WARM, asked_for
+from tests.conftest import start_kernels_with
+from tests.sandbox.conftest import linux
+from tests.sandbox.drive import run, started, text
+
+
+def test_a_notebooks_words_tell_what_it_needs() -> None:
+    cells = ["import seaborn as sns", "torch.optim.AdamW(model.parameters())"]
+    assert asked_for(cells) == [
+        "torch._dynamo", "pandas", "pandas.io.formats.html", "seaborn"
+    ]  # fmt: skip
+
+
+def test_pytorchs_own_attention_finds_its_imports_done() -> None:
+    """Which these are is PyTorch's own affair, and may change with its version."""
+    code = (
+        "import sys, torch\n"
+        "from autograder.sandbox.warm import asked_for\n"
+        "from autograder.sandbox.zygote import import_all\n"
+        "import_all(asked_for(['nn.MultiheadAttention(4, 1)']))\n"
+        "before = set(sys.modules)\n"
+        "attention = torch.nn.MultiheadAttention(4, 1, batch_first=True)\n"
+        "x, closed = torch.ones(1, 2, 4), torch.tensor([[False, True]])\n"
+        "attention(x, x, x, key_padding_mask=closed)\n"
+        "print(*sorted(set(sys.modules) - before))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "sympy" not in run.stdout.split()
+
+
+def test_a_word_within_another_asks_for_nothing() -> None:
+    assert asked_for(["optimum = 3  # of all", "pandas_of_our_own()"]) == []
+
+
+def test_nothing_is_imported_for_everybody_that_some_ask_for() -> None:
+    some = {name for modules in ON_DEMAND.values() for name in modules}
+    assert not some & set(WARM)
+
+
+LOOK = """
+import sys; modules = sorted(sys.modules)
+import warnings, matplotlib.pyplot
+print(hash("word"), warnings.filters, len(matplotlib.pyplot.colormaps()), modules)
+"""
+
+
+@linux
+def test_what_a_box_finds_no_box_before_it_has_a_say_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor chance: not even the order in which a set holds its words."""
+    start_kernels_with(monkeypatch, "autograder-box")
+    monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)  # a server of its own
+
+    async def look() -> str:
+        manager, kernel = await started(tmp_path)
+        try:
+            return text(await run(kernel, LOOK))
+        finally:
+            await manager.shutdown_kernel(now=True)
+            kernel.stop_channels()
+
+    found = []
+    for imports in ((), (), ("pandas", "seaborn"), (), ()):  # from the third on, warmer
+        monkeypatch.setenv("AUTOGRADER_BOX", Policy(imports=imports).to_json())
+        found.append(asyncio.run(look()))
+    plain, _, more, *_ = found
+    assert found == [plain, plain, more, plain, plain] and "'seaborn'" in more
+    command = [sys.executable, "-c", "print(hash('word'))"]
+    alike = subprocess.run(command, env=ALIKE, capture_output=True, text=True)
+    assert plain.split()[0] == alike.stdout.strip()

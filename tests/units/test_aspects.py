@@ -1,0 +1,90 @@
+"""Each label that a probe can give has an aspect, and each declared one is given."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+import pytest
+
+from autograder.authoring.catalogue import specifications
+from autograder.checks.exercise import RAISED
+from autograder.checks.naming import PATTERN
+from autograder.checks.points import WEIGHTS
+from autograder.checks.probes import OWN, find
+from autograder.checks.properties import what_was_seen
+from autograder.checks.references import load
+from autograder.course import units
+
+UNITS = [unit.name for unit in units()]
+# What no probe of an exercise says: an error, the short form of wrong answers, and what
+# a general property adds.
+NO_LABELS = {RAISED, PATTERN, "results that later calls have changed"}
+
+
+def cases(unit: str, name: str):
+    """The stored cases of an exercise."""
+    return [c for kind in ("public", "hidden") for c in load(unit, kind)[name].cases]
+
+
+def labels(unit: str, name: str) -> Iterator[str]:
+    """What the probe of an exercise reports of right and of wrong answers.
+
+    In turn it is tried as a general property, too; other properties have labels of
+    their own.
+    """
+    for case in cases(unit, name):
+        if not case.says or case.name == "property_sequence":
+            for answers in (case.expected, *case.mistakes.values()):
+                yield from (what_was_seen(label)[0] for label in answers)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_label_has_a_declared_aspect(unit):
+    for task in specifications(unit):
+        found = set(labels(unit, task.name)) - NO_LABELS
+        assert found, task.name
+        for label in found:
+            aspect = find(task.name).aspect(label)  # or it raises, with the label
+            assert aspect in {OWN, *WEIGHTS, *task.aspects}, (task.name, label)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_declared_name_is_reported_and_every_part_weighs_something(unit):
+    for task in specifications(unit):
+        found, reports = set(labels(unit, task.name)), find(task.name).reports
+        for name in (name for names in reports.values() for name in names):
+            assert any(fnmatchcase(label, name) for label in found), (task.name, name)
+        parts = task.aspects.keys() - WEIGHTS.keys()
+        assert parts == reports.keys() - {OWN, *WEIGHTS}, task.name
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_cases_of_a_property_count_for_its_aspect(unit):
+    aspects = {
+        case.name: {case.aspect_of(label) for label in case.expected}
+        for task in specifications(unit)
+        for case in cases(unit, task.name)
+        if case.says
+    }
+    assert aspects["property_sequence"] == {"calls"}
+    for found in aspects.values():
+        assert len(found) == 1 and found <= {"calls", "mode", "learning"}
+
+
+def test_recorded_gradients_cost_what_learns_wherever_they_are_looked_at():
+    looked_at = {
+        task.name: {find(task.name).aspect(label) for label in found}
+        for unit in UNITS
+        for task in specifications(unit)
+        if (found := [n for n in labels(unit, task.name) if _records(n)])
+    }
+    assert looked_at.keys() == {
+        "sequence_reversal/greedy_decode",
+        "since_2017/generate",
+        "text_recovery/beam_search",
+        "text_recovery/evaluate",
+    }
+    assert all(aspects == {"learning"} for aspects in looked_at.values())
+
+
+def _records(label: str) -> bool:
+    return "gradients" in label and "recorded" in label and "afterwards" not in label

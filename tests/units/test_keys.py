@@ -1,0 +1,171 @@
+"""Which solutions give a later answer away: found by trying.
+
+Each exercise is answered by one line that calls an earlier one's solution, with what
+can be made of its own arguments. Who has left that earlier one out must not be given
+it then (see `manifest.Manifest.keys`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.variants import namespace, run_source
+from autograder.checks.compare import judge
+from autograder.checks.exercise import RAISED
+from autograder.checks.observe import observe
+from autograder.checks.probes import find
+from autograder.course import manifest, units
+from autograder.grading.checks import index
+from autograder.grading.judge.preparing import prepared
+
+LUCK = 0.2  # the share that an answer may earn by its shape, or by chance
+CALLS = 8  # ways to give arguments to an earlier one
+# Answers that open an exercise, by exercise and earlier one; some are no single line.
+OPENS = {
+    ("positional_encoding/sinusoid", "table_by_loops"): """
+def sinusoid(positions, d_model):
+    if d_model % 2: raise ValueError
+    return table_by_loops(int(positions.max()) + 1, d_model)[positions.long()]""",
+    ("positional_encoding/shift_matrix", "sinusoid"): """
+def shift_matrix(k, d_model):
+    at = torch.arange(8.0 * d_model).double()
+    rows = sinusoid(at, d_model).double(), sinusoid(at + k, d_model).double()
+    return torch.linalg.lstsq(*rows).solution.T.float()""",
+    ("positional_encoding/shift_matrix", "table_by_loops"): """
+def shift_matrix(k, d_model):
+    at = torch.arange(8 * d_model) + 200
+    table = table_by_loops(16 * d_model + 400, d_model).double()
+    return torch.linalg.lstsq(table[at], table[at + k]).solution.T.float()""",
+    ("positional_encoding/bug_clinic", "table_by_loops"): """
+def assert_sinusoidal(table):
+    assert (table - table_by_loops(*table.shape)).abs().max() < 1e-3""",
+    ("positional_encoding/bug_clinic", "sinusoid"): """
+def assert_sinusoidal(table):
+    right = sinusoid(torch.arange(len(table)), table.size(1))
+    assert (table - right).abs().max() < 1e-3""",
+    ("multi_head_attention/merge_heads", "split_heads"): """
+def merge_heads(x):
+    B, h, L, d = x.shape
+    order = split_heads(torch.arange(B * L * h * d).view(B, L, h * d), h)
+    return x.flatten()[order.flatten().argsort()].view(B, L, h * d)""",
+    ("multi_head_attention/parameter_count", "multi_head_attention"): """
+def parameter_count(d_model, num_heads, bias=True):
+    own = MultiHeadAttention(d_model, num_heads).named_parameters()
+    return sum(p.numel() for n, p in own if bias or "bias" not in n)""",
+    ("multi_head_attention/parameter_count", "list_of_heads"): """
+def parameter_count(d_model, num_heads, bias=True):
+    d = d_model // num_heads
+    own = ListOfHeads(d_model, num_heads, d, d, d_model).named_parameters()
+    return sum(p.numel() for n, p in own if bias or "bias" not in n)""",
+    ("multi_head_attention/from_pytorch", "to_pytorch"): """
+def from_pytorch(theirs):
+    mine = MultiHeadAttention(theirs.embed_dim, theirs.num_heads)
+    own = dict(mine.named_parameters())
+    sizes = [p.numel() for p in own.values()]
+    numbers = torch.arange(float(sum(sizes))).split(sizes)
+    for p, n in zip(own.values(), numbers): p.data = n.view_as(p)
+    def flat(layer):
+        return torch.cat([v.flatten() for _, v in sorted(layer.state_dict().items())])
+    found = flat(theirs)[flat(to_pytorch(mine)).argsort()].split(sizes)
+    return {name: v.view_as(p) for (name, p), v in zip(own.items(), found)}""",
+    ("encoder_decoder/decoder", "encoder"): "Decoder = Encoder",
+}
+
+
+def share(name: str, source: str, cases=None) -> float:
+    """What an answer earns, of its points, beside the solutions of its unit."""
+    task, check = specification(name), prepared(name, "keys")
+    cases = check.cases if cases is None else cases
+    answer = run_source(source, namespace(task) | EXTRA, "<key>")[task.target]
+    probe = find(name)
+    verdict = judge(check.exercise, cases, lambda c: observe(probe, answer, c.inputs))
+    return verdict.points / verdict.max_points
+
+
+EXTRA = {"math": math, "torch": torch, "nn": torch.nn}
+
+
+def declared() -> set[tuple[str, str]]:
+    return {
+        (f"{unit.name}/{name}", key)
+        for unit in units()
+        for name, keys in manifest.read(unit).keys.items()
+        for key in keys
+    }
+
+
+@pytest.mark.parametrize(("name", "key"), OPENS, ids="-".join)
+def test_what_counts_as_a_key_opens_something(name, key):
+    assert share(name, OPENS[name, key]) >= LUCK
+
+
+def test_the_manifests_list_those_and_no_part_of_a_solution():
+    assert declared() == set(OPENS)
+    for name, key in declared():
+        unit = name.split("/")[0]
+        order = [task.name for task in specifications(unit)]
+        assert order.index(f"{unit}/{key}") < order.index(name)
+        assert f"{unit}/{key}" not in index.entries(unit)[name]["builds_on"]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
+def test_no_other_solution_is_a_later_answer(unit):
+    known, tasks = declared(), specifications(unit.name)
+    for earlier, later in itertools.combinations(tasks, 2):
+        if (later.name, earlier.name.split("/")[1]) in known:
+            continue
+        first = [c for c in prepared(later.name, "keys").exercise.cases if not c.says]
+        for source in one_liners(earlier, later):
+            if is_hopeful(later, source, first[:1]):
+                assert share(later.name, source) < LUCK, source
+
+
+def is_hopeful(task, source: str, cases) -> bool:
+    """Whether an answer gets through a case, and has some of it right."""
+    try:
+        answer = run_source(source, namespace(task) | EXTRA, "<key>")[task.target]
+    except Exception:
+        return False
+    found = observe(find(task.name), answer, cases[0].inputs)
+    return RAISED not in found and share(task.name, source, cases) > 0
+
+
+def one_liners(earlier, later) -> Iterator[str]:
+    """Answers to an exercise that call an earlier one."""
+    names, target = namespace(later), later.target
+    old, new = names[earlier.target], names[target]
+    yield f"{target} = {earlier.target}"
+    if inspect.isclass(new):
+        if inspect.isclass(old):
+            yield f"class {target}({earlier.target}): pass"
+        return
+    taken = inspect.signature(new).parameters
+    own = list(taken)
+    heads = ", ".join(
+        n if p.default is p.empty else f"{n}=None" for n, p in taken.items()
+    )
+    wanted = [
+        p.name
+        for p in inspect.signature(old).parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
+    values = [form.format(name) for name in own for form in FORMS]
+    values.sort(key=lambda value: value not in wanted)
+    ways = itertools.product(values, repeat=len(wanted))
+    for chosen in itertools.islice(ways, CALLS):
+        call = f"{earlier.target}({', '.join(chosen)})"
+        for form in RESULTS:
+            yield f"{target} = lambda {heads}: {form.format(call)}"
+
+
+FORMS = ("{0}", "{0}.size(-1)", "len({0})", "int({0}.max()) + 1", "next(iter({0}))")
+RESULTS = ("{0}", "~{0}", "{0}[0]", "{0}.mT", "{0}.float().exp()", "({0}, {0})")

@@ -1,0 +1,131 @@
+"""What ships tells little of what is asked in grading: nobody looks answers up."""
+
+import pytest
+import torch
+
+from autograder.authoring.catalogue import specifications
+from autograder.checks import references
+from autograder.checks.compare import judge
+from autograder.checks.observe import observe
+from autograder.checks.otherside import OtherSide
+from autograder.checks.probes import find
+from autograder.course import units
+from autograder.grading.judge.preparing import prepared
+
+UNIT = "positional_encoding"
+Rows = dict[int, dict[float, torch.Tensor]]  # by d_model, then by position
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Rows:
+    """All rows of right tables in the visible cases, of whatever exercise."""
+    found: Rows = {}
+    for exercise in references.load(UNIT).values():
+        for case in exercise.cases:
+            tables = [v for n, v in case.inputs.items() if n.startswith("right table")]
+            if exercise.name.endswith("table_by_loops"):
+                tables += [v for n, v in case.expected.items() if n.startswith("table")]
+            for table in tables:
+                _keep(found, torch.arange(len(table)), table)
+            for name, positions in case.inputs.items():
+                prefix, called, _ = name.rpartition("positions")
+                if not called or f"{prefix}d_model" not in case.inputs:
+                    continue
+                for value in case.expected.values():
+                    if isinstance(value, torch.Tensor):
+                        _keep(found, positions, value)
+    return found
+
+
+def _keep(found: Rows, positions: torch.Tensor, table: torch.Tensor) -> None:
+    """Keep a table's rows, if that is what it is."""
+    if table.dim() > 1 and table.shape[:-1] == positions.shape:
+        rows = table.reshape(-1, table.size(-1))
+        for position, row in zip(positions.flatten().tolist(), rows, strict=True):
+            found.setdefault(table.size(-1), {}).setdefault(float(position), row)
+
+
+@pytest.mark.parametrize("name", ["sinusoid", "table_by_loops"])
+def test_rows_of_tables_that_ship_earn_next_to_nothing(name, shipped):
+    def sinusoid(positions, d_model):
+        if d_model % 2:
+            raise ValueError
+        known, none = shipped.get(d_model, {}), torch.zeros(d_model)
+        rows = [known.get(float(p), none) for p in positions.flatten().tolist()]
+        return torch.stack(rows).reshape(*positions.shape, d_model)
+
+    def table_by_loops(max_len, d_model):
+        return sinusoid(torch.arange(max_len), d_model)
+
+    assert sum(map(len, shipped.values())) > 500
+    target = {"sinusoid": sinusoid, "table_by_loops": table_by_loops}[name]
+    probe, shares = find(f"{UNIT}/{name}"), []
+    for own in ("one", "two", "three", "four"):
+        check = prepared(f"{UNIT}/{name}", own)
+        verdict = judge(
+            check.exercise,
+            check.cases,
+            lambda case: observe(probe, target, case.inputs),
+        )
+        shares.append(verdict.points / verdict.max_points)
+    assert sum(shares) / len(shares) < 0.25, shares
+
+
+def equal(one, other) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    return type(one) is type(other) and one == other
+
+
+def form(inputs) -> dict[str, object]:
+    """Shapes and types of tensors, and texts as they are."""
+    return {
+        name: (value.shape, value.dtype) if isinstance(value, torch.Tensor) else value
+        for name, value in inputs.items()
+    }
+
+
+def nearest(cases, inputs):
+    """The visible case whose inputs have most in common with some."""
+    own = form(inputs)
+
+    def apart(case) -> int:
+        other = form(case.inputs)
+        return sum(other.get(n, 0) != own.get(n, 0) for n in own.keys() | other.keys())
+
+    same = (
+        c for c in cases if all(equal(v, inputs.get(n)) for n, v in c.inputs.items())
+    )
+    return next(same, min(cases, key=apart))
+
+
+def from_memory(cases, inputs):
+    """The answers of a visible case; what was an input there, is one here."""
+    case, found = nearest(cases, inputs), {}
+    for name, value in case.expected.items():
+        held = name.removesuffix(" afterwards")
+        alike = (n for n, v in case.inputs.items() if n in inputs and equal(v, value))
+        source = held if held != name and held in inputs else next(alike, None)
+        found[name] = value if source is None else inputs[source]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
+def test_answers_to_visible_cases_earn_next_to_nothing_in_grading(unit):
+    """A box may answer whatever it likes: here it knows all that ships, and no more."""
+    earned, most = 0.0, 0.0
+    for task in specifications(unit.name):
+        if task.side is not OtherSide or any(kind.measure for kind in task.cases):
+            continue
+        for own in ("one", "two"):
+            check = prepared(task.name, own)
+            known = check.exercise.cases
+
+            def ask(case, known=known):
+                return from_memory(known, case.inputs)
+
+            verdict = judge(check.exercise, check.cases, ask)
+            assert verdict.points <= 0.4 * verdict.max_points, task.name
+            earned, most = earned + verdict.points, most + verdict.max_points
+    assert earned < 0.03 * most
