@@ -15,7 +15,7 @@ from autograder.course import ROOT
 
 PACKAGE = ROOT / "autograder"
 # What belongs to single units; and text that is the matter itself, not about something.
-CONTENT = ("bank", "solutions", "checks/probes", "student/recovery", "oracle/slips.py")
+CONTENT = ("units", "solutions", "checks/probes", "library", "authoring/slips.py")
 # By what they hold: names and paths; lines of files and code; cells of a table.
 NOT_PROSE = {
     *("name", "n", "h", "path", "filename", "other", "url", "platform", "__module__"),
@@ -27,7 +27,7 @@ NOT_PROSE = {
 # Read off what Python says of an error, or off the label of an answer.
 READ_BY_DIAGNOSTICS = {"checks/crashes.py", "checks/symptoms.py", "checks/signs.py"}
 # What another program prints; there is nothing else to go by.
-FOREIGN = {"publishing/website.py"}
+FOREIGN = {"classroom/publishing/website.py"}
 
 
 def engine() -> Iterator[tuple[str, ast.Module]]:

@@ -99,6 +99,8 @@ def test_no_frame_of_the_box_knows_which_table_is_right(monkeypatch, no_numbers)
         raise AssertionError
 
     assert judged(TABLES, test, monkeypatch).points == 0
+    declared = "the right table of *"  # beside the probe, the same for everybody
+    heard = [text.replace(declared, "") for text in heard]
     assert heard and not any("wrong" in text or "right t" in text for text in heard)
 
 

@@ -77,9 +77,10 @@ except OSError:
     pass
 seen["environment"] = OUTSIDE["secret"] not in held
 seen["home"] = os.environ["HOME"] != OUTSIDE["home"]
-allowed = ("autograder.checks", "autograder.sandbox")
+shipped = r"autograder([.](checks|library|sandbox)([.].*)?)?"
+probes = r"autograder[.]units([.][a-z_0-9]+([.]probes([.].*)?)?)?"
 seen["modules"] = all(
-    m == "autograder" or m.startswith(allowed)
+    re.fullmatch(f"{shipped}|{probes}", m)
     for m in sys.modules if m.split(".")[0] == "autograder")
 """,
     "greed": """

@@ -38,7 +38,7 @@ def test_what_is_hidden_is_masked_after_what_holds_it_and_before_what_it_holds(
     assert made[shown + 1 : shown + 3] == [course, course]
     masked = made.index(f"{course}/package")
     assert made[masked - 1] == "--tmpfs" and masked > shown
-    assert made.index(f"{course}/package/student") > masked
+    assert made.index(f"{course}/package/checks") > masked
     assert "/elsewhere" not in made  # nobody sees it anyway
 
 

@@ -1,16 +1,17 @@
 """What is true of every exercise in the bank."""
 
+import shutil
 import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from autograder import bank
+from autograder.authoring import catalogue
 from autograder.authoring.catalogue import specification, specifications
 from autograder.authoring.notebook import read
 from autograder.checks.references import load
 from autograder.checks.wire import Limits, packed
-from autograder.course import ROOT, units
+from autograder.course import ROOT, find_unit, units
 
 ALL = [exercise for unit in units() for exercise in specifications(unit.name)]
 
@@ -44,18 +45,19 @@ def test_exercises_come_in_the_order_of_the_notebook(unit):
 
 
 def test_an_exercise_that_the_notebook_lacks_comes_last(tmp_path, monkeypatch):
-    (tmp_path / "attention").mkdir()
-    (tmp_path / "attention" / "again.py").touch()
+    folder = tmp_path / "attention" / "exercises"
+    shutil.copytree(find_unit("attention").folder / "exercises", folder)
+    (folder / "again.py").touch()
     module = ModuleType("autograder.units.attention.exercises.again")
     module.EXERCISE = SimpleNamespace(target="again")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(bank, "__path__", [*bank.__path__, str(tmp_path)])
+    monkeypatch.setattr(catalogue, "_UNITS", tmp_path)
     assert [one.target for one in specifications("attention")][-1] == "again"
 
 
 def test_every_file_is_found_and_named_like_its_exercise():
     files = (ROOT / "autograder" / "units").glob("*/exercises/[!_]*.py")
-    named = {f"{path.parent.name}/{path.stem}" for path in files}
+    named = {f"{path.parts[-3]}/{path.stem}" for path in files}
     assert named == {exercise.name for exercise in ALL}
 
 
