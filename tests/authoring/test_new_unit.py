@@ -158,4 +158,4 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         env=os.environ | {"PYTHONPATH": str(course)},
         text=True,
     )
-    assert done.stdout == "False notes.txt {'timeout': 45}\n"
+    assert done.stdout == "True notes.txt {'timeout': 45}\n"
