@@ -60,11 +60,11 @@ def _as_graded(unit: Unit, data: bytes) -> bytes:
 
 def main(folder: Path) -> None:
     """Print the seconds and the CPU seconds of each notebook, as JSON."""
-    from autograder.sandbox import warm, zygote
+    from autograder.sandbox import fork_server, warm
 
-    zygote.preload()
+    fork_server.preload()
     for modules in warm.ON_DEMAND.values():
-        zygote.import_all(modules)
+        fork_server.import_all(modules)
     gc.collect()
     gc.freeze()
     costs = []

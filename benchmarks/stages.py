@@ -29,7 +29,7 @@ from autograder.checks import agent
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import Respondent
+from autograder.grading.judge.questioning import BoxClient
 from autograder.sandbox.meter import Meter
 
 TICKET, SECONDS = "t", 60.0
@@ -66,7 +66,7 @@ def judged(exercise: Specification, seed: str) -> tuple[float, float]:
         thread = threading.Thread(target=lambda: box.append(spent(serve)))
         thread.start()
         check = prepared(exercise.name, seed)
-        asked = Respondent(ours, TICKET, Meter(None), Seconds(SECONDS))
+        asked = BoxClient(ours, TICKET, Meter(None), Seconds(SECONDS))
         asked.await_ready()
         judge = spent(lambda: decide(check, asked))
         thread.join()

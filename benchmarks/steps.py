@@ -128,16 +128,16 @@ def graded(label: str, warm: int) -> dict[str, float]:
 
     from autograder.grading import grade
     from autograder.grading.execute import JudgedExecute
-    from autograder.grading.run import keeping
+    from autograder.grading.run import persist
     from autograder.grading.run.assignment import Assignment
-    from autograder.grading.run.keeping import Keeper
-    from autograder.grading.run.published import Published
+    from autograder.grading.run.graded_folder import Published
+    from autograder.grading.run.persist import Keeper
 
     clock, kept, judges = Clock(), [], []
     for step, owner, function in (
         ("read", Assignment, "submission"), ("read", Assignment, "digest"),
         ("read", Published, "known"), ("rebuild", grade, "_grade"),
-        ("run", JudgedExecute, "__call__"), ("record", keeping, "record"),
+        ("run", JudgedExecute, "__call__"), ("record", persist, "record"),
         ("publish", Published, "replace"),
     ):  # fmt: skip
         clock.step(step, owner, function)

@@ -128,7 +128,7 @@ def _role(process: psutil.Process, parents: str) -> str:
     if parents in (JUDGES, BOXES):
         return parents
     line = " ".join(process.cmdline())
-    if "autograder.sandbox.zygote" in line:
+    if "autograder.sandbox.fork_server" in line:
         return BOXES
     if "autograder.grading.judge.judging" in line:
         return JUDGES

@@ -15,7 +15,13 @@ from autograder.course import ROOT
 
 PACKAGE = ROOT / "autograder"
 # What belongs to single units; and text that is the matter itself, not about something.
-CONTENT = ("units", "solutions", "checks/probes", "library", "authoring/slips.py")
+CONTENT = (
+    "units",
+    "solutions",
+    "checks/probes",
+    "library",
+    "authoring/statement_operators.py",
+)
 # By what they hold: names and paths; lines of files and code; cells of a table.
 NOT_PROSE = {
     *("name", "n", "h", "path", "filename", "other", "url", "platform", "__module__"),
@@ -25,7 +31,11 @@ NOT_PROSE = {
     *("sentence", "words"),
 }
 # Read off what Python says of an error, or off the label of an answer.
-READ_BY_DIAGNOSTICS = {"checks/crashes.py", "checks/symptoms.py", "checks/signs.py"}
+READ_BY_DIAGNOSTICS = {
+    "checks/diagnostics/errors.py",
+    "checks/diagnostics/symptoms.py",
+    "checks/diagnostics/values.py",
+}
 # What another program prints; there is nothing else to go by.
 FOREIGN = {"classroom/publishing/website.py"}
 

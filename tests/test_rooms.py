@@ -134,15 +134,17 @@ ELSEWHERE = {
     "grading/cells/boxed": "grading/test_disturbed.py",
     "grading/checks/checking": "grading/test_disturbed.py",
     "grading/judge/exchange": "grading/judge/test_handle.py",
-    "grading/judge/in_place": "grading/checks/test_carrying.py",
-    "grading/run/keeping": "grading/test_converter.py",
+    "grading/judge/reference_substitution": (
+        "grading/checks/test_error_carried_forward.py"
+    ),
+    "grading/run/persist": "grading/test_converter.py",
     "grading/gradebook/recording": "grading/test_converter.py",
     "grading/workers/worker": "grading/workers/test_parallel.py",
     # Walls and kernels are tried as a whole: by attacks, and from start to end.
     "sandbox/confine/*": "sandbox/test_walls.py",
     "sandbox/provisioner": "sandbox/test_life.py",
     "sandbox/watch": "sandbox/test_life.py",
-    "sandbox/zygote": "sandbox/test_life.py",
+    "sandbox/fork_server": "sandbox/test_life.py",
 }
 
 

@@ -20,8 +20,8 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification
 from autograder.authoring.variants import build_object, namespace, solution_source
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Answers, Case, Exercise, Mistake, Value
+from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
-from autograder.checks.otherside import OtherSide
 from autograder.checks.points import RESULTS, WEIGHTS
 from autograder.checks.probes import OWN, find
 from autograder.course.errors import CourseError
@@ -50,7 +50,7 @@ def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     """An exercise's own kinds of cases and those of its general properties."""
     own = [_telling(specification, kind) for kind in specification.cases]
     promise = specification.promise
-    if specification.side is not OtherSide:  # we would have to play several of them
+    if specification.side is not Interactor:  # we would have to play several of them
         return tuple(own)
     forms = properties.forms(namespace(specification)[specification.target])
     if promise is None:

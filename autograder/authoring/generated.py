@@ -17,8 +17,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.authoring.cases import fresh_cases
+from autograder.authoring.expression_operators import HELPERS
 from autograder.authoring.mutations import Mutation, mutations
-from autograder.authoring.operators import HELPERS
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import (
     build_object,

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autograder.authoring.operators import OPERATORS
-from autograder.authoring.slips import SLIPS
+from autograder.authoring.expression_operators import OPERATORS
+from autograder.authoring.statement_operators import SLIPS
 from autograder.authoring.trees import get, inside, is_raise, places, put
 
 _ALL = OPERATORS | SLIPS

@@ -19,7 +19,7 @@ from autograder.authoring.catalogue import specifications
 from autograder.authoring.specification import Specification
 from autograder.checks import points, references
 from autograder.checks.exercise import AFTERWARDS, Answers, Case, Value
-from autograder.checks.otherside import OtherSide
+from autograder.checks.interactor import Interactor
 from autograder.checks.probes.weights import WEIGHTS
 from autograder.course import ROOT, units
 from autograder.course.files import write
@@ -94,7 +94,7 @@ def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
 def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
     """What the probe of an exercise does with some drawings of its cases."""
     played = specification.side
-    found = Exposure(specification.name, played=played is not OtherSide)
+    found = Exposure(specification.name, played=played is not Interactor)
     seen: dict[tuple[str, str], list[Value]] = {}
     drawings: Counter[str] = Counter()
     for case in cases:

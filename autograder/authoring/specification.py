@@ -12,7 +12,7 @@ from autograder.authoring.promise import (
 from autograder.authoring.promise import Maker as Maker
 from autograder.authoring.promise import Promise
 from autograder.checks.exercise import Answers
-from autograder.checks.otherside import OtherSide
+from autograder.checks.interactor import Interactor
 from autograder.checks.probes import find
 
 
@@ -149,10 +149,10 @@ class Specification:
     reference: object = None
     promise: Promise | None = None
     aspects: Mapping[str, float] = field(default_factory=dict)
-    other: type[OtherSide] | None = None
+    other: type[Interactor] | None = None
 
     @property
-    def side(self) -> type[OtherSide]:
+    def side(self) -> type[Interactor]:
         """What the judge plays while a student's object is tried."""
         return self.other or find(self.name).other
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.checks.exercise import RAISED, Answers
+from autograder.checks.global_state import kept, renewed
+from autograder.checks.interactor import Ask, asking
 from autograder.checks.observe import describe_error, observe
-from autograder.checks.otherside import Ask, asking
 from autograder.checks.probes import find
-from autograder.checks.switches import kept, renewed
 from autograder.checks.wire import receive, send
 
 CHANNEL = "AUTOGRADER_CHANNEL_FD"  # names the inherited end of the judge's socket

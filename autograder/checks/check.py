@@ -12,12 +12,12 @@ from autograder.checks.calls import code_of, running
 from autograder.checks.compare import judge
 from autograder.checks.demo import left_out
 from autograder.checks.exercise import Answers, Case, Exercise, Verdict, is_stub
+from autograder.checks.global_state import as_new, kept, renewed
 from autograder.checks.naming import blame
 from autograder.checks.observe import brief, observe
 from autograder.checks.panel import Shown
 from autograder.checks.probes import find
 from autograder.checks.summary import ExerciseScore, Summary, row_of, summary
-from autograder.checks.switches import as_new, kept, renewed
 
 
 class Check:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.checks.console import showable
-from autograder.checks.ink import as_svg
 from autograder.checks.observe import UNSOLVED, describe_error, from_stub, quiet
+from autograder.checks.svg_theme import as_svg
 from autograder.checks.words import LEFT_OUT
 
 

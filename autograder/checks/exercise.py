@@ -30,7 +30,7 @@ Value = torch.Tensor | str | Other
 Answers = Mapping[str, Value]
 
 
-class WrongAnswer(Exception):
+class WrongAnswerError(Exception):
     """The student's object cannot be observed; the text says what was expected."""
 
 

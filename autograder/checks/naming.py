@@ -9,6 +9,7 @@ from enum import IntEnum
 
 import torch
 
+from autograder.checks.diagnostics.symptoms import SEEN, of_a_property, of_all
 from autograder.checks.exercise import (
     RAISED,
     Answers,
@@ -19,7 +20,6 @@ from autograder.checks.exercise import (
     Value,
     Verdict,
 )
-from autograder.checks.symptoms import SEEN, of_a_property, of_all
 from autograder.checks.values import same_values
 
 # In place of a mistake's many answers to a property's case: which of them are wrong.

@@ -22,9 +22,9 @@ import torch
 from autograder.checks import properties
 from autograder.checks.calls import code_of
 from autograder.checks.console import showable
-from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswer, plain
+from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswerError, plain
+from autograder.checks.global_state import on_cpu
 from autograder.checks.probes import Report, seed
-from autograder.checks.switches import on_cpu
 
 UNSOLVED = "not solved yet"  # said of a stub
 # Code that is not the student's: ours, Python's own (partly frozen), what is installed.
@@ -53,7 +53,7 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
         try:
             found = _asked(probe, copies)(answer, copies)
             return {name: plain(value) for name, value in found.items()}
-        except WrongAnswer as error:
+        except WrongAnswerError as error:
             return {RAISED: str(error)}
         except NotImplementedError as error:
             if not from_stub(error):

@@ -14,7 +14,7 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.utils import is_grade, is_solution, is_task
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom import ledger
+from autograder.classroom import collection_log
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import notebooks
 from autograder.course.errors import CourseError
@@ -32,11 +32,11 @@ from autograder.grading.metadata import GradingMetadata
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
 
-class NoGradebook(CourseError):
+class NoGradebookError(CourseError):
     """The course has no gradebook yet."""
 
 
-class NothingGraded(CourseError):
+class NothingGradedError(CourseError):
     """The gradebook does not know an assignment, or has no submission of it."""
 
 
@@ -75,7 +75,7 @@ def read(unit: str, root: Path) -> Classbook:
         try:
             assignment = book.find_assignment(unit)
         except api.MissingEntry:
-            raise NothingGraded(
+            raise NothingGradedError(
                 f'the gradebook does not know "{unit}" yet; run: '
                 f"nbgrader autograde {unit}"
             ) from None
@@ -83,7 +83,7 @@ def read(unit: str, root: Path) -> Classbook:
         # After those: a run may be entering students meanwhile.
         students = {student.id: _student(student) for student in book.students}
         points, penalties = _points(book, unit)
-        told = ledger.read(root, unit)
+        told = collection_log.read(root, unit)
         submissions = tuple(
             Submission(
                 student=students[student],
@@ -96,7 +96,9 @@ def read(unit: str, root: Path) -> Classbook:
             for student, entry in sorted(entries.items())
         )
     if not submissions:
-        raise NothingGraded(f"nothing is graded yet; run: nbgrader autograde {unit}")
+        raise NothingGradedError(
+            f"nothing is graded yet; run: nbgrader autograde {unit}"
+        )
     handed_in = {submission.student.id for submission in submissions}
     absent = tuple(students[i] for i in sorted(set(students) - handed_in))
     return Classbook(unit, exercises, submissions, absent)
@@ -113,7 +115,7 @@ def known_ids(root: Path) -> set[str]:
     handed_in = {path.name for path in (root / "submitted").glob("*")}
     try:
         return handed_in | {student.id for student in students(root)}
-    except NoGradebook:
+    except NoGradebookError:
         return handed_in
 
 
@@ -148,7 +150,7 @@ def due(root: Path, unit: str) -> datetime.datetime | None:
         with open_gradebook(root) as book:
             found = book.find_assignment(unit).duedate
             return found if found is None else found.replace(tzinfo=None)
-    except (NoGradebook, api.MissingEntry):
+    except (NoGradebookError, api.MissingEntry):
         return None
 
 
@@ -163,7 +165,7 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
     url, course = place(root)
     path = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not path.is_file():
-        raise NoGradebook(f"there is no gradebook at {path}; run nbgrader first")
+        raise NoGradebookError(f"there is no gradebook at {path}; run nbgrader first")
     book = None
     try:
         book = api.Gradebook(url, course)
@@ -252,7 +254,7 @@ def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
     }
 
 
-def _is_late(entry: api.SubmittedAssignment, note: ledger.Note | None) -> bool:
+def _is_late(entry: api.SubmittedAssignment, note: collection_log.Note | None) -> bool:
     """By the deadline; where no time is known, by what the LMS says."""
     if entry.timestamp and entry.duedate:
         return bool(entry.total_seconds_late > 0)

@@ -71,7 +71,7 @@ def _hand_in(submission: Path, place: Path) -> None:
     place.mkdir(parents=True)
     try:
         files = intake.take(submission).files
-    except intake.Refused as reason:
+    except intake.RefusedError as reason:
         raise CourseError(f"{submission}: {reason}") from None
     for path, file in files.items():
         if path not in intake.OF_NBGRADER:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import Cell, read
-from autograder.authoring.shares import shares
+from autograder.authoring.points_by_aspect import shares
 from autograder.authoring.specification import Specification
 from autograder.classroom.page import render
 from autograder.course import Unit

@@ -77,7 +77,7 @@ def read(root: Path) -> list[Classbook]:
     for unit in sorted(path.parent.name for path in root.glob("source/*/*.ipynb")):
         try:
             books.append(gradebook.read(unit, root))
-        except gradebook.NothingGraded:
+        except gradebook.NothingGradedError:
             continue
     if not books:
         raise CourseError("nothing is graded yet")

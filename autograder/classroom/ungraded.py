@@ -59,7 +59,7 @@ def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:
     """
     try:
         files = intake.take(folder).files
-    except intake.Refused:
+    except intake.RefusedError:
         files = {}
     except CourseError:
         return set()
@@ -70,7 +70,7 @@ def _identities(folder: Path, released: dict[str, NotebookNode]) -> set[str]:
         try:
             path, _ = intake.find_notebook(files, f"{name}.ipynb", release)
             data = files[path].data
-        except intake.Refused:
+        except intake.RefusedError:
             pass
         told.add(identity(student, unit, name, data))
     return told

@@ -30,7 +30,7 @@ from autograder.course.files import write
 HOUR = 3600.0
 
 
-class NotGraded(CourseError):
+class NotGradedError(CourseError):
     """A student's submission could not be graded: that is tried again."""
 
 
@@ -89,7 +89,9 @@ class Watch:
                 self.steps.give_back(student)
             except CourseError as error:
                 failed.append(str(error))
-                if isinstance(error, NotGraded):  # it has cost as much as a grading
+                if isinstance(
+                    error, NotGradedError
+                ):  # it has cost as much as a grading
                     self._note(student, done.get(student, {}).get("mark", ""))
                 continue
             self._note(student, there[student])
@@ -178,7 +180,7 @@ class Commands:
         if student not in self._graded() or (
             unsure and not self._autograde(f"--student={student}")
         ):
-            raise NotGraded(f"{student} was not graded; see above")
+            raise NotGradedError(f"{student} was not graded; see above")
         self._ask("generate_feedback", self.unit, student, force=True)
         if self.exchange:
             self._ask("release_feedback", self.unit, student)

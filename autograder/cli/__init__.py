@@ -11,15 +11,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.cli.terms import Command
-from autograder.course import ROOT, broken, terminal
+from autograder.cli.arguments import Command
+from autograder.course import ROOT, config_errors, terminal
 from autograder.course.errors import CourseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 if all is well, 1 if something needs a person."""
     terminal.settle()
-    broken.refuse()
+    config_errors.refuse()
     options = _parser().parse_args(arguments)
     # Two processes with two threads each on two cores are ten times slower than with
     # one; the library reads this when torch is first imported, which is later.

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-from autograder.cli.terms import Command, Commands
+from autograder.cli.arguments import Command, Commands
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import CourseError
 

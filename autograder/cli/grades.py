@@ -6,7 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from autograder.cli.terms import Commands, add_course, add_graded
+from autograder.cli.arguments import Commands, add_course, add_graded
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -177,10 +177,10 @@ def _regrade(options: argparse.Namespace) -> int:
 
 
 def _feedback(options: argparse.Namespace) -> int:
-    from autograder.classroom import gradebook, handback
+    from autograder.classroom import feedback_archive, gradebook
 
     unit = gradebook.find_assignment(options.unit, options.course)
-    made = handback.write(unit, options.course, options.course / "reports")
+    made = feedback_archive.write(unit, options.course, options.course / "reports")
     remarks = (*made.remarks, *_not_graded(unit, options.course))
     print(*made.paths, *remarks, sep="\n")
     return 1 if remarks else 0

@@ -6,7 +6,7 @@ import argparse
 from datetime import timedelta
 from pathlib import Path
 
-from autograder.cli.terms import Commands, add_graded
+from autograder.cli.arguments import Commands, add_graded
 from autograder.course.errors import CourseError
 from autograder.course.files import refuse_full, write
 
@@ -125,7 +125,7 @@ def _add_solutions(commands: Commands) -> None:
 
 
 def _exchange(options: argparse.Namespace) -> int:
-    from autograder.classroom.exchange import Classroom, set_up
+    from autograder.classroom.shared_machine import Classroom, set_up
 
     room = Classroom(
         options.graders, options.folder.absolute(), options.config.absolute(),

@@ -28,20 +28,20 @@ from autograder.course.files import refuse_closed, refuse_full, refuse_path
 from autograder.grading.collect import put_back
 from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.book import PatientBook, book_files
-from autograder.grading.gradebook.enter import enter
 from autograder.grading.gradebook.recording import Recorder
+from autograder.grading.gradebook.register_assignment import enter
 from autograder.grading.intake import SizeLimits
 from autograder.grading.run import assignment
-from autograder.grading.run.allowance import refuse_little
-from autograder.grading.run.keeping import Keeper
-from autograder.grading.run.lateness import renewed
+from autograder.grading.run.graded_folder import Published
+from autograder.grading.run.late_penalties import renewed
 from autograder.grading.run.outcome import Outcome, above_bar, changes, summary
-from autograder.grading.run.published import Published
+from autograder.grading.run.persist import Keeper
+from autograder.grading.run.preflight import refuse_little
 from autograder.grading.run.running import Run
 from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import Pool, usable_cores
-from autograder.grading.workers.underway import Here, Slots
+from autograder.grading.workers.pipeline import Here, Slots
 from autograder.sandbox import client
 
 

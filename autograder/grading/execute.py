@@ -16,13 +16,13 @@ from traitlets.config import Config
 
 from autograder.checks.words import LEFT_OUT
 from autograder.course.errors import CourseError
-from autograder.grading.cells.beside import (
+from autograder.grading.cells.boxed import BoxedExecute
+from autograder.grading.cells.submission_files import (
     earlier_solutions,
     refuse_large,
     shipped,
     submission_key,
 )
-from autograder.grading.cells.boxed import BoxedExecute
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
@@ -34,7 +34,7 @@ from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
 from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError
-from autograder.sandbox.slot import NoRoom
+from autograder.sandbox.slot import NoRoomError
 from autograder.sandbox.warm import asked_for
 
 _NO_BOX = (
@@ -196,7 +196,7 @@ class JudgedExecute(BoxedExecute):
 
 def _no_box(error: ConfinementError) -> str:
     """What to do about it: no other walls help a server that does not start."""
-    plain = isinstance(error, client.NotStarted | NoRoom)
+    plain = isinstance(error, client.NotStartedError | NoRoomError)
     return str(error) if plain else _NO_BOX.format(error)
 
 

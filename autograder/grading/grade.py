@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import shared
-from autograder.grading.intake import Refused, rebuild
+from autograder.grading.intake import RefusedError, rebuild
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.settings import Preprocessor, loaded
 from autograder.grading.task import Graded, Task, resources_of
@@ -42,11 +42,11 @@ def _grade(task: Task) -> Graded:
     resources = resources_of(task)
     try:
         if task.refused:
-            raise Refused(task.refused)
+            raise RefusedError(task.refused)
         notebook, repairs = rebuild(source, release, task.submission, task.limits)
         with _laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
             notebook = run_all(task.preprocessors, notebook, resources, task.config)
-    except Refused as reason:
+    except RefusedError as reason:
         notebook, _ = rebuild(source, release, None, task.limits)
         return Graded(notebook, task.repairs, str(reason))
     return Graded(notebook, task.repairs + repairs)

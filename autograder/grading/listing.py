@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeList
 
-from autograder.grading.intake import SECRET, Refused, SizeLimits
+from autograder.grading.intake import SECRET, RefusedError, SizeLimits
 from autograder.grading.intake.files import read_file
 
 _LONGEST = 10_000  # bytes of a secret; nbgrader's has 64
@@ -53,7 +53,7 @@ class CourseList(ExchangeList):  # type: ignore[misc]
             if os.path.lexists(path / SECRET):
                 secret = read_file(path / SECRET, _LONGEST).data.decode()
                 return "" if secret else f"its {SECRET} is empty"
-        except (OSError, UnicodeDecodeError, Refused):
+        except (OSError, UnicodeDecodeError, RefusedError):
             return "it cannot be read"
         return ""
 

@@ -33,7 +33,7 @@ from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
 from autograder.grading.gradebook import book
 from autograder.grading.gradebook.book import PatientBook
-from autograder.grading.gradebook.enter import Notebooks, enter
+from autograder.grading.gradebook.register_assignment import Notebooks, enter
 from autograder.grading.intake import SECRET
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for

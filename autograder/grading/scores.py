@@ -17,9 +17,9 @@ from nbgrader.utils import (
     is_task,
 )
 
-from autograder.grading.checks import index
+from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
 from autograder.grading.judge.record import Record
 from autograder.grading.metadata import GradingMetadata
@@ -55,7 +55,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         grade_id = cell.metadata.nbgrader.grade_id
         if check := check_cell(cell):
             if grade_id not in self._records:
-                raise Undecided(f"{grade_id} came without a verdict")
+                raise GradingInfrastructureError(f"{grade_id} came without a verdict")
             record = self._records[grade_id]
             self._refuse_strange(record, check.exercise, cell)
             return None if record.decided == "person" else record.points
@@ -76,11 +76,17 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         """
         name, most = cell.metadata.nbgrader.grade_id, most_points(exercise, cell)
         if record.exercise != exercise:
-            raise Undecided(f"{name} came with the verdict on {record.exercise}")
+            raise GradingInfrastructureError(
+                f"{name} came with the verdict on {record.exercise}"
+            )
         if record.submission != self._submission:
-            raise Undecided(f"{name} came with the verdict on another submission")
+            raise GradingInfrastructureError(
+                f"{name} came with the verdict on another submission"
+            )
         if not 0.0 <= record.points <= most + _ROUNDING:
-            raise Undecided(f"{name} came with {record.points:g} of {most:g} points")
+            raise GradingInfrastructureError(
+                f"{name} came with {record.points:g} of {most:g} points"
+            )
 
 
 def _its(cell: NotebookNode, rows: dict[str, Row]) -> Row:
@@ -99,7 +105,7 @@ def _comment(cell: NotebookNode) -> str | None:
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
     """What a check can give at most, a bonus included."""
-    return float(cell.metadata.nbgrader.points) * index.most(exercise)
+    return float(cell.metadata.nbgrader.points) * reference_metadata.most(exercise)
 
 
 def inside_score(cell: NotebookNode) -> float | None:

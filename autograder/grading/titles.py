@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.course import grade_ids
-from autograder.grading.checks import index
+from autograder.grading.checks import reference_metadata
 
 
 def title(assignment: str, grade_id: str) -> str:
@@ -12,7 +12,7 @@ def title(assignment: str, grade_id: str) -> str:
     An assignment that is none of the course's units keeps its ids.
     """
     unit = assignment.partition("_")[2]
-    known = index.titles(unit)
+    known = reference_metadata.titles(unit)
     if not known:
         return grade_id
     named = {grade_ids.of_check(name): text for name, text in known.items()}

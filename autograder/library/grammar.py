@@ -78,7 +78,7 @@ class Person:
         return "do" if self.plural else "does"
 
 
-class Unsaid(Exception):
+class UnsaidError(Exception):
     """There is nothing of this kind to say in this split."""
 
 
@@ -128,7 +128,7 @@ class Writer:
             found = draw()
             if split_of(*triple(found)) == self.split:
                 return found
-        raise Unsaid
+        raise UnsaidError
 
     # --- who --------------------------------------------------------------------------
 

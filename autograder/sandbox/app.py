@@ -25,8 +25,8 @@ from traitlets import Any as AnyTrait
 from traitlets import DottedObjectName, Type
 from zmq.eventloop.zmqstream import ZMQStream
 
-from autograder.sandbox.prompt import PromptPublisher, PromptStream
-from autograder.sandbox.sparing import SparingKernel, SparingStream, spare
+from autograder.sandbox.eager_io import PromptPublisher, PromptStream
+from autograder.sandbox.lean_kernel import SparingKernel, SparingStream, spare
 
 # Where notebooks are executed, nothing is left to look for a history in.
 ARGUMENTS = ("--HistoryManager.hist_file=:memory:",)

@@ -25,7 +25,7 @@ from autograder.sandbox.ending import EndReason
 from autograder.sandbox.inside import ALIKE, BACKEND
 from autograder.sandbox.kit import PACKAGE
 from autograder.sandbox.request import Request
-from autograder.sandbox.slot import NoRoom, remove_tree
+from autograder.sandbox.slot import NoRoomError, remove_tree
 
 log = logging.getLogger("autograder.sandbox")
 
@@ -38,7 +38,7 @@ _servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
 _begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
 
 
-class NotStarted(ConfinementError):
+class NotStartedError(ConfinementError):
     """The warm server did not start: nothing is known of what walls there are."""
 
 
@@ -94,7 +94,7 @@ def start_box(request: Request, channel: socket.socket) -> Box:
     if "error" in reply:
         connection.close()
         full = reply.get("ended") == EndReason.HOST_DISK
-        raise (NoRoom if full else ConfinementError)(reply["error"])
+        raise (NoRoomError if full else ConfinementError)(reply["error"])
     return Box(connection, reply)
 
 
@@ -146,7 +146,7 @@ def _greeted(run: Path, server: subprocess.Popen[bytes]) -> Path:
 
 def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        launch.command("autograder.sandbox.zygote"),
+        launch.command("autograder.sandbox.fork_server"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -182,7 +182,7 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
     line = answers.readline() if readable(answers, START_SECONDS) else b""
     reply: dict[str, Any] = json.loads(line) if line else {"error": _SILENT}
     if "error" in reply:
-        raise NotStarted(f"the warm server did not start: {reply['error']}")
+        raise NotStartedError(f"the warm server did not start: {reply['error']}")
     by = "a control group" if reply["grouped"] else "counts of its processes"
     log.info(
         "kernels run at level %s; memory of each is limited by %s", reply["level"], by

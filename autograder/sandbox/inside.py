@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox import confine, without
+from autograder.sandbox import confine, landlock_shims
 
 CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
 BACKEND = "module://matplotlib_inline.backend_inline"
@@ -94,12 +94,12 @@ def run(
     from autograder.sandbox.app import BoxedKernelApp
 
     if level == "landlock":
-        without.do_without(Path(os.environ["TMPDIR"]))
+        landlock_shims.do_without(Path(os.environ["TMPDIR"]))
     ports = [connection[f"{name}_port"] for name in CHANNELS]
     app = BoxedKernelApp.instance()
     app.connect(connection, dict(zip(ports, listeners, strict=True)), arguments)
     if level == "landlock":
-        without.run_commands_by_pipe(app.shell)
+        landlock_shims.run_commands_by_pipe(app.shell)
     app.start()  # type: ignore[no-untyped-call]
 
 

@@ -20,7 +20,7 @@ _FILES = 100
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-class NoRoom(ConfinementError):
+class NoRoomError(ConfinementError):
     """The disk that boxes write to is full: no other walls help."""
 
 

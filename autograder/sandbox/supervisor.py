@@ -26,7 +26,7 @@ from autograder.sandbox.ending import EndReason
 from autograder.sandbox.processes import end_all_children
 from autograder.sandbox.relay import Relay
 from autograder.sandbox.request import Request
-from autograder.sandbox.slot import NoRoom, lacks_room, no_room, remove_tree
+from autograder.sandbox.slot import NoRoomError, lacks_room, no_room, remove_tree
 from autograder.sandbox.start import Plan, start
 from autograder.sandbox.watch import Watchdog
 
@@ -52,7 +52,7 @@ def supervise(
         policy = Policy(**request["policy"])
         room = room_for(policy, slot, request["submission"])
         if level in ON_HOSTS_DISK and lacks_room(slot, policy.file_mb * MB):
-            raise NoRoom(no_room(slot))
+            raise NoRoomError(no_room(slot))
         if groups:
             group = Group(groups, slot.name, policy)
         plan = Plan(request, policy, room, level, group)
@@ -61,7 +61,7 @@ def supervise(
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
         last_words = Watchdog(box, plan, relay).until_end(client, life)
     except Exception as error:
-        full = isinstance(error, NoRoom)
+        full = isinstance(error, NoRoomError)
         last_words = {
             "error": str(error) or type(error).__name__,
             "ended": EndReason.HOST_DISK if full else EndReason.FAULT,

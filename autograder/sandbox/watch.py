@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.sandbox.confine import MB, ON_HOSTS_DISK
 from autograder.sandbox.ending import EndReason
-from autograder.sandbox.held import held_mb, mapped_mb, share_fairly
+from autograder.sandbox.memory_accounting import held_mb, mapped_mb, share_fairly
 from autograder.sandbox.processes import (
     collected_seconds,
     cpu_seconds,

@@ -5,8 +5,8 @@ See pyproject.toml (data-files) and the module that it calls.
 
 from pathlib import Path
 
-from autograder.course import broken, terminal
+from autograder.course import config_errors, terminal
 
 terminal.settle()
-broken.refuse()
-broken.warn(Path(__file__))
+config_errors.refuse()
+config_errors.warn(Path(__file__))

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell
 from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
 from autograder.grading import converter
-from autograder.grading.checks import index
+from autograder.grading.checks import reference_metadata
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader, source_of
 
@@ -22,7 +22,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux
 
 UNIT = "positional_encoding"
 NAMES = ("embed", "table_by_loops", "sinusoid", "module", "shift_matrix")
-POINTS = {name: index.entries(UNIT)[f"{UNIT}/{name}"]["points"] for name in NAMES}
+POINTS = {
+    name: reference_metadata.entries(UNIT)[f"{UNIT}/{name}"]["points"] for name in NAMES
+}
 RIGHT = {
     name: solution_source(specification(f"positional_encoding/{name}"))
     for name in POINTS

@@ -15,7 +15,7 @@ import autograder
 ROOMS = ("grading", "classroom", "checks", "sandbox")
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer"}
 LONG = 8_000  # squared, it is most of a second
-NAMES = ("classroom/lms/", "classroom/handback")  # these read file names,
+NAMES = ("classroom/lms/", "classroom/feedback_archive")  # these read file names,
 NAME = 1_000  # and no longer ones
 MOST = 0.15  # seconds of processor time; a linear search takes a thousandth
 PIECES = (

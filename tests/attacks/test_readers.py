@@ -115,7 +115,7 @@ def test_a_damaged_message_is_a_message_or_an_error(place, damage):
 def rebuilt(data: bytes) -> int:
     try:
         notebook, _ = intake.rebuild(SOURCE, SOURCE, data)
-    except intake.Refused as reason:
+    except intake.RefusedError as reason:
         assert str(reason).isprintable()
         return 0
     as_file(notebook)

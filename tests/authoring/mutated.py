@@ -1,8 +1,8 @@
 """A function and a module for operators to change, and what they make of them."""
 
+from autograder.authoring.expression_operators import OPERATORS
 from autograder.authoring.mutations import mutations
-from autograder.authoring.operators import OPERATORS
-from autograder.authoring.slips import SLIPS
+from autograder.authoring.statement_operators import SLIPS
 
 FUNCTION = '''
 def scaled(q, k, mask=None):

@@ -11,7 +11,7 @@ import torch
 from autograder.authoring import outside
 from autograder.authoring.specification import Specification
 from autograder.checks.exercise import Case
-from autograder.checks.otherside import OtherSide
+from autograder.checks.interactor import Interactor
 
 COMMAND = "python -m autograder.authoring.outside"
 # Declared for every exercise, though they are open in some only.
@@ -51,7 +51,7 @@ def test_the_document_says_what_is_so(rows):
     assert written == outside.document(rows), f"run {COMMAND}"
 
 
-def exercise(other: type[OtherSide] = OtherSide) -> Specification:
+def exercise(other: type[Interactor] = Interactor) -> Specification:
     return Specification(
         name="u/e", title="e", target="e", cases=(), mutants=(), accepted=(),
         other=other,
@@ -101,7 +101,7 @@ def test_an_answer_that_must_be_computed_is_outside():
 
 
 def test_what_the_judge_keeps_is_not_in_the_box():
-    class Keeps(OtherSide):
+    class Keeps(Interactor):
         keeps = frozenset({"lines"})
 
     drawn = cases(({"x": "a", "lines": json.dumps([1])}, {"y": json.dumps([1])}))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from autograder.authoring.specification import Mutant, Way
-from autograder.checks.otherside import OtherSide
+from autograder.checks.interactor import Interactor
 from autograder.checks.probes import find
 
 
@@ -19,7 +19,7 @@ def test_the_unit_is_the_part_before_the_stroke(tiny_exercise):
 
 
 def test_the_judge_plays_the_probes_other_side_or_one_that_knows_more(tiny_exercise):
-    class Knowing(OtherSide):
+    class Knowing(Interactor):
         pass
 
     assert tiny_exercise.side is find(tiny_exercise.name).other

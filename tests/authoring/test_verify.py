@@ -9,8 +9,8 @@ from autograder.authoring.specification import Accepted, Way
 from autograder.authoring.variants import build_object
 from autograder.authoring.verify import uneven
 from autograder.checks.compare import compare
+from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
-from autograder.checks.otherside import OtherSide
 from autograder.checks.probes import find
 from autograder.checks.references import load
 from autograder.cli import main
@@ -66,7 +66,7 @@ def test_a_mistake_that_passes_a_played_case_does_so_in_each_drawing(unit):
     """Grading does not run it there to name it (`grading/judge/naming.py`)."""
     visible = load(unit.name)
     for exercise in specifications(unit.name):
-        if exercise.side is OtherSide:
+        if exercise.side is Interactor:
             continue
         mistakes = mistaken_objects(exercise)
         shown = {case.name: case for case in visible[exercise.name].cases}

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 
 from autograder.checks.compare import judge
+from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import Case, Exercise
-from autograder.checks.symptoms import SEEN
 
 X = torch.arange(12.0).reshape(3, 4).cos()
 RIGHT = X.cumsum(0)

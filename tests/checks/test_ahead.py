@@ -10,8 +10,8 @@ import torch
 from autograder.authoring.cases import fresh_cases
 from autograder.authoring.catalogue import specification
 from autograder.checks import references
-from autograder.checks.exercise import RAISED, WrongAnswer
-from autograder.checks.otherside import reply
+from autograder.checks.exercise import RAISED, WrongAnswerError
+from autograder.checks.interactor import reply
 from autograder.checks.probes import find
 from autograder.units.encoder_decoder.probes.ahead import (
     MOST_AHEAD,
@@ -32,7 +32,7 @@ class Layer:
     def __call__(self, **values):
         self.asked += 1
         if values["x"].size(0) == self.refuses:
-            raise WrongAnswer("not this batch")
+            raise WrongAnswerError("not this batch")
         found = {"output": values["x"] + values["memory"].sum()}
         for name, stack in values.items():
             if name.startswith("x."):
@@ -104,7 +104,7 @@ def test_a_layer_that_refuses_a_batch_does_so_when_it_gets_it():
     for pair in questions()[:3]:
         ahead(*pair)
     assert refusing.asked == 1
-    with pytest.raises(WrongAnswer):
+    with pytest.raises(WrongAnswerError):
         ahead(*questions()[3])
 
 
@@ -114,9 +114,9 @@ def test_what_is_no_sequence_is_passed_on_as_it_is(odd):
 
     def call(**values):
         told.append(values["x"])
-        raise WrongAnswer("no")
+        raise WrongAnswerError("no")
 
-    with pytest.raises(WrongAnswer):
+    with pytest.raises(WrongAnswerError):
         Ahead(Follows(), call)(odd, torch.zeros(1, 2, 3))
     assert told[0] is odd
 

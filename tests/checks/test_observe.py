@@ -7,7 +7,7 @@ import warnings
 import pytest
 import torch
 
-from autograder.checks.exercise import RAISED, STUB, Other, WrongAnswer
+from autograder.checks.exercise import RAISED, STUB, Other, WrongAnswerError
 from autograder.checks.observe import (
     UNSOLVED,
     brief,
@@ -107,7 +107,7 @@ def test_an_error_in_another_cell_is_told_with_who_called_it():
 
 def test_an_end_of_the_program_and_a_wrong_answer_are_reports_too():
     assert reported(raising(SystemExit(3)))[RAISED].startswith("SystemExit: 3")
-    assert reported(raising(WrongAnswer("expected a tensor"))) == {
+    assert reported(raising(WrongAnswerError("expected a tensor"))) == {
         RAISED: "expected a tensor"
     }
 

@@ -16,12 +16,12 @@ from autograder.authoring.promise import OF_MODULES, Promise, masked, special
 from autograder.authoring.properties import forms, kinds
 from autograder.authoring.specification import CaseKind, Maker
 from autograder.checks.compare import compare, judge
+from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import Case, Exercise, Verdict
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_text
 from autograder.checks.probes.weights import beginning, load_weights
 from autograder.checks.properties import _watched
-from autograder.checks.symptoms import SEEN
 
 
 class Mixer(nn.Module):
@@ -180,7 +180,7 @@ def test_what_was_seen_is_said(wrong, says):
 
 
 def test_dropout_by_hand_is_not_judged_by_its_place():
-    class ByHand(Mixer):
+    class ByHandError(Mixer):
         def __init__(self, d: int, dropout: float = 0.0):
             super().__init__(d)
             self.rate = dropout
@@ -190,7 +190,7 @@ def test_dropout_by_hand_is_not_judged_by_its_place():
             return super().forward(x, mask) * keep / (1 - self.rate * self.training)
 
     (case,) = [c for c in cases() if c.name == "property_dropout"]
-    result = compare(case, observe(probe, ByHand, case.inputs))
+    result = compare(case, observe(probe, ByHandError, case.inputs))
     assert result.passed
     shown = as_text(Verdict("a/b", "A title", 1.0, 1.0, (result,)))
     assert "dropout: made by hand, so its place was not looked at" in shown

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes.weights import (
     beginning,
     load_weights,
@@ -60,7 +60,7 @@ def test_where_more_is_missing_than_a_bias_nothing_is_put_in_place():
     made = Two(second=False)
     del made.first
     with pytest.raises(
-        WrongAnswer, match=r"`first\.weight`, `first\.bias`, `second\.bias`"
+        WrongAnswerError, match=r"`first\.weight`, `first\.bias`, `second\.bias`"
     ):
         load_weights(made, drawn())
     assert made.second.bias is None
@@ -84,7 +84,7 @@ def test_a_model_without_a_bias_is_one_whose_bias_is_zero():
     lean = Two(second=False)
     rebuilt = with_weights(Two(), weights_of(lean), "another model")
     assert torch.equal(rebuilt(X), lean(X))
-    with pytest.raises(WrongAnswer, match="another model"):
+    with pytest.raises(WrongAnswerError, match="another model"):
         with_weights(Two(), drawn("second.weight"), "another model")
 
 

@@ -104,7 +104,7 @@ def test_who_cannot_be_graded_is_tried_no_more_often_than_others(
     watched, world, tmp_path, now
 ):
     hand_in(tmp_path, "eve", "1")
-    world.fails, world.with_ = "eve", watch.NotGraded
+    world.fails, world.with_ = "eve", watch.NotGradedError
     for _ in range(2):
         with pytest.raises(CourseError, match="killed"):
             list(watched.round())

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.classroom import ledger
-from autograder.classroom.ledger import Note
+from autograder.classroom import collection_log
+from autograder.classroom.collection_log import Note
 from autograder.course.errors import CourseError
 from autograder.course.files import kept, refuse_closed, refuse_full, write
 from autograder.grading.gradebook import extensions
@@ -140,14 +140,14 @@ def grant(root: Path, students: list[str]) -> None:
 
 def note(root: Path, students: list[str]) -> None:
     for student in students:
-        ledger.write(root, "01", student, Note(origin=student))
+        collection_log.write(root, "01", student, Note(origin=student))
 
 
 @pytest.mark.parametrize("command", [grant, note])
 def test_what_two_commands_note_at_once_is_all_there(tmp_path, command):
     halves = STUDENTS[:20], STUDENTS[20:]
     at_once(*(partial(command, tmp_path, half) for half in halves))
-    kept = extensions.granted(tmp_path, "01") or ledger.read(tmp_path, "01")
+    kept = extensions.granted(tmp_path, "01") or collection_log.read(tmp_path, "01")
     assert sorted(kept) == sorted(STUDENTS)
 
 

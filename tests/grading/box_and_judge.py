@@ -8,7 +8,7 @@ from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import Respondent
+from autograder.grading.judge.questioning import BoxClient
 from autograder.sandbox.meter import Meter
 
 NAME = "attention/scores"
@@ -18,7 +18,7 @@ TICKET = "t1"
 
 def asked(channel, seconds=5.0, stop=None, most=60.0):
     """The box at the other end of a channel, and whether it has begun to answer."""
-    found = Respondent(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
+    found = BoxClient(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
     found.await_ready()
     return found
 

@@ -14,7 +14,7 @@ ROLES = ("judge", "worker", "nursery", "zygote", "branch", "supervisor", "box")
 _KINDS = {
     "autograder.grading.judge.judging": ("judge",),
     "autograder.grading.workers.worker": ("nursery", "worker", "judge"),
-    "autograder.sandbox.zygote": ("zygote", "branch", "supervisor", "box"),
+    "autograder.sandbox.fork_server": ("zygote", "branch", "supervisor", "box"),
 }  # by what was started, and by how often it was forked since
 _GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from nbgrader.preprocessors import SaveAutoGrades
 from traitlets.config import Config
 
-from autograder.grading.intake import Refused, Repair, SizeLimits
+from autograder.grading.intake import RefusedError, Repair, SizeLimits
 from autograder.grading.task import Task
 from tests import tiny_course as tiny
 from tests.tiny_course import UNIT, RunHere, good, hand_in, run_nbgrader
@@ -54,7 +54,7 @@ class Eventful(RunHere):
         if "raise" in wishes:
             raise OSError("no space left on device")
         if "refuse" in wishes:
-            raise Refused("it used up all memory")
+            raise RefusedError("it used up all memory")
         if "warn" in wishes:
             self.log.warning("it swaps")
         return super().preprocess(nb, resources)

@@ -12,7 +12,7 @@ from autograder.authoring.cases import fresh_cases
 from autograder.authoring.catalogue import specification
 from autograder.checks import references
 from autograder.checks.exercise import RAISED
-from autograder.checks.otherside import concluded, reply
+from autograder.checks.interactor import concluded, reply
 from autograder.checks.probes import find
 from autograder.grading.judge.preparing import prepared
 from autograder.units.encoder_decoder.probes import bugs as layers

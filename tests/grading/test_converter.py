@@ -19,7 +19,7 @@ from autograder.classroom.gradebook import find_assignment
 from autograder.course import files
 from autograder.course.errors import CourseError
 from autograder.grading import converter, release
-from autograder.grading.intake import Refused
+from autograder.grading.intake import RefusedError
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_written_stops_nobody(course, monkeypatch):
 
 def test_a_preprocessor_can_refuse_a_submission(course, monkeypatch):
     def refuse(self, nb, resources):
-        raise Refused("it used up all memory")
+        raise RefusedError("it used up all memory")
 
     hand_in(course, "ada", good(course))
     monkeypatch.setattr(RunHere, "preprocess", refuse)

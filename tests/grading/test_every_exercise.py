@@ -18,7 +18,7 @@ from autograder.authoring.catalogue import specification, specifications
 from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, Answers, Case, Value
-from autograder.checks.otherside import concluded
+from autograder.checks.interactor import concluded
 from autograder.checks.wire import receive, send
 from autograder.course import units
 from autograder.grading.judge.naming import named

@@ -13,7 +13,7 @@ from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import Budget, Meter, Span
-from autograder.sandbox.slot import NoRoom
+from autograder.sandbox.slot import NoRoomError
 
 
 def test_they_hold_while_the_notebook_runs():
@@ -56,11 +56,11 @@ def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
         raise kind("the warm server did not start: No space left on device")
 
     monkeypatch.setattr(client, "run_directory", fail)
-    kind = client.NotStarted
+    kind = client.NotStartedError
     with pytest.raises(CourseError, match="No space left") as told:
         JudgedExecute.warm_up(Config())
     assert "unconfined" not in str(told.value)
-    kind = NoRoom
+    kind = NoRoomError
     with pytest.raises(CourseError, match="No space left") as told:
         JudgedExecute.warm_up(Config())
     assert "unconfined" not in str(told.value)

@@ -16,7 +16,7 @@ from autograder.authoring.catalogue import specification
 from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, STUB, Answers, Other
-from autograder.checks.otherside import concluded, reply
+from autograder.checks.interactor import concluded, reply
 from autograder.grading.judge.preparing import Prepared
 from autograder.grading.judge.record import Record
 from autograder.grading.judge.told import for_a_person, told

@@ -17,12 +17,12 @@ from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import build_object
 from autograder.checks import agent, references
 from autograder.checks.exercise import RAISED
-from autograder.checks.otherside import concluded, reply
+from autograder.checks.interactor import concluded, reply
 from autograder.checks.probes import find
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide, shown
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import Respondent
+from autograder.grading.judge.questioning import BoxClient
 from autograder.sandbox.meter import Meter
 
 TICKET = "t1"
@@ -50,7 +50,7 @@ def judged(name: str, answer: object, monkeypatch, seed: str = "abc"):
         )
         serve.start()
         check = prepared(name, seed)
-        box = Respondent(ours, TICKET, Meter(None), Seconds(60.0))
+        box = BoxClient(ours, TICKET, Meter(None), Seconds(60.0))
         box.await_ready()
         verdict = shown(decide(check, box))
         serve.join(60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from autograder.grading.checks import index
+from autograder.grading.checks import reference_metadata
 from autograder.grading.scores import inside_score, most_points
 from tests.tiny_course import graded
 
@@ -49,5 +49,5 @@ def test_a_graded_answer_that_was_filled_in_waits_for_a_person():
 
 
 def test_a_check_can_give_its_points_and_a_bonus(monkeypatch):
-    monkeypatch.setattr(index, "most", lambda exercise: 1.25)
+    monkeypatch.setattr(reference_metadata, "most", lambda exercise: 1.25)
     assert most_points("u/e", cell()) == 2.5

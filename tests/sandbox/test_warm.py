@@ -30,7 +30,7 @@ def test_pytorchs_own_attention_finds_its_imports_done() -> None:
     code = (
         "import sys, torch\n"
         "from autograder.sandbox.warm import asked_for\n"
-        "from autograder.sandbox.zygote import import_all\n"
+        "from autograder.sandbox.fork_server import import_all\n"
         "import_all(asked_for(['nn.MultiheadAttention(4, 1)']))\n"
         "before = set(sys.modules)\n"
         "attention = torch.nn.MultiheadAttention(4, 1, batch_first=True)\n"

@@ -16,7 +16,7 @@ from autograder.authoring.cases import fresh_cases
 from autograder.authoring.catalogue import specification
 from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED, plain
-from autograder.checks.otherside import asking, concluded
+from autograder.checks.interactor import asking, concluded
 from autograder.checks.probes import find
 from autograder.course import ROOT
 from autograder.library import checkpoint

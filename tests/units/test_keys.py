@@ -22,7 +22,7 @@ from autograder.checks.exercise import RAISED
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.course import manifest, units
-from autograder.grading.checks import index
+from autograder.grading.checks import reference_metadata
 from autograder.grading.judge.preparing import prepared
 
 LUCK = 0.2  # the share that an answer may earn by its shape, or by chance
@@ -112,7 +112,9 @@ def test_the_manifests_list_those_and_no_part_of_a_solution():
         unit = name.split("/")[0]
         order = [task.name for task in specifications(unit)]
         assert order.index(f"{unit}/{key}") < order.index(name)
-        assert f"{unit}/{key}" not in index.entries(unit)[name]["builds_on"]
+        assert (
+            f"{unit}/{key}" not in reference_metadata.entries(unit)[name]["builds_on"]
+        )
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ import torch
 from autograder.authoring.catalogue import specifications
 from autograder.checks import references
 from autograder.checks.compare import judge
+from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
-from autograder.checks.otherside import OtherSide
 from autograder.checks.probes import find
 from autograder.course import units
 from autograder.grading.judge.preparing import prepared
@@ -116,7 +116,7 @@ def test_answers_to_visible_cases_earn_next_to_nothing_in_grading(unit):
     """A box may answer whatever it likes: here it knows all that ships, and no more."""
     earned, most = 0.0, 0.0
     for task in specifications(unit.name):
-        if task.side is not OtherSide or any(kind.measure for kind in task.cases):
+        if task.side is not Interactor or any(kind.measure for kind in task.cases):
             continue
         for own in ("one", "two"):
             check = prepared(task.name, own)

@@ -34,7 +34,7 @@ class Measure:
     remark: Callable[[Answers, Answers], str] | None = None
 
 
-class NotTheirs(Exception):
+class NotTheirsError(Exception):
     """Answers that are worth nothing for a reason; the text says which."""
 
 
@@ -53,7 +53,7 @@ def measured(name: str, expected: Answers, actual: Answers) -> tuple[float, str]
     measure = find(name)
     try:
         return float(measure.value(expected, actual)), ""
-    except NotTheirs as reason:
+    except NotTheirsError as reason:
         return 0.0, str(reason)
     except _UNREADABLE:
         return 0.0, ""

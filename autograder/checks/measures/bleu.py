@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from autograder.checks.exercise import Answers
-from autograder.checks.measures import Measure, NotTheirs
+from autograder.checks.measures import Measure, NotTheirsError
 from autograder.library import abilities
 
 
@@ -34,7 +34,7 @@ def _value(expected: Answers, actual: Answers) -> float:
         return 0.0
     copied = _texts(expected, "copied") if "copied" in expected else []
     if _same_errors(wanted, given, copied):
-        raise NotTheirs(
+        raise NotTheirsError(
             "0: these are the errors of the checkpoint that ships with the course; the "
             "grade is for a model that you trained"
         )
@@ -42,7 +42,7 @@ def _value(expected: Answers, actual: Answers) -> float:
     if "goes back" in actual and not (
         _bleu(wanted[first], given[first]) > _bleu(wanted[first], copied)
     ):
-        raise NotTheirs(
+        raise NotTheirsError(
             "0: these weights go back to the checkpoint that ships with the course, "
             "and recover no more than it does; the grade is for a model that you "
             "trained"

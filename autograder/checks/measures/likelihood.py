@@ -7,7 +7,7 @@ import math
 import torch
 
 from autograder.checks.exercise import Answers
-from autograder.checks.measures import Measure, NotTheirs
+from autograder.checks.measures import Measure, NotTheirsError
 
 _LARGEST = 700.0  # nats; the perplexity of more is beyond the largest float
 
@@ -19,7 +19,7 @@ def _value(expected: Answers, actual: Answers) -> float:
     that sees the byte it should predict earns nothing.
     """
     if actual["likelihood"] == "the future moves the present":
-        raise NotTheirs("0: a later byte changes earlier logits")
+        raise NotTheirsError("0: a later byte changes earlier logits")
     nats = actual["nats"]
     if not isinstance(nats, torch.Tensor) or nats.numel() != 1:
         return 0.0

@@ -2,7 +2,7 @@
 
 A probe reports and never judges: it returns named tensors (or text), and whoever holds
 the reference compares. It runs beside the student's code, so it knows no answers; what
-it would have to know, it asks of the other side (`autograder.checks.otherside`).
+it would have to know, it asks of the other side (`autograder.checks.interactor`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from autograder.checks.exercise import Answers, WrongAnswer, plain
-from autograder.checks.otherside import Ask, OtherSide, asking, reply
+from autograder.checks.exercise import Answers, WrongAnswerError, plain
+from autograder.checks.interactor import Ask, Interactor, asking, reply
 
 Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
 Seen = dict[str, Any]  # what a probe saw, by name
@@ -40,7 +40,7 @@ class Probe:
     """
 
     near: Callable[..., Mapping[str, object]]
-    other: type[OtherSide] = OtherSide
+    other: type[Interactor] = Interactor
     here: Report | None = None
     # Not in its repr: a clinic's names of answers tell what there is to find.
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
@@ -82,7 +82,7 @@ class Probe:
 
     @property
     def is_two_sided(self) -> bool:
-        return self.other is not OtherSide
+        return self.other is not Interactor
 
 
 class Log(list[Any]):
@@ -101,7 +101,7 @@ _PROBES: dict[str, Probe] = {}
 
 def probe(
     name: str,
-    other: type[OtherSide] = OtherSide,
+    other: type[Interactor] = Interactor,
     here: Report | None = None,
     *,
     results: str,
@@ -175,14 +175,16 @@ def returned(result: object, *names: str) -> tuple[Any, ...]:
     """Unpack what a function returned, or say what it should have returned."""
     if not isinstance(result, tuple | list) or len(result) != len(names):
         wanted = ", ".join(names)
-        raise WrongAnswer(f"expected a tuple ({wanted}), got {describe(result)}")
+        raise WrongAnswerError(f"expected a tuple ({wanted}), got {describe(result)}")
     return tuple(result)
 
 
 def tensor(result: object, name: str) -> torch.Tensor:
     """The result on the CPU if it is a tensor, else a plain word on what it is."""
     if not isinstance(result, torch.Tensor):
-        raise WrongAnswer(f"expected {name} to be a tensor, got {describe(result)}")
+        raise WrongAnswerError(
+            f"expected {name} to be a tensor, got {describe(result)}"
+        )
     return result if result.device.type in ("cpu", "meta") else result.to("cpu")
 
 

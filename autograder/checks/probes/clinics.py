@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from autograder.checks.exercise import WrongAnswer
-from autograder.checks.otherside import Mixture
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.interactor import BlindTrial
 from autograder.checks.probes import describe
 
 
-class Patients(Mixture):
+class Patients(BlindTrial):
     """A right thing and two that are ill, each with one bug; they are called from afar.
 
     In grading each has weights of its own: what is alike cannot be told by equal
@@ -35,7 +35,7 @@ def accepts(result: object) -> str:
         WrongAnswer: it has returned something, so its caller may take it for a verdict.
     """
     if result is not None:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             "expected the test to raise AssertionError or to return nothing, "
             f"got {describe(result)}"
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer, plain
+from autograder.checks.exercise import WrongAnswerError, plain
 from autograder.checks.probes import Inputs, Seen, describe, listed, under
 
 WEIGHTS = "weights."  # before a parameter's name
@@ -96,7 +96,7 @@ def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
         for name, value in weights.items()
     )
     if not fits:
-        raise WrongAnswer(refusal)
+        raise WrongAnswerError(refusal)
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(weights[name])
@@ -120,7 +120,7 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         WrongAnswer: another parameter is missing, or one has another shape.
     """
     if not isinstance(module, nn.Module):
-        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")
     weights = given_weights(inputs)
     own = dict(completed(module, weights).named_parameters())
     _refuse_others(own, weights, module)
@@ -172,11 +172,11 @@ def _refuse_others(
         found = ", ".join(f"`{name}`" for name in own) or "no parameters at all"
         twice = [f"`{name}`" for name in weights if name in shared]
         found += f"; {', '.join(twice)}: shared with another name" if twice else ""
-        raise WrongAnswer(f"expected {wanted} {', '.join(missing)}, found {found}")
+        raise WrongAnswerError(f"expected {wanted} {', '.join(missing)}, found {found}")
     others = [
         f"`{name}` of shape {tuple(value.shape)}, found {tuple(own[name].shape)}"
         for name, value in weights.items()
         if own[name].shape != value.shape
     ]
     if others:
-        raise WrongAnswer(f"expected {'; '.join(others)}")
+        raise WrongAnswerError(f"expected {'; '.join(others)}")

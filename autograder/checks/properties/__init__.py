@@ -19,14 +19,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import Answers, WrongAnswer, plain
+from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.probes import Inputs, Report, Seen, under
 from autograder.checks.probes.weights import AWAITED, completed, given_weights
 from autograder.checks.properties.arguments import written_over
 from autograder.checks.properties.call import Call, Form, Named, Tries, copied
-from autograder.checks.properties.kept import Kept
-from autograder.checks.properties.learning import BY_HAND, ByHand
-from autograder.checks.properties.ways import WAYS
+from autograder.checks.properties.learning import BY_HAND, ByHandError
+from autograder.checks.properties.relations import WAYS
+from autograder.checks.properties.result_log import Kept
 
 KEY = "property"  # the input that says, in JSON, which ways are to be tried
 SEPARATOR = " · "  # between what was reported, what is special, and which inputs
@@ -61,7 +61,7 @@ def tried(probe: Report, answer: object, inputs: Inputs) -> Seen:
                 try:
                     with _noted(*endings):
                         found = find_out()
-                except ByHand:
+                except ByHandError:
                     return BY_HAND
                 for name, value in found.items():
                     seen[SEPARATOR.join([name, *endings])] = plain(value)
@@ -156,7 +156,7 @@ def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
         probe(module if form["module"] else function, dict(inputs))
     except _Caught as call:
         return _call(call, form, inputs, (answer, *made[0]) if made else None)
-    raise WrongAnswer("expected something that can be called")
+    raise WrongAnswerError("expected something that can be called")
 
 
 def _watched(module: object) -> object:

@@ -17,7 +17,7 @@ from autograder.checks.properties.call import (
     Tries,
     copied_module,
 )
-from autograder.checks.properties.stand_in import dropout_is, nothing
+from autograder.checks.properties.fake_dropout import dropout_is, nothing
 
 
 def plain(call: Call) -> Tries:

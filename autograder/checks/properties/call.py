@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import describe, tensor
 
 Named = dict[str, Any]
@@ -131,7 +131,9 @@ class Call:
             not isinstance(found, tuple | list) or len(found) != len(self.results)
         ):
             wanted = ", ".join(self.results)
-            raise WrongAnswer(f"expected a tuple ({wanted}), got {describe(found)}")
+            raise WrongAnswerError(
+                f"expected a tuple ({wanted}), got {describe(found)}"
+            )
         parts = found if len(self.results) > 1 else (found,)
         return {
             name: tensor(part, name)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from autograder.checks.properties.call import Call, Results, Tries
-from autograder.checks.properties.stand_in import dropout_is, shrink
+from autograder.checks.properties.fake_dropout import dropout_is, shrink
 
 
 def training(call: Call) -> Tries:
@@ -51,7 +51,7 @@ def dropout(call: Call) -> Tries:
         # Dropout made by hand is chance, and says nothing here: other cases see it.
         name = next(iter(found))
         if not torch.equal(once[name], found[name]):
-            raise ByHand
+            raise ByHandError
         return {name: found[name], "numbers dropped or kept": torch.tensor(acted_on)}
 
     def learning() -> Results:
@@ -66,7 +66,7 @@ def dropout(call: Call) -> Tries:
     yield "in training mode, with a stand-in for dropout", learning
 
 
-class ByHand(Exception):
+class ByHandError(Exception):
     """Chance that does not come from PyTorch's dropout."""
 
 

@@ -32,7 +32,7 @@ _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedErro
            ValueError, LookupError, RuntimeError, struct.error)  # fmt: skip
 
 
-class NotPlaced(Exception):
+class NotPlacedError(Exception):
     """An archive or a member cannot be used; the text says why."""
 
 
@@ -65,14 +65,16 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(file or path)
         except UnicodeDecodeError:
-            raise NotPlaced("a name in it is in a broken encoding") from None
+            raise NotPlacedError("a name in it is in a broken encoding") from None
         except FileNotFoundError:
-            raise NotPlaced("there is no such file") from None
+            raise NotPlacedError("there is no such file") from None
         except _FAULTS:
-            raise NotPlaced("it is not a readable zip; download it again") from None
+            raise NotPlacedError(
+                "it is not a readable zip; download it again"
+            ) from None
         try:
             self._check_whole()
-        except NotPlaced:
+        except NotPlacedError:
             self.close()
             raise
         self.left_out: list[tuple[str, str]] = []
@@ -94,24 +96,24 @@ class Archive:
             NotPlaced: it is larger than ``most`` bytes, or damaged.
         """
         if member.size > most:
-            raise NotPlaced(f"larger than {most >> 20} MB")
+            raise NotPlacedError(f"larger than {most >> 20} MB")
         try:
             with self._zip.open(member.place) as file:
                 data = file.read(most + 1)
         except Exception:  # each way to pack has errors of its own
-            raise NotPlaced("damaged, or packed in an unknown way") from None
+            raise NotPlacedError("damaged, or packed in an unknown way") from None
         if len(data) > most:
-            raise NotPlaced(f"larger than {most >> 20} MB")
+            raise NotPlacedError(f"larger than {most >> 20} MB")
         return data
 
     def _check_whole(self) -> None:
         infos = self._zip.infolist()
         if len(infos) > MOST_MEMBERS:
-            raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
+            raise NotPlacedError(f"it has more than {MOST_MEMBERS} members")
         end = 0  # members that share bytes are how small archives become huge ones
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:
-                raise NotPlaced("its members overlap: it was made to deceive")
+                raise NotPlacedError("its members overlap: it was made to deceive")
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:

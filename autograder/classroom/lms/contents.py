@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from autograder.classroom.lms.archive import Member, NotPlaced
+from autograder.classroom.lms.archive import Member, NotPlacedError
 from autograder.classroom.lms.layouts import Attempt
 from autograder.classroom.lms.sources import Source, inside, strip_top
 from autograder.grading import intake
@@ -24,7 +24,7 @@ def contents(
     """
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
-        raise NotPlaced(f"it has more than {limits.files} files")
+        raise NotPlacedError(f"it has more than {limits.files} files")
     left, files = limits.total, {}
     for path, member in attempt.files.items():
         if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
@@ -35,8 +35,8 @@ def contents(
             continue
         try:
             data = archive.read(member, min(limits.file, left))
-        except NotPlaced as reason:
-            raise NotPlaced(f"{path}: {reason}") from None
+        except NotPlacedError as reason:
+            raise NotPlacedError(f"{path}: {reason}") from None
         left -= len(data)
         files[path] = data
     if not _notebooks(files):
@@ -47,10 +47,10 @@ def contents(
                     unpacked = _unpacked(archive, member, limits, left)
                     left -= sum(map(len, unpacked.values()))
                     files |= unpacked
-                except NotPlaced as reason:
+                except NotPlacedError as reason:
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
-        raise NotPlaced("it is a text typed into the LMS, without any file")
+        raise NotPlacedError("it is a text typed into the LMS, without any file")
     if not _notebooks(files):
         notes.append("there is no notebook in it")
     return _named(files, unit), notes

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from autograder.classroom.lms.archive import Member, NotPlaced
+from autograder.classroom.lms.archive import Member, NotPlacedError
 from autograder.classroom.lms.sources import Source
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
@@ -146,10 +146,10 @@ def detect(archive: Source, lms: str = "") -> Layout:
     most = max(counts.values())
     best = [layout for layout in _LAYOUTS if counts[layout.lms] == most]
     if not most:
-        raise NotPlaced(f"its names are those of none of {', '.join(counts)}")
+        raise NotPlacedError(f"its names are those of none of {', '.join(counts)}")
     if len(best) > 1:
         listed = " or ".join(layout.lms for layout in best)
-        raise NotPlaced(f"it may come from {listed}; say which with --lms")
+        raise NotPlacedError(f"it may come from {listed}; say which with --lms")
     return best[0]
 
 
@@ -173,7 +173,7 @@ def attempts(
     ]
     matched = [(member, match) for member, match in matches if match]
     if not matched:
-        raise NotPlaced(f"none of its names is one that {layout.lms} gives")
+        raise NotPlacedError(f"none of its names is one that {layout.lms} gives")
     if layout.lms == "Blackboard":
         prefix = _prefix({match["head"] for _, match in matched}, known)
     if layout.lms == "Gradescope":
@@ -250,7 +250,7 @@ def _prefix(heads: Collection[str], known: Collection[str]) -> str:
         most = max(hits.values())
         possible = [p for p in possible if hits[p] == most] if most else []
     if len(possible) != 1:
-        raise NotPlaced(
+        raise NotPlacedError(
             "it cannot be told where the assignment's name ends and the user names "
             "begin; give a roster with all user names"
         )
@@ -279,16 +279,16 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
     files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
     if len(files) != 1:
-        raise NotPlaced(
+        raise NotPlacedError(
             f"it has no {_METADATA}, which says who the submissions are from"
         )
     text = archive.read(files[0], _LARGEST_METADATA)
     try:
         entries = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError):
-        raise NotPlaced(f"its {_METADATA} cannot be read") from None
+        raise NotPlacedError(f"its {_METADATA} cannot be read") from None
     if not isinstance(entries, dict):
-        raise NotPlaced(f"its {_METADATA} cannot be read")
+        raise NotPlacedError(f"its {_METADATA} cannot be read")
     return {
         str(name).removeprefix("submission_"): (
             tuple(_person(p) for p in _list(entry.get(":submitters"))),

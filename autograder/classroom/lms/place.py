@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom.ledger import Note
-from autograder.classroom.lms.archive import NotPlaced
+from autograder.classroom.collection_log import Note
+from autograder.classroom.lms.archive import NotPlacedError
 from autograder.classroom.lms.contents import contents
 from autograder.classroom.lms.layouts import (
     Attempt,
@@ -73,9 +73,9 @@ def collect(
                         yield Placing(path.name, name, "not placed", reason)
                     try:
                         yield from collection.archive(archive, detect(archive, lms))
-                    except NotPlaced as fault:
+                    except NotPlacedError as fault:
                         yield Placing(archive.path.name, "", "not placed", str(fault))
-        except NotPlaced as fault:
+        except NotPlacedError as fault:
             yield Placing(path.name, "", "not placed", str(fault))
 
 
@@ -106,7 +106,7 @@ class _Collection:
                 try:
                     student = self.roster.find(person, layout, attempt.blind)
                     claims.setdefault(student, []).append((person, attempt))
-                except NotPlaced as reason:
+                except NotPlacedError as reason:
                     yield Placing(name, _shown(attempt), "not placed", str(reason))
             if not attempt.people:
                 says = "the archive does not say whose it is"
@@ -114,7 +114,7 @@ class _Collection:
         for student, own in sorted(claims.items()):
             try:
                 status, says = self._student(archive, layout, student, own)
-            except NotPlaced as reason:
+            except NotPlacedError as reason:
                 status, says = "not placed", str(reason)
             except CourseError as error:
                 status, says = "not placed", f"{error}; collect again"
@@ -155,13 +155,13 @@ def _latest(found: Sequence[Claim]) -> Claim:
     if len(claimants) > 1:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])
         more = f" and {len(claimants) - _LISTED} more" * (len(claimants) > _LISTED)
-        raise NotPlaced(
+        raise NotPlacedError(
             f"several claim to be it: {listed}{more}; none is placed: tell them apart "
             "in the LMS or the roster (email, lms_user_id), and collect again"
         )
     latest = max(found, key=lambda claim: claim[1].when or datetime.datetime.min)
     if sum(attempt.when == latest[1].when for _, attempt in found) > 1:
-        raise NotPlaced(
+        raise NotPlacedError(
             "it has several submissions; which is the latest cannot be told"
         )
     return latest

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from autograder.classroom import sheet
 from autograder.classroom.classbook import Student
-from autograder.classroom.gradebook import NoGradebook, enter_students, students
-from autograder.classroom.lms.archive import NotPlaced
+from autograder.classroom.gradebook import NoGradebookError, enter_students, students
+from autograder.classroom.lms.archive import NotPlacedError
 from autograder.classroom.lms.layouts import Layout, Submitter
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -72,27 +72,29 @@ class Roster:
         shown = person.shown
         if len(found) > 1:
             listed = ", ".join(sorted(found))
-            raise NotPlaced(f"{shown} may be each of {listed} of the roster")
+            raise NotPlacedError(f"{shown} may be each of {listed} of the roster")
         if found:
             numbers = meant[0].participants
             if not layout.lasting and len(numbers) > 1:
-                raise NotPlaced(
+                raise NotPlacedError(
                     f"each of the worksheet's participants {', '.join(numbers)} may be "
                     f"{meant[0].student.id}; give the roster an email, and collect "
                     "again"
                 )
             return valid(found.pop())
         if blind:
-            raise NotPlaced(
+            raise NotPlacedError(
                 f"{layout.lms} hides who {shown} is; {_UNBLIND[layout.lms]}"
             )
-        raise NotPlaced(f"{shown} is nobody of the roster")
+        raise NotPlacedError(f"{shown} is nobody of the roster")
 
     def _itself(self, person: Submitter, layout: Layout, blind: bool) -> str:
         if blind:
-            raise NotPlaced(f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}")
+            raise NotPlacedError(
+                f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}"
+            )
         if not layout.lasting:
-            raise NotPlaced(
+            raise NotPlacedError(
                 f"{layout.lms}'s numbers change with each assignment: give a roster "
                 "with first_name and last_name"
             )
@@ -126,7 +128,7 @@ def valid(student: str) -> str:
         NotPlaced: this one cannot.
     """
     if not _ID.fullmatch(student):
-        raise NotPlaced(
+        raise NotPlacedError(
             f'"{student[:60]}" cannot name a folder; give a roster with ids'
         )
     return student
@@ -212,7 +214,7 @@ def of_course(root: Path, path: Path | None = None) -> Roster:
     names = {entry.student.id: entry.username for entry in entries}
     try:
         return from_students(students(root), names)
-    except NoGradebook:
+    except NoGradebookError:
         return Roster()
 
 

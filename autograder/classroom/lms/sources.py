@@ -17,7 +17,7 @@ from autograder.classroom.lms.archive import (
     NOISE,
     Archive,
     Member,
-    NotPlaced,
+    NotPlacedError,
     plain,
 )
 from autograder.course.printable import printable
@@ -65,7 +65,7 @@ class Folder:
         else:
             self.members.append(Member(shown, status.st_size, _time(status), path))
         if len(self.members) > MOST_MEMBERS:
-            raise NotPlaced(f"it has more than {MOST_MEMBERS} members")
+            raise NotPlacedError(f"it has more than {MOST_MEMBERS} members")
 
     def read(self, member: Member, most: int) -> bytes:
         """What a file holds.
@@ -77,9 +77,9 @@ class Folder:
             with os.fdopen(os.open(member.place, _READ), "rb") as file:
                 data = file.read(most + 1)
         except OSError as error:
-            raise NotPlaced(f"cannot be read: {error.strerror}") from None
+            raise NotPlacedError(f"cannot be read: {error.strerror}") from None
         if len(data) > most:
-            raise NotPlaced(f"larger than {most >> 20} MB")
+            raise NotPlacedError(f"larger than {most >> 20} MB")
         return data
 
 
@@ -139,10 +139,10 @@ def pieces(
             try:
                 with inside(source, member, _LARGEST_INNER) as inner:
                     yield from pieces(inner, is_known, deepest - 1)
-            except NotPlaced as fault:
+            except NotPlacedError as fault:
                 faults.append(f"{member.name}: {fault}")
         if faults:
-            raise NotPlaced("; ".join(faults))
+            raise NotPlacedError("; ".join(faults))
     else:
         yield source
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom import ledger
-from autograder.classroom.ledger import Note
-from autograder.classroom.lms.archive import NotPlaced
+from autograder.classroom import collection_log
+from autograder.classroom.collection_log import Note
+from autograder.classroom.lms.archive import NotPlacedError
 from autograder.course.files import alone
 from autograder.grading import intake
 
@@ -77,7 +77,7 @@ class Place:
         """
         for path in (self.folder, self.folder.parent):  # above: a link to another disk
             if path.is_symlink():
-                raise NotPlaced(f"{path} is a link")
+                raise NotPlacedError(f"{path} is a link")
         with alone(self.folder):
             return self._put(arrival, replace)
 
@@ -112,7 +112,7 @@ class Place:
         return status, ""
 
     def _known(self) -> Note | None:
-        return ledger.read(self.root, self.unit).get(self.student)
+        return collection_log.read(self.root, self.unit).get(self.student)
 
     def _other_claimant(self, note: Note) -> str:
         """Who else, by the same LMS, handed in what is there; "" for nobody."""
@@ -122,7 +122,7 @@ class Place:
         return ""
 
     def _keep(self, note: Note) -> None:
-        ledger.write(self.root, self.unit, self.student, note)
+        collection_log.write(self.root, self.unit, self.student, note)
 
     def _order(self) -> Order | None:
         """When what is there was handed in, or what an earlier collection noted."""

@@ -19,7 +19,7 @@ from traitlets import Bool, Float, Integer, List, Unicode
 from autograder.grading.cells.one_cell import OneCell
 from autograder.grading.cells.outputs import CappedOutputs
 from autograder.grading.cells.prompt_client import PromptClient
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
 
@@ -100,7 +100,7 @@ class BoxedExecute(CappedOutputs):
         for box in self._boxes:
             usage = getattr(box, "usage", None)
             if usage and usage["ended"] is EndReason.HOST_DISK:
-                raise Undecided(usage["reason"])
+                raise GradingInfrastructureError(usage["reason"])
 
     @property
     def box_level(self) -> str:
@@ -205,7 +205,7 @@ class BoxedExecute(CappedOutputs):
         if ended:
             cell.outputs.append(_error(_TIMEOUT, f"it was ended: {ended}"))
             if ended is EndReason.TIME and span.busy and not self.final:
-                raise Undecided("a cell was cut off on a busy machine")
+                raise GradingInfrastructureError("a cell was cut off on a busy machine")
 
     def _executed(
         self, cell: NotebookNode, index: int, span: Span, look: Look
@@ -226,7 +226,7 @@ class BoxedExecute(CappedOutputs):
                 asked.heard(lambda: None)  # its end
         asked.close()
         if asked.lacks_output and not (reason or self.final):
-            raise Undecided("the end of a cell's output did not come")
+            raise GradingInfrastructureError("the end of a cell's output did not come")
         return reason
 
     def _notebook_is_over(self, span: Span) -> EndReason | None:
@@ -244,9 +244,9 @@ class BoxedExecute(CappedOutputs):
         ended = usage["ended"] if usage else EndReason.EXITED
         says = usage["reason"] if usage else "its process ended"
         if ended.is_ours:
-            raise Undecided(f"its box was lost: {says}")
+            raise GradingInfrastructureError(f"its box was lost: {says}")
         if ended is EndReason.SIGNAL and not self.final:
-            raise Undecided(f"its box was ended by {says}")
+            raise GradingInfrastructureError(f"its box was ended by {says}")
         self._gone[index] = Ended(ended, f"This cell ended its process: {says}.")
         self._used_up = True
         if ended is EndReason.CPU_TIME:

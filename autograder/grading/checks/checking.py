@@ -13,13 +13,13 @@ from dataclasses import replace
 from nbformat import NotebookNode, from_dict
 
 from autograder.grading.cells.boxed import BoxedExecute
-from autograder.grading.checks import carrying
+from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import CheckCell, check_cell
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.judge.deadline import Referee
 from autograder.grading.judge.exchange import Decision, Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.record import Record
-from autograder.grading.judge.referee import Referee
 from autograder.grading.metadata import KEY, GradingMetadata
 
 
@@ -78,14 +78,14 @@ class Checks:
         failed, self._reached = self._failed(), None
         if all(record.is_unsolved for record in failed.values()):
             return
-        uses = carrying.named(notebook.cells)
+        uses = error_carried_forward.named(notebook.cells)
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             before = failed.get(check.exercise) if check else None
             if check is None or before is None or before.is_unsolved:
                 continue
-            found = carrying.missing(check.exercise, failed, uses)
-            keys = carrying.kept_back(check.exercise, self._failed())
+            found = error_carried_forward.missing(check.exercise, failed, uses)
+            keys = error_carried_forward.kept_back(check.exercise, self._failed())
             if not self._been_in_place.isdisjoint(keys):
                 self._reached = None  # this box may remember one of them
             if names := [name for name in found if name not in keys]:
@@ -108,7 +108,7 @@ class Checks:
         record = self._records[grade_id]
         if record.points >= record.max_points:
             return
-        titles = carrying.titles(keys)
+        titles = error_carried_forward.titles(keys)
         says = (
             f"Not tried with the course's version of {titles}, which would give the "
             "answer away: solve most of it first."
@@ -144,7 +144,7 @@ class Checks:
             )
             decision = self._decided(question, cell, check, index)
         before = self._records[cell.metadata.nbgrader.grade_id]
-        if carrying.is_better(decision.record, before):
+        if error_carried_forward.is_better(decision.record, before):
             self._keep(cell, index, decision)
 
     def _decided(
@@ -183,7 +183,7 @@ class Checks:
 
     def _refuse_hindered(self, decision: Decision) -> None:
         if decision.hindered and not self._boxes.final:
-            raise Undecided("an answer came late on a busy machine")
+            raise GradingInfrastructureError("an answer came late on a busy machine")
 
     def _keep(self, cell: NotebookNode, index: int, decision: Decision) -> None:
         """Keep a verdict, to stand in place of what the box printed under the check."""

@@ -7,20 +7,20 @@ submission's folder, ``find_notebook`` picks the unit's notebook by its content,
 """
 
 from autograder.grading.intake.building import rebuild, without_installs
-from autograder.grading.intake.files import File, Taken, first, take
-from autograder.grading.intake.matching import find_notebook
-from autograder.grading.intake.stamp import handed_in, parse_stamp
-from autograder.grading.intake.terms import (
+from autograder.grading.intake.common import (
     DEFAULTS,
     OF_NBGRADER,
     SECRET,
     STAMP,
-    Refused,
+    RefusedError,
     Repair,
     SizeLimits,
     said,
     say,
 )
+from autograder.grading.intake.files import File, Taken, first, take
+from autograder.grading.intake.matching import find_notebook
+from autograder.grading.intake.stamp import handed_in, parse_stamp
 
 __all__ = [
     "DEFAULTS",
@@ -28,7 +28,7 @@ __all__ = [
     "SECRET",
     "STAMP",
     "File",
-    "Refused",
+    "RefusedError",
     "Repair",
     "SizeLimits",
     "Taken",

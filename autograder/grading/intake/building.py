@@ -9,9 +9,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
+from autograder.grading.intake.common import DEFAULTS, Repair, SizeLimits, few, listed
 from autograder.grading.intake.matching import Match, Slot, defined, same_text, slots_of
 from autograder.grading.intake.reading import StudentCell, StudentNotebook, read
-from autograder.grading.intake.terms import DEFAULTS, Repair, SizeLimits, few, listed
 
 
 def rebuild(

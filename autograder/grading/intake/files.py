@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from autograder.grading.intake.slimming import slimmed
-from autograder.grading.intake.terms import (
+from autograder.grading.intake.common import (
     DEFAULTS,
-    Refused,
+    RefusedError,
     Repair,
     SizeLimits,
-    Unreadable,
+    UnreadableError,
     listed,
 )
+from autograder.grading.intake.slimming import slimmed
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def take(
         try:
             files[path], spent = _read(folder / names[path], limits, room, spare)
             room, spare = room - len(files[path].data), spare - spent
-        except Refused as reason:
+        except RefusedError as reason:
             left_out.setdefault(str(reason), []).append(path)
     return Taken(files, tuple(_left_out(left_out)))
 
@@ -103,7 +103,7 @@ def _read(path: Path, limits: SizeLimits, room: int, spare: int) -> tuple[File, 
         return found, 0
     slim = replace(found, data=slimmed(found.data))
     if len(slim.data) > most:
-        raise Refused("is too large")
+        raise RefusedError("is too large")
     return slim, len(found.data)
 
 
@@ -115,17 +115,17 @@ def _walk(
 ) -> Iterator[str]:
     """Relative paths of what look like regular files; reasons go to ``left_out``."""
     if folder.is_symlink() or not folder.is_dir():
-        raise Refused("the submission is not a folder")
+        raise RefusedError("the submission is not a folder")
     waiting, seen = [""], 0
     while waiting:
         here = waiting.pop()
         try:
             entries = _entries(folder / here)
         except PermissionError as error:
-            raise Unreadable(folder / here, error) from None
+            raise UnreadableError(folder / here, error) from None
         except OSError:
             if not here:
-                raise Refused("the submission's folder cannot be read") from None
+                raise RefusedError("the submission's folder cannot be read") from None
             left_out.setdefault("cannot be read", []).append(here)
             continue
         for entry in entries:
@@ -175,21 +175,21 @@ def read_file(path: Path, most: int) -> File:
     try:
         descriptor = os.open(path, _READ)
     except PermissionError as error:
-        raise Unreadable(path, error) from None
+        raise UnreadableError(path, error) from None
     except OSError:
-        raise Refused("cannot be read") from None
+        raise RefusedError("cannot be read") from None
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise Refused("is not a regular file")
+            raise RefusedError("is not a regular file")
         if status.st_size > most:
-            raise Refused("is too large")
+            raise RefusedError("is too large")
         try:
             data = file.read(most + 1)
         except OSError:
-            raise Refused("cannot be read") from None
+            raise RefusedError("cannot be read") from None
     if len(data) > most:
-        raise Refused("is too large")
+        raise RefusedError("is too large")
     return File(data, status.st_mtime)
 
 

@@ -61,12 +61,12 @@ def copy(
                     parent, name, target / path, owner, limits, room
                 )
                 room, latest = room - size, max(latest, changed)
-            except _Unwanted as reason:
+            except _UnwantedError as reason:
                 left_out.append((path, str(reason)))
     return left_out, _utc(latest)
 
 
-class _Unwanted(Exception):
+class _UnwantedError(Exception):
     """A file is left out; the text says why."""
 
 
@@ -85,7 +85,7 @@ def _copy_file(
     try:
         found = _read(parent, name, owner, min(limits.file, room))
     except OSError:
-        raise _Unwanted("it cannot be read") from None
+        raise _UnwantedError("it cannot be read") from None
     if found is None:
         return 0, 0.0
     data, changed = found
@@ -102,15 +102,15 @@ def _read(
     if stat.S_ISDIR(status.st_mode):
         return None
     if stat.S_ISLNK(status.st_mode):
-        raise _Unwanted("it is a link")
+        raise _UnwantedError("it is a link")
     with _opened(name, _FILE, parent) as descriptor:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise _Unwanted("it is not a regular file")
+            raise _UnwantedError("it is not a regular file")
         if owner is not None and status.st_uid != owner:
-            raise _Unwanted("it is not the student's own file")
+            raise _UnwantedError("it is not the student's own file")
         if status.st_size > most:
-            raise _Unwanted("it is too large")
+            raise _UnwantedError("it is too large")
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(status.st_size)
         return data, os.fstat(descriptor).st_ctime  # also if it was while we read

@@ -12,15 +12,15 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder.course import grade_ids
 from autograder.course.errors import CourseError
-from autograder.grading.intake.files import File
-from autograder.grading.intake.reading import StudentCell, read
-from autograder.grading.intake.terms import (
+from autograder.grading.intake.common import (
     DEFAULTS,
-    Refused,
+    RefusedError,
     Repair,
     SizeLimits,
     listed,
 )
+from autograder.grading.intake.files import File
+from autograder.grading.intake.reading import StudentCell, read
 
 _DEFINITION = re.compile(
     r"^(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)"
@@ -236,7 +236,7 @@ def find_notebook(
     for path in candidates[:20]:
         try:
             match = Match(slots, read(files[path].data, limits).cells)
-        except Refused as reason:
+        except RefusedError as reason:
             broken.append(f'"{listed([path])}": {reason}')
             continue
         if match.belongs():
@@ -244,7 +244,7 @@ def find_notebook(
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:
-        raise Refused(_why_none(candidates, broken))
+        raise RefusedError(_why_none(candidates, broken))
     best = max(ranked)[1]
     return best, tuple(_about_choice(best, name, [path for _, path in ranked]))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.grading.intake.terms import DEFAULTS, Refused, SizeLimits
+from autograder.grading.intake.common import DEFAULTS, RefusedError, SizeLimits
 
 Json = dict[str, Any]  # an object of a file that may hold anything
 
@@ -46,12 +46,14 @@ def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
     document = _json(data, limits)
     raw = _raw_cells(document)
     if raw is None:
-        raise Refused("it is not a notebook")
+        raise RefusedError("it is not a notebook")
     if len(raw) > limits.cells:
-        raise Refused(f"it has more than {limits.cells} cells")
+        raise RefusedError(f"it has more than {limits.cells} cells")
     cells = [cell for cell in map(_cell, raw) if cell]
     if sum(len(cell.source) for cell in cells) > limits.text_characters:
-        raise Refused(f"it holds more than {limits.text_characters} characters of text")
+        raise RefusedError(
+            f"it holds more than {limits.text_characters} characters of text"
+        )
     metadata = _dict(document.get("metadata"))
     kernel = _dict(metadata.get("kernelspec"))
     language = _text(_dict(metadata.get("language_info")).get("name"))
@@ -61,18 +63,18 @@ def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
 
 def _json(data: bytes, limits: SizeLimits) -> Json:
     if len(data) > limits.notebook:
-        raise Refused(f"it is larger than {limits.notebook >> 20} MB")
+        raise RefusedError(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():
-        raise Refused("it is empty")
+        raise RefusedError("it is empty")
     refuse_many_parts(data)
     text = data.decode(json.detect_encoding(data), "replace")
     try:
         # Python refuses to read an integer of thousands of digits; none matters here.
         document = json.loads(text, parse_int=lambda digits: int(digits[:18]))
     except RecursionError:
-        raise Refused("it is nested too deeply") from None
+        raise RefusedError("it is nested too deeply") from None
     except (ValueError, MemoryError):
-        raise Refused("it is not readable; perhaps it was cut off") from None
+        raise RefusedError("it is not readable; perhaps it was cut off") from None
     return _dict(document)
 
 
@@ -85,7 +87,7 @@ def refuse_many_parts(data: bytes) -> None:
         Refused: it holds too many lists, objects or texts.
     """
     if data.count(b"[") + data.count(b"{") > _PARTS or data.count(b",") > 2 * _PARTS:
-        raise Refused("it has too many parts; clear its outputs and hand in again")
+        raise RefusedError("it has too many parts; clear its outputs and hand in again")
 
 
 def without_outputs(data: bytes) -> bytes:

@@ -8,8 +8,8 @@ import re
 import zoneinfo
 from pathlib import Path
 
+from autograder.grading.intake.common import STAMP, RefusedError, Repair
 from autograder.grading.intake.files import read_file
-from autograder.grading.intake.terms import STAMP, Refused, Repair
 
 _STAMP = re.compile(
     r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
@@ -32,7 +32,7 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
     try:
         text = read_file(path, 100).data.decode("ascii", "replace").strip()
         status = (folder.stat(), path.stat())
-    except (Refused, OSError):
+    except (RefusedError, OSError):
         if os.path.lexists(path):
             text, status = "", (folder.lstat(), path.lstat())
         else:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge.record import Record
 from autograder.grading.line import Line, LineError, Message
 
@@ -129,7 +129,9 @@ class Exchange:
         """The decision with the mistake that was found, if it comes in time."""
         decision = self.settle()
         if decision.more:
-            with contextlib.suppress(Undecided):  # the verdict stands without it
+            with contextlib.suppress(
+                GradingInfrastructureError
+            ):  # the verdict stands without it
                 self._take("named")
         return self.decision or decision
 
@@ -137,17 +139,19 @@ class Exchange:
         try:
             self._line.put({**self._names, **message}, self._patience, descriptors)
         except LineError as error:
-            raise Undecided(f"the judge was lost: {error}") from None
+            raise GradingInfrastructureError(f"the judge was lost: {error}") from None
 
     def _take(self, *states: str) -> Message:
         """Receive the next message, which must be this exchange's."""
         try:
             message, _ = self._line.get(self._patience)
         except LineError as error:
-            raise Undecided(f"the judge was lost: {error}") from None
+            raise GradingInfrastructureError(f"the judge was lost: {error}") from None
         same = all(message.get(k) == v for k, v in self._names.items())
         if not same or message.get("state") not in states:
-            raise Undecided("the judge's reply was to another question")
+            raise GradingInfrastructureError(
+                "the judge's reply was to another question"
+            )
         self.ready, self.heard = message["state"] != "prepared", time.monotonic()
         if message["state"] in ("decided", "named"):
             self.decision = self._opened(message)
@@ -157,8 +161,8 @@ class Exchange:
         record = Record.from_json(message["record"])
         whose = record.exercise, record.submission
         if whose != (self._names["exercise"], self._names["submission"]):
-            raise Undecided("the judge's verdict was on another check")
+            raise GradingInfrastructureError("the judge's verdict was on another check")
         if self.decision and record.points != self.decision.record.points:
-            raise Undecided("the judge has changed its verdict")
+            raise GradingInfrastructureError("the judge has changed its verdict")
         flags = {name: message[name] for name in _FLAGS}
         return Decision(record, message["panel"], **flags)

@@ -23,11 +23,11 @@ from autograder.checks.check import without_stub
 from autograder.checks.compare import judge
 from autograder.checks.exercise import Verdict, is_stub
 from autograder.checks.panel import pictures
-from autograder.grading.judge import in_place
+from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import Prepared, expect, prepared
-from autograder.grading.judge.questioning import Respondent
+from autograder.grading.judge.questioning import BoxClient
 from autograder.grading.judge.told import Told, for_a_person, told
 from autograder.grading.line import Line, LineError, Message
 from autograder.sandbox.launch import imported
@@ -73,20 +73,20 @@ def _answer(message: Message, line: Line) -> None:
     def say(state: str, **more: object) -> None:
         line.put({**names, "state": state, **more}, _REPLY_SECONDS)
 
-    say("prepared", code=in_place.course_version(given))
+    say("prepared", code=reference_substitution.course_version(given))
     message, descriptors = line.get(math.inf)
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
         meter = Meter(message["ask"]["supervisor"])
         ticket = message["ask"]["ticket"]
-        box = Respondent(channel, ticket, meter, limits, line, lambda: say("ready"))
+        box = BoxClient(channel, ticket, meter, limits, line, lambda: say("ready"))
         if box.await_ready():
             say("ready")
         found = _decided(check, box, names["submission"], draws=not given)
     seconds = round(time.monotonic() - started, 3)
 
     def tell(state: str, final: Told, more: bool) -> None:
-        final = in_place.given(final, given) if given else final
+        final = reference_substitution.given(final, given) if given else final
         record = replace(final.record, seconds=seconds)
         say(state, record=record.to_json(), panel=final.panel,
             complete=box.complete, hindered=box.hindered, took=box.took,
@@ -109,9 +109,7 @@ class _Decided:
     unnamed: Verdict | None = None
 
 
-def _decided(
-    check: Prepared, box: Respondent, submission: str, draws: bool
-) -> _Decided:
+def _decided(check: Prepared, box: BoxClient, submission: str, draws: bool) -> _Decided:
     try:
         verdict = decide(check, box)
         seen = shown(verdict)
@@ -134,7 +132,7 @@ def _named(check: Prepared, found: _Decided, verdict: Verdict, submission: str) 
         return found.told
 
 
-def decide(check: Prepared, box: Respondent) -> Verdict:
+def decide(check: Prepared, box: BoxClient) -> Verdict:
     """Question the box on one exercise: on the visible cases first.
 
     A stub says there what it is, and nothing is drawn for it.

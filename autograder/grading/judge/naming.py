@@ -13,8 +13,8 @@ from autograder.authoring import answers
 from autograder.authoring.specification import Specification
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Answers, Case, CaseResult, Exercise, Verdict
+from autograder.checks.interactor import Interactor
 from autograder.checks.naming import PATTERN, diagnose, fits, pattern, possible
-from autograder.checks.otherside import OtherSide
 
 NAMING_SECONDS = 60.0  # of CPU time
 
@@ -91,7 +91,7 @@ def _with_answers(
     tried = {n: m for n, m in exercise.mistakes.items() if n in names}
     exercise = replace(exercise, mistakes=tried)  # of the others nothing is asked
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
-    is_played = task.side is not OtherSide
+    is_played = task.side is not Interactor
     for place in sorted(range(len(results)), key=lambda n: results[n].passed):
         case = results[place].case
         if case.mistakes or case.measure:

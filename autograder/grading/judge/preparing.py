@@ -19,7 +19,7 @@ from autograder.authoring.specification import Specification
 from autograder.checks import references
 from autograder.checks.exercise import AFTERWARDS, Case
 from autograder.checks.exercise import Exercise as Visible
-from autograder.checks.otherside import OtherSide
+from autograder.checks.interactor import Interactor
 from autograder.checks.wire import Packed, packed
 
 _BY_HAND = 4  # numbers that a person might compute
@@ -66,14 +66,14 @@ class Prepared:
         """The visible cases, then the fresh ones."""
         return (*self.exercise.cases, *self.fresh)
 
-    def side(self, case: Case) -> OtherSide:
+    def side(self, case: Case) -> Interactor:
         """What we play of a case; what is drawn for it, nobody can know before."""
         draw = random.Random(f"{self.own} {case.name} {case.hidden}")
         return self.task.side.in_grading(case.inputs, draw)
 
     def shown(self, case: Case) -> Packed | None:
         """The whole case where we play nothing: put together once for all boxes."""
-        if self.task.side is not OtherSide:
+        if self.task.side is not Interactor:
             return None
         if case not in _packed:
             _packed[case] = packed(case.inputs)
@@ -97,7 +97,7 @@ def _is_computed(name: str) -> bool:
     And whether most cases have more numbers for an answer than a person writes down.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
-    if task.side is not OtherSide or any(kind.measure for kind in task.cases):
+    if task.side is not Interactor or any(kind.measure for kind in task.cases):
         return False
     closed = [case for case in exercise.cases if not case.open]
     return 2 * sum(map(_has_many_numbers, closed)) > len(closed)

@@ -12,7 +12,7 @@ from typing import TypeVar
 import torch
 
 from autograder.checks.exercise import RAISED, Answers, Mistake
-from autograder.checks.otherside import OtherSide, concluded, reply
+from autograder.checks.interactor import Interactor, concluded, reply
 from autograder.checks.wire import Limits, Packed, Wait, WireError, receive, send
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.line import Line
@@ -37,7 +37,7 @@ _STRAYS = 4  # messages of an interrupted call that are passed over
 Result = TypeVar("Result")
 
 
-class Respondent:
+class BoxClient:
     """The student's process, as far as the judge can tell.
 
     Args:
@@ -75,7 +75,7 @@ class Respondent:
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
-    def ask(self, side: OtherSide, shown: Packed | None = None) -> Answers:
+    def ask(self, side: Interactor, shown: Packed | None = None) -> Answers:
         """The answers to a case; once an answer is missing, none is asked for.
 
         Meanwhile the box may ask, too: we play the other side of its probe.
@@ -93,7 +93,7 @@ class Respondent:
             self._left = self._left.without(span)
 
     def _asked(
-        self, side: OtherSide, shown: Answers | Packed, span: Span
+        self, side: Interactor, shown: Answers | Packed, span: Span
     ) -> Answers:  # fmt: skip
         call = f"{self._ticket} {self._number}"
         kinds = (f"answer {call}", f"question {call}")

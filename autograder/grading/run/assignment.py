@@ -24,7 +24,7 @@ from autograder.grading.intake import (
     OF_NBGRADER,
     STAMP,
     File,
-    Refused,
+    RefusedError,
     Repair,
     SizeLimits,
     find_notebook,
@@ -91,7 +91,7 @@ class Assignment:
                 taken = take(folder, self.limits, self.ignored)
                 stamp, odd = handed_in(folder)
             files, repairs = taken.files, taken.repairs + odd
-        except Refused as refusal:
+        except RefusedError as refusal:
             reason = str(refusal)
         kept = {name: files[name].data for name in OF_NBGRADER if name in files}
         if stamp and odd and STAMP in kept:  # what counts, as plain text
@@ -110,11 +110,11 @@ class Assignment:
         data = None
         try:
             if reason:
-                raise Refused(reason)
+                raise RefusedError(reason)
             ours = shared(release)
             path, chosen = find_notebook(files, f"{name}.ipynb", ours, self.limits)
             data, repairs = files[path].data, repairs + chosen
-        except Refused as refusal:
+        except RefusedError as refusal:
             reason = str(refusal)
         beside = {
             path: file.data for path, file in files.items()

@@ -16,11 +16,11 @@ from typing import Never
 from tqdm import tqdm
 
 from autograder.grading.gradebook.book import GradebookError, ScoresByCell
-from autograder.grading.run.keeping import Keeper
 from autograder.grading.run.outcome import Outcome
+from autograder.grading.run.persist import Keeper
 from autograder.grading.task import Task
 from autograder.grading.workers.parallel import SetupError
-from autograder.grading.workers.underway import Begun, Slots, Work, enough, names_of
+from autograder.grading.workers.pipeline import Begun, Slots, Work, enough, names_of
 from autograder.sandbox.processes import await_calm
 
 AllScores = Mapping[tuple[str, str], ScoresByCell]  # by student and notebook

@@ -22,7 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import expect, warm_up
 from autograder.grading.line import Line, LineError, Message, SilentError
 from autograder.grading.settings import Stages
@@ -43,7 +43,7 @@ class SetupError(CourseError):
     """No submission at all can be graded by processes, as things are."""
 
 
-class Died(Exception):
+class WorkerDiedError(Exception):
     """A worker process, or the one that it was forked from, ended in its task."""
 
 
@@ -110,9 +110,11 @@ class Pool:
         while len(ends) < TRIES and not self._closed:
             try:
                 return self._living().graded(data)
-            except Died as died:
+            except WorkerDiedError as died:
                 ends.append(str(died))
-        raise Undecided(f"the process that graded it died: {', then '.join(ends)}")
+        raise GradingInfrastructureError(
+            f"the process that graded it died: {', then '.join(ends)}"
+        )
 
     def _living(self) -> _Nursery:
         """The nursery, or another one in place of one that was lost."""
@@ -200,9 +202,9 @@ class _Nursery:
             reply = worker.graded(data)
         except SilentError:
             self._end(worker)
-            raise Undecided(HUNG) from None
+            raise GradingInfrastructureError(HUNG) from None
         except LineError:
-            raise Died(self._end(worker)) from None
+            raise WorkerDiedError(self._end(worker)) from None
         self._idle.append(worker)
         return reply
 
@@ -238,7 +240,9 @@ class _Nursery:
                     raise LineError("a reply to another request")
             except LineError:
                 self.lost = True
-                raise Died("with the process that it was forked from") from None
+                raise WorkerDiedError(
+                    "with the process that it was forked from"
+                ) from None
         return reply
 
     def close(self) -> None:

@@ -12,13 +12,13 @@ import nbformat
 from traitlets.log import get_logger
 
 from autograder.course.errors import CourseError
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
 from autograder.grading.intake import said, say
 from autograder.grading.task import Graded, Task
 
 
-class GradingFault(RuntimeError):
+class GradingFaultError(RuntimeError):
     """Grading raised in another process; the text is the traceback from there."""
 
 
@@ -47,13 +47,13 @@ def opened(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     """
     found = json.loads(reply)
     if found["id"] != task.id:
-        raise Undecided("what came back is another submission's")
+        raise GradingInfrastructureError("what came back is another submission's")
     for level, line in found["log"]:
         log.log(level, line)
     if "course" in found:
         raise CourseError(found["course"])
     if "fault" in found:
-        raise GradingFault(found["fault"])
+        raise GradingFaultError(found["fault"])
     notebook = nbformat.from_dict(found["notebook"])
     return Graded(notebook, said(found["repairs"]), found["refused"])
 

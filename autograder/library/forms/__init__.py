@@ -49,7 +49,7 @@ from autograder.library.forms.speech import (
     quoted_remark,
     request,
 )
-from autograder.library.grammar import Unsaid, Writer
+from autograder.library.grammar import UnsaidError, Writer
 
 FORMS: tuple[tuple[Form, int], ...] = (
     (in_the_past, 6), (not_done, 4), (told, 3), (as_a_habit, 6), (just_now, 5),
@@ -68,6 +68,6 @@ def sentence(w: Writer) -> str:
     """One sentence of any form."""
     try:
         text = w.pick(_DEALT)(w)
-    except Unsaid:
+    except UnsaidError:
         return sentence(w)
     return text if text.startswith('"') else capital(text)

@@ -9,9 +9,9 @@ from torch import nn
 
 from autograder.authoring.draw import Draw
 from autograder.checks.compare import credit
-from autograder.checks.exercise import RAISED, WrongAnswer
+from autograder.checks.exercise import RAISED, WrongAnswerError
+from autograder.checks.interactor import concluded
 from autograder.checks.measures import details, measured, remark
-from autograder.checks.otherside import concluded
 from autograder.checks.probes import find
 from autograder.solutions.since_2017 import new_model
 from autograder.units.since_2017.exercises.trained_model import (
@@ -71,7 +71,7 @@ def test_the_text_stays_with_the_judge():
 
 
 def test_a_module_of_another_make_is_not_measured():
-    with pytest.raises(WrongAnswer, match="not those of a `new_model"):
+    with pytest.raises(WrongAnswerError, match="not those of a `new_model"):
         graded(Peeking())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import ledger
+from autograder.classroom import collection_log
 from autograder.classroom.lms import layouts, place
 from tests.classroom.lms.course import ADA, BOB, LATER, Course
 from tests.classroom.lms.packed import CANVAS_ADA, CANVAS_BOB, MOODLE, zipped
@@ -95,7 +95,7 @@ def test_what_canvas_calls_late_is_a_second_late_by_the_deadline(course):
     told = course.collect(late(course), due=datetime(2026, 11, 1, 22, 59))
     assert "one second counts" in told["ada"].says
     assert course.time("ada") == "2026-11-01 22:59:01"
-    noted = ledger.read(course.root, UNIT)["ada"]
+    noted = collection_log.read(course.root, UNIT)["ada"]
     assert noted.late and noted.lms == "Canvas" and noted.origin.startswith("lovelace")
 
 

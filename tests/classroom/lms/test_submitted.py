@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from autograder.classroom import ledger
+from autograder.classroom import collection_log
 from autograder.course import files
 from autograder.course.errors import CourseError
 from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, LATER
@@ -84,12 +84,12 @@ def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
         raise CourseError("the ledger cannot be written: No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(ledger, "write", full)
+        patch.setattr(collection_log, "write", full)
         told = course.collect(late)
     assert {one.status for one in told.values()} == {"not placed"}
     assert "No space left on device; collect again" in told["ada"].says
     course.collect(late)
-    assert ledger.read(course.root, UNIT)["ada"].late
+    assert collection_log.read(course.root, UNIT)["ada"].late
     assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.grading.gradebook.book import Gradebook as OurGradebook
 from autograder.grading.gradebook.book import GradebookError, PatientBook, Session
-from autograder.grading.run.published import Published
+from autograder.grading.run.graded_folder import Published
 from autograder.grading.run.running import Run
 from autograder.grading.scores import SaveVerdicts
 from tests import tiny_course as tiny

@@ -8,8 +8,8 @@ import socket
 import pytest
 
 from autograder.grading import intake
-from autograder.grading.intake import Refused, SizeLimits
-from autograder.grading.intake.terms import Unreadable
+from autograder.grading.intake import RefusedError, SizeLimits
+from autograder.grading.intake.common import UnreadableError
 
 
 def test_links_fifos_and_sockets_are_left_out_and_told(tmp_path):
@@ -32,7 +32,7 @@ def test_links_fifos_and_sockets_are_left_out_and_told(tmp_path):
 def test_a_folder_that_is_a_link_is_refused(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "other")
-    with pytest.raises(Refused, match="not a folder"):
+    with pytest.raises(RefusedError, match="not a folder"):
         intake.take(tmp_path / "link")
 
 
@@ -127,5 +127,5 @@ def test_what_is_closed_to_the_grader_is_no_fault_of_the_student(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, call, closed)
-    with pytest.raises(Unreadable, match="Permission denied; see to its owner"):
+    with pytest.raises(UnreadableError, match="Permission denied; see to its owner"):
         intake.take(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.grading import intake
-from autograder.grading.intake import File, Refused
+from autograder.grading.intake import File, RefusedError
 from tests.grading.intake.released import RELEASE
 from tests.tiny_course import (
     UNIT,
@@ -69,5 +69,5 @@ def test_a_broken_notebook_beside_a_good_one_does_no_harm():
     ],
 )
 def test_without_a_notebook_of_the_unit_there_is_a_plain_reason(files, reason):
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(RefusedError, match=reason):
         intake.find_notebook(files, NAME, RELEASE)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autograder.course.errors import CourseError
 from autograder.grading import intake
-from autograder.grading.intake import Refused, SizeLimits, rebuild
+from autograder.grading.intake import RefusedError, SizeLimits, rebuild
 from autograder.grading.intake.reading import read
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved
 from tests.tiny_course import (
@@ -55,12 +55,12 @@ def test_an_answer_that_is_far_too_long_is_left_out():
     ],
 )
 def test_what_cannot_be_read_is_refused_with_a_plain_reason(content, reason):
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(RefusedError, match=reason):
         rebuild(SOURCE, RELEASE, content)
 
 
 def test_a_notebook_above_the_size_limit_is_refused_unread():
-    with pytest.raises(Refused, match="larger than 0 MB"):
+    with pytest.raises(RefusedError, match="larger than 0 MB"):
         rebuild(SOURCE, RELEASE, b"{" * 100, SizeLimits(notebook=99))
 
 
@@ -134,7 +134,7 @@ quick = settings(
 def only_refused(content: bytes) -> None:
     try:
         notebook, _ = rebuild(SOURCE, RELEASE, content)
-    except Refused:
+    except RefusedError:
         return
     nbformat.validate(notebook)
     nbformat.writes(notebook).encode()
@@ -174,7 +174,7 @@ def test_any_code_in_any_cell_leaves_the_tests_alone(texts):
 @pytest.mark.parametrize("part", [b"[],", b"{},", b"[[", b"1.5,", b'"ab",'])
 def test_a_notebook_of_millions_of_parts_is_refused_before_it_takes_memory(part):
     many = b'{"cells":[' + part * ((80 << 20) // len(part)) + b"1]}"
-    with pytest.raises(Refused, match="too many parts"):
+    with pytest.raises(RefusedError, match="too many parts"):
         read(many, SizeLimits(notebook=1 << 30))
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from autograder.grading.intake import Refused
+from autograder.grading.intake import RefusedError
 from autograder.grading.intake.reading import read
 from autograder.grading.intake.slimming import slimmed
 
@@ -22,5 +22,5 @@ def test_a_large_notebook_is_slimmed_within_limits():
 
 
 def test_one_of_millions_of_parts_is_refused_before_it_is_read():
-    with pytest.raises(Refused, match="too many parts"):
+    with pytest.raises(RefusedError, match="too many parts"):
         slimmed(b'{"cells":[' + b"[]," * (30 << 20) + b"1]}")

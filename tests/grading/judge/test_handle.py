@@ -9,7 +9,7 @@ import time
 import pytest
 
 from autograder.course.errors import CourseError
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge.exchange import Question
 from autograder.grading.judge.handle import DRAWINGS, Judge
 from autograder.grading.line import Line
@@ -118,7 +118,10 @@ def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
     stopped = judge._process.pid
     os.kill(stopped, signal.SIGSTOP)
     judge.patience = 0.3
-    with pytest.raises(Undecided), judge.exchange(Question(OTHER, "bob", "key")):
+    with (
+        pytest.raises(GradingInfrastructureError),
+        judge.exchange(Question(OTHER, "bob", "key")),
+    ):
         raise AssertionError("it was not prepared")
     judge.patience = 120.0
     channel = box(lambda: attention.dot_product_scores)
@@ -144,7 +147,7 @@ def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
         right = {"id": "the id", "exercise": NAME, "submission": "ada"}
         reply = {**right, "state": "prepared", **strange}
         Line(theirs).put(reply if strange else {}, 5.0)
-        refused = pytest.raises(Undecided, match="another question")
+        refused = pytest.raises(GradingInfrastructureError, match="another question")
         with refused, judge.exchange(Question(NAME, "ada", "key")):
             raise AssertionError("it was taken")
         assert judge._process is None

@@ -16,7 +16,7 @@ from autograder.grading.judge import questioning
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
-from autograder.grading.judge.questioning import Respondent
+from autograder.grading.judge.questioning import BoxClient
 from autograder.grading.line import Line
 from autograder.sandbox.meter import LOOK_SECONDS, Meter
 from autograder.solutions import attention
@@ -198,9 +198,7 @@ def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
     signs = []
     hostile(ends[1], answering(lambda channel, kind: None))
     check, meter = prepared(NAME, "abc"), Meter(None)
-    box = Respondent(
-        ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1)
-    )
+    box = BoxClient(ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1))
     assert box.await_ready() and not signs  # before that, it is the cell's time
     decide(check, box)
     assert len(signs) >= 2

@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook.book import Session
-from autograder.grading.run import keeping, published
-from autograder.grading.workers import underway
+from autograder.grading.run import graded_folder, persist
+from autograder.grading.workers import pipeline
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
@@ -128,8 +128,8 @@ def _killed_run(course, fatal: int) -> bool:
         for owner, name in (
             (Session, "flush"),
             (Session, "finish"),
-            (published, "write"),
-            (underway, "grade"),
+            (graded_folder, "write"),
+            (pipeline, "grade"),
         ):
             setattr(owner, name, moments.around(getattr(owner, name)))
         autograde(course)
@@ -171,14 +171,14 @@ def test_a_killed_regrade_leaves_the_old_result_whole(course, tmp_path):
 def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
-    grade = underway.grade
+    grade = pipeline.grade
 
     def interrupted(task):
         if task.student == "bob":
             raise KeyboardInterrupt
         return grade(task)
 
-    monkeypatch.setattr(underway, "grade", interrupted)
+    monkeypatch.setattr(pipeline, "grade", interrupted)
     result = autograde(course)
     assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
@@ -196,8 +196,8 @@ def test_a_disk_that_fills_ends_the_run_and_the_same_command_goes_on(
         raise CourseError("the disk of autograded has 0 MB left; make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(published, "write", full)
-        patch.setattr(keeping, "refuse_full", full)
+        patch.setattr(graded_folder, "write", full)
+        patch.setattr(persist, "refuse_full", full)
         result = autograde(course)
     assert not result["success"] and result["log"].count("make room") == 1
     assert graded_students() == ["bob"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.course.errors import CourseError
-from autograder.grading.faults import Undecided
+from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
 from autograder.grading.workers.reply import answer, opened
 from tests.grading.eventful import (
@@ -40,5 +40,5 @@ def test_a_worker_without_the_settings_classes_says_so():
 
 def test_a_reply_to_another_task_is_not_taken(tmp_path):
     sent = task(folder=str(tmp_path / "work"), files={}, submission=None, id="ada's")
-    with pytest.raises(Undecided, match="another submission"):
+    with pytest.raises(GradingInfrastructureError, match="another submission"):
         opened(answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger())

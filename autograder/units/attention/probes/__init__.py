@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import (
     Inputs,
     Seen,
@@ -90,7 +90,7 @@ def _without_softmax() -> Iterator[None]:
     """Have PyTorch's own softmax refuse: the exercise is to write one."""
 
     def refuse(*_: object, **__: object) -> torch.Tensor:
-        raise WrongAnswer("expected exp and sum instead of PyTorch's own softmax")
+        raise WrongAnswerError("expected exp and sum instead of PyTorch's own softmax")
 
     holders: tuple[Any, ...] = (torch, torch.Tensor, F)
     names = ("softmax", "log_softmax", "softmin")
@@ -154,7 +154,7 @@ def combine_masks(function: Any, inputs: Inputs) -> Seen:
 def _mask_or_none(result: object) -> torch.Tensor | str:
     if result is None or isinstance(result, torch.Tensor):
         return "None" if result is None else result
-    raise WrongAnswer(f"expected a mask or None, got {describe(result)}")
+    raise WrongAnswerError(f"expected a mask or None, got {describe(result)}")
 
 
 @probe(
@@ -287,7 +287,7 @@ def equivariance_gap(function: Any, inputs: Inputs) -> Seen:
 
 def _number(gap: object, dtype: torch.dtype) -> torch.Tensor:
     if not isinstance(gap, torch.Tensor | Real):
-        raise WrongAnswer(f"expected the gap as one number, got {describe(gap)}")
+        raise WrongAnswerError(f"expected the gap as one number, got {describe(gap)}")
     return torch.as_tensor(gap, dtype=dtype)
 
 

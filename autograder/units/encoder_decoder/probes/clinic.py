@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checks.exercise import Answers, Value, WrongAnswer
-from autograder.checks.otherside import Ask, given, one_by_one
+from autograder.checks.exercise import Answers, Value, WrongAnswerError
+from autograder.checks.interactor import Ask, given, one_by_one
 from autograder.checks.probes import Inputs, Seen, probe, seed
 from autograder.checks.probes.clinics import Patients, accepts
 from autograder.units.encoder_decoder.probes.ahead import (
@@ -97,7 +97,7 @@ class _Patients(Patients):
         """What is asked for early, in groups of one form, as far as it is fit."""
         found: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
-        with contextlib.suppress(WrongAnswer):
+        with contextlib.suppress(WrongAnswerError):
             for ending in map(numbered, range(room)):
                 if f"x{ending}" not in question:
                     break
@@ -117,7 +117,7 @@ class _Patients(Patients):
             for name in ("x", "memory")
         )
         if x.dtype != memory.dtype:
-            raise WrongAnswer(f"x is of {x.dtype}, the memory of {memory.dtype}")
+            raise WrongAnswerError(f"x is of {x.dtype}, the memory of {memory.dtype}")
         return x, memory
 
     def _outputs(self, number: int, pairs: Sequence[Pair]) -> list[torch.Tensor]:
@@ -288,7 +288,7 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 # Of the layer itself, or of a test that cannot work with what it returns.
-_CRASHES = (WrongAnswer, RuntimeError, IndexError, TypeError)
+_CRASHES = (WrongAnswerError, RuntimeError, IndexError, TypeError)
 
 
 def _verdict(

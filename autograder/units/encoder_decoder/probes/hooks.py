@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, listed, probe, tensor
 from autograder.checks.probes.weights import load_weights
 
@@ -42,7 +42,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
 
     found = listened(*sequences)
     if not isinstance(found, list | tuple) or len(found) != len(asked):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected a list of {len(asked)} tensors, one for each attention, "
             f"got {describe(found)}"
         )

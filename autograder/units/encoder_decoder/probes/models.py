@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import (
     Inputs,
     Seen,
@@ -143,7 +143,7 @@ def _beginning(model: object, inputs: Inputs) -> Seen:
 def _load(module: object, inputs: Inputs) -> nn.Module:
     """Load weights by any name of a parameter, since a shared one has several."""
     if not isinstance(module, nn.Module):
-        raise WrongAnswer(f"expected an nn.Module, got {describe(module)}")
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")
     first: dict[int, str] = {}
     renamed = {
         f"weights.{name}": f"weights.{first.setdefault(id(parameter), name)}"
@@ -220,7 +220,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     given, numbers = dict(state), {name: value.clone() for name, value in state.items()}
     found = function(state)
     if not isinstance(found, Mapping):
-        raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
+        raise WrongAnswerError(f"expected a dict of tensors, got {describe(found)}")
     names = sorted(map(str, found))
     seen: Seen = {name: tensor(found.get(name), f"`{name}`") for name in names}
     seen["names"] = ", ".join(names)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
 
 
@@ -36,7 +36,7 @@ def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tens
     batch, lq, lk = shape
     mask = tensor(mask, f"`{name}`")
     if mask.dim() < 3 or mask.size(0) != batch:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected a `{name}` of three or four dimensions, the first of them the "
             f"batch ({batch}), got one of shape {tuple(mask.shape)}"
         )
@@ -44,7 +44,7 @@ def _who_may(mask: object, name: str, shape: tuple[int, int, int]) -> torch.Tens
     try:
         return by_head.broadcast_to(batch, 2, lq, lk)[:, 0]
     except RuntimeError:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected a `{name}` that broadcasts to the scores (B, h, Lq, Lk) = "
             f"({batch}, h, {lq}, {lk}), got one of shape {tuple(mask.shape)}"
         ) from None

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import (
     Inputs,
     Seen,
@@ -127,7 +127,7 @@ def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     try:
         return mask.broadcast_to(shape)
     except RuntimeError:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected a mask that broadcasts to the scores {shape}, "
             f"got one of shape {tuple(mask.shape)}"
         ) from None
@@ -152,5 +152,5 @@ def parameter_count(function: Any, inputs: Inputs) -> Seen:
 
 def _number(result: object) -> torch.Tensor:
     if isinstance(result, bool) or not isinstance(result, int | float | torch.Tensor):
-        raise WrongAnswer(f"expected a whole number, got {describe(result)}")
+        raise WrongAnswerError(f"expected a whole number, got {describe(result)}")
     return torch.as_tensor(result)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, listed, tensor
 
 KINDS = ("weight", "bias")
@@ -28,7 +28,7 @@ def projections(inputs: Inputs, prefix: str, letters: str) -> Any:
 def named_tensors(found: object, names: Sequence[str]) -> Seen:
     """The tensors of a dict; the extra names in it, too, since there should be none."""
     if not isinstance(found, Mapping):
-        raise WrongAnswer(f"expected a dict of tensors, got {describe(found)}")
+        raise WrongAnswerError(f"expected a dict of tensors, got {describe(found)}")
     extra = sorted(set(map(str, found)) - set(names))
     seen = {name: tensor(found[name], f"`{name}`") for name in names if name in found}
     return seen | {"other names": listed(extra)}

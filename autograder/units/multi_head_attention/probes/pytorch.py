@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe, tensor
 from autograder.units.multi_head_attention.probes.observing import (
     KINDS,
@@ -36,7 +36,9 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     setattr(mine, "drop" if mine.num_heads == 4 else "dropout", nn.Dropout(0.25))
     theirs = function(mine)
     if not isinstance(theirs, nn.MultiheadAttention):
-        raise WrongAnswer(f"expected an nn.MultiheadAttention, got {describe(theirs)}")
+        raise WrongAnswerError(
+            f"expected an nn.MultiheadAttention, got {describe(theirs)}"
+        )
     theirs.eval()
     sequences = [inputs[name] for name in ("query", "key", "value")]
     seen = {
@@ -124,7 +126,7 @@ def _masked_weights(
             )[1]
             return seen
         except (RuntimeError, AssertionError) as error:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 f"nn.MultiheadAttention refuses your mask of shape {tuple(mask.shape)} "
                 f"and type {mask.dtype}: {str(error).splitlines()[0]}"
             ) from None

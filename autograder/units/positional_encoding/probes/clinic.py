@@ -8,13 +8,13 @@ from typing import Any
 import torch
 
 from autograder.checks.exercise import Answers
-from autograder.checks.otherside import Ask, Mixture, one_by_one
+from autograder.checks.interactor import Ask, BlindTrial, one_by_one
 from autograder.checks.probes import Inputs, Seen, probe
 from autograder.checks.probes.clinics import accepts
 from autograder.checks.values import differing
 
 
-class _Tables(Mixture):
+class _Tables(BlindTrial):
     """Tables that are right or wrong; which one is which, nobody says."""
 
     def things(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
 
 
@@ -25,7 +25,7 @@ def draw_dimensions(function: Any, inputs: Inputs) -> Seen:
     ]
     ax = pictures[-1]
     if not hasattr(ax, "get_lines") or not hasattr(ax, "get_legend"):
-        raise WrongAnswer(f"expected the Axes of one picture, got {describe(ax)}")
+        raise WrongAnswerError(f"expected the Axes of one picture, got {describe(ax)}")
     numbers = _numbers_of_curves(ax)
     curves = [line.get_xydata() for line in sorted(numbers, key=numbers.__getitem__)]
     for picture in pictures:

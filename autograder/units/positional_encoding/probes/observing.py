@@ -7,13 +7,13 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import describe, tensor
 
 
 def the_module(value: object) -> nn.Module:
     if not isinstance(value, nn.Module):
-        raise WrongAnswer(f"expected an nn.Module, got {describe(value)}")
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(value)}")
     return value
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import Answers, WrongAnswer
-from autograder.checks.otherside import Ask, OtherSide, given
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor, given
 from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
 from autograder.checks.probes.written import said
 from autograder.units.sequence_reversal.probes.observing import BOS, EOS, the_share
 
 
-class _Lines(OtherSide):
+class _Lines(Interactor):
     """Knows its lines: token t of a row, if it is fed all tokens before.
 
     Whoever feeds something else, or shows a row the memory of another one, hears the
@@ -30,14 +30,16 @@ class _Lines(OtherSide):
         tokens = given(question, "tokens", 2, [torch.int64], self.MOST)
         known, noise = self.inputs["source"], self.inputs["noise"]
         if source.shape != (len(tokens), known.size(1)):
-            raise WrongAnswer("the model was given a source of another shape")
+            raise WrongAnswerError("the model was given a source of another shape")
         found = torch.eq(source[:, None], known).all(-1)  # (B, rows)
         if not bool(found.any(-1).all()):
-            raise WrongAnswer("the model was given a source that nobody asked it about")
+            raise WrongAnswerError(
+                "the model was given a source that nobody asked it about"
+            )
         lines = self.inputs["lines"][found.int().argmax(-1)]  # (B, most)
         width = tokens.size(1)
         if not 0 < width <= min(len(noise), lines.size(1)):
-            raise WrongAnswer(f"the model was asked for token {width} of a row")
+            raise WrongAnswerError(f"the model was asked for token {width} of a row")
         logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
         right = self._fed_right(tokens, lines)
         if "memory" in question:

@@ -6,7 +6,7 @@ from numbers import Real
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Seen, describe, kind
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
@@ -21,7 +21,7 @@ def number(result: object, name: str) -> float:
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         return float(result)
     if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's are Real
-        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+        raise WrongAnswerError(f"expected {name} as one number, got {describe(result)}")
     return float(result)
 
 

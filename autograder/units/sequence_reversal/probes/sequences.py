@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import Answers, WrongAnswer
-from autograder.checks.otherside import Ask, OtherSide, given
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor, given
 from autograder.checks.probes import Inputs, Seen, describe, probe, returned, tensor
 from autograder.units.sequence_reversal.probes.observing import where_labelled
 
@@ -23,7 +23,7 @@ _FEWER = 300  # sequences: enough to tell two drawings, not for statistics
 _DRAWINGS = ("drawn", "once", "second", "again", "alone")
 
 
-class _Statistics(OtherSide):
+class _Statistics(Interactor):
     """What occurs in the sequences, and whether as often as chance has it."""
 
     MOST = 1 << 20  # ids of one drawing
@@ -105,9 +105,9 @@ class _Statistics(OtherSide):
         lengths = given(answers, f"{name}, lengths", 1, [torch.int64], self.MOST)
         long = lengths.tolist()  # Python's numbers have no end to run over
         if not long:
-            raise WrongAnswer("expected some sequences")
+            raise WrongAnswerError("expected some sequences")
         if sum(long) != len(ids) or any(length < 0 for length in long):
-            raise WrongAnswer("expected as many ids as the sequences are long")
+            raise WrongAnswerError("expected as many ids as the sequences are long")
         return ids, lengths
 
 
@@ -184,13 +184,17 @@ def _flat(**drawings: list[list[int]]) -> Seen:
 def _lists(result: object) -> list[list[int]]:
     """A list of lists of integers, or a word on what it is instead."""
     if not isinstance(result, list | tuple):
-        raise WrongAnswer(f"expected a list of lists of ids, got {describe(result)}")
+        raise WrongAnswerError(
+            f"expected a list of lists of ids, got {describe(result)}"
+        )
     for row in result:
         if not isinstance(row, list | tuple):
-            raise WrongAnswer(f"expected each sequence as a list, got {describe(row)}")
+            raise WrongAnswerError(
+                f"expected each sequence as a list, got {describe(row)}"
+            )
     for item in chain.from_iterable(result):
         if not isinstance(item, int):
-            raise WrongAnswer(f"expected ids as Python integers, got {item!r}")
+            raise WrongAnswerError(f"expected ids as Python integers, got {item!r}")
     return [list(row) for row in result]
 
 
@@ -266,7 +270,7 @@ def word_ids(function: Any, inputs: Inputs) -> Seen:
     """The words in the order of their ids, and how many there are."""
     found = function(inputs["sentences"].split("\n"))
     if not isinstance(found, dict):
-        raise WrongAnswer(f"expected a dictionary, got {describe(found)}")
+        raise WrongAnswerError(f"expected a dictionary, got {describe(found)}")
     pairs = sorted(found.items(), key=lambda pair: (_place(pair[1]), str(pair[0])))
     listed = ", ".join(
         f"{word}={repr(number) if isinstance(number, str) else number}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import tensor
 from autograder.units.sequence_reversal.probes.observing import BOS, EOS, FIRST, PAD
 
@@ -25,7 +25,7 @@ def logits_of(
     with torch.no_grad():
         logits = tensor(model(source, tokens), "the logits")
     if logits.dim() != 3 or logits.shape[:2] != tokens.shape:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected logits of shape (B, Lt, V) with B, Lt = {tuple(tokens.shape)}, "
             f"got {tuple(logits.shape)}"
         )

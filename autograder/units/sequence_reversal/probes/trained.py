@@ -13,8 +13,8 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from autograder.checks.exercise import Answers, WrongAnswer
-from autograder.checks.otherside import Ask, OtherSide
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor
 from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.checks.probes.weights import WEIGHTS, weights_of, with_weights
 from autograder.units.sequence_reversal.probes.observing import BOS, EOS, PAD
@@ -43,7 +43,7 @@ class RuleBased(nn.Module):
     """
 
 
-class Reverser(OtherSide):
+class Reverser(Interactor):
     """A model of our own making with the weights that are handed over.
 
     Decoding is done here: whatever computes the answer in another way than by its
@@ -210,6 +210,6 @@ def _model_of(function: Any, case: str) -> nn.Module:
     if case in seen:
         model, seen = function(), set()
     if not isinstance(model, nn.Module):
-        raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(model)}")
     _MODELS[function] = model, seen | {case}
     return model.cpu().eval()  # wherever it was trained

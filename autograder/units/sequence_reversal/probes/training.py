@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, kind, probe, tensor
 from autograder.units.sequence_reversal.probes.observing import (
     EOS,
@@ -151,7 +151,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         another = _another_loss(inputs)
         losses.append(function(model, optimizer, source, target, *bound, **another))
     if not model.inputs:
-        raise WrongAnswer("the model was never called")
+        raise WrongAnswerError("the model was never called")
     labels = inputs["target"][0][:, 1:]
     seen: Seen = {
         "decoder input": where_labelled(model.inputs[0], labels),
@@ -229,7 +229,7 @@ def fit(function: Any, inputs: Inputs) -> Seen:
     another = _another_loss(inputs)
     losses = function(model, optimizer, next_batch, steps, warmup, **another)
     if not isinstance(losses, list | tuple) or not losses:
-        raise WrongAnswer(f"expected a list of losses, got {describe(losses)}")
+        raise WrongAnswerError(f"expected a list of losses, got {describe(losses)}")
     rates = torch.tensor(optimizer.rates, dtype=torch.get_default_dtype())
     return {
         "learning rates": rates.reshape(len(rates), -1),

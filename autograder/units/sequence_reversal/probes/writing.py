@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe, returned, tensor
 
 
@@ -80,5 +80,5 @@ def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 def _float(value: object, name: str) -> torch.Tensor:
     if not isinstance(value, float):
-        raise WrongAnswer(f"expected {name} as a float, got {describe(value)}")
+        raise WrongAnswerError(f"expected {name} as a float, got {describe(value)}")
     return torch.tensor(value)

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import Answers, WrongAnswer
-from autograder.checks.otherside import Ask, given, one_by_one
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, given, one_by_one
 from autograder.checks.probes import Inputs, Seen, probe, seed
 from autograder.checks.probes.clinics import Patients, accepts
 from autograder.units.since_2017.probes.patients import Decoder
@@ -47,7 +47,7 @@ class _Patients(Patients):
             decoder.start() if length == _START else decoder.cut(length)
         run = {"feed": decoder.feed, "full": decoder.full}.get(str(question.get("do")))
         if run is None:
-            raise WrongAnswer("a decoder cannot do that")
+            raise WrongAnswerError("a decoder cannot do that")
         return {"logits": run(given(question, "ids", 2, [torch.int64], self.MOST))}
 
 
@@ -124,7 +124,7 @@ def _verdict(test: Callable[..., Any], decoder: _Patient) -> str:
     except Exception as error:
         if decoder.crashed:
             return "rejected"
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected an AssertionError, got {type(error).__name__}: {error}"
         ) from error
     return accepts(result)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, describe, listed, moving, tensor
 
 Call = Callable[[torch.Tensor], torch.Tensor]
@@ -23,7 +23,7 @@ def number(result: object, name: str) -> torch.Tensor:
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         result = result.item()
     if isinstance(result, bool) or not isinstance(result, int | float):
-        raise WrongAnswer(f"expected {name} as one number, got {describe(result)}")
+        raise WrongAnswerError(f"expected {name} as one number, got {describe(result)}")
     return torch.tensor(float(result), dtype=torch.get_default_dtype())
 
 

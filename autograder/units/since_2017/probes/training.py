@@ -13,8 +13,8 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.checks.exercise import Answers, WrongAnswer
-from autograder.checks.otherside import Ask, OtherSide
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, Interactor
 from autograder.checks.probes import (
     Inputs,
     Seen,
@@ -161,7 +161,7 @@ def clip_gradients(function: Callable[..., Any], inputs: Inputs) -> Seen:
 # --- the trained model ----------------------------------------------------------------
 
 
-class _Reader(OtherSide):
+class _Reader(Interactor):
     """The course's model with the weights that are handed over reads fresh text.
 
     Whatever finds a text probable in another way than by its weights stays behind.
@@ -194,7 +194,7 @@ def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> See
 def _model_of(function: Callable[..., Any]) -> nn.Module:
     model = function()
     if not isinstance(model, nn.Module):
-        raise WrongAnswer(f"expected an nn.Module, got {describe(model)}")
+        raise WrongAnswerError(f"expected an nn.Module, got {describe(model)}")
     return model.cpu().eval()
 
 
@@ -210,7 +210,7 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
                 or logits.shape[:2] != ids.shape
                 or logits.size(2) < 128
             ):
-                raise WrongAnswer(
+                raise WrongAnswerError(
                     f"expected logits (B, L, 128) with B, L = {tuple(ids.shape)}, "
                     f"got {tuple(logits.shape)}"
                 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import (
     Inputs,
     Seen,
@@ -117,7 +117,9 @@ def generate(function: Callable[..., Any], inputs: Inputs) -> Seen:
     others = torch.equal(torch.random.get_rng_state(), before)
     wanted = (len(rows), prompt.size(1) + count)
     if ids.shape != wanted:
-        raise WrongAnswer(f"expected ids of shape {wanted}, got {tuple(ids.shape)}")
+        raise WrongAnswerError(
+            f"expected ids of shape {wanted}, got {tuple(ids.shape)}"
+        )
     dtype = str(ids.dtype)
     if not ids.is_floating_point():
         ids = ids.long()  # which whole numbers they are, is said once
@@ -196,7 +198,9 @@ class _Window:
     def __call__(self, ids: torch.Tensor) -> torch.Tensor:
         shape = tuple(ids.shape)
         if len(shape) != 2 or shape[0] != 1:
-            raise WrongAnswer(f"expected the model called with (1, n) ids, got {shape}")
+            raise WrongAnswerError(
+                f"expected the model called with (1, n) ids, got {shape}"
+            )
         self.windows.append(" ".join(map(str, ids[0].tolist())))
         counts = torch.arange(1, shape[1] + 1)[:, None]
         past = self.table[ids[0]].cumsum(0) / counts  # (n, V)

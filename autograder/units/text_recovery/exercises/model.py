@@ -18,14 +18,14 @@ from safetensors import safe_open
 from torch import nn
 
 from autograder.authoring.answers import Late
-from autograder.authoring.apart import apart
 from autograder.authoring.decoding import recovered
 from autograder.authoring.draw import Draw
+from autograder.authoring.limited_fork import apart
 from autograder.authoring.notation import case, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 from autograder.authoring.tokenizing import Segmenter
-from autograder.checks.exercise import Answers, WrongAnswer
-from autograder.checks.otherside import OtherSide, given
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Interactor, given
 from autograder.library import checkpoint, corpora
 from autograder.library.model import Restorer
 from autograder.library.text import SubwordTokenizer
@@ -57,7 +57,7 @@ class Decoded(NamedTuple):
     goes_back: bool
 
 
-class HandedInModel(OtherSide):
+class HandedInModel(Interactor):
     """Decodes the sources with the weights from the student's file, greedily.
 
     The box restores a sample only. Texts made in another way (a rule, somebody else's
@@ -78,7 +78,7 @@ class HandedInModel(OtherSide):
 
     def conclude(self, answers: Answers) -> Answers:
         if "checkpoint" not in answers:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 f"no model is handed in: {checkpoint.HANDED_IN} is missing"
             )
         most = checkpoint.LIMIT + 2**20
@@ -94,14 +94,14 @@ class HandedInModel(OtherSide):
         if texts == own:
             return
         if likeness(texts, own) < SAME:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 f"these texts are not what the weights in {checkpoint.HANDED_IN} give"
             )
         shipped = shipped_outputs([self._sources[i] for i in self._sample])
         rows = zip(texts, own, shipped, strict=True)
         others = [text == its for text, ours, its in rows if ours != its]
         if len(others) >= _TELLING and all(others):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 "these are the answers of the checkpoint that ships with the course; "
                 "the grade is for a model that you trained"
             )
@@ -113,7 +113,7 @@ def _texts(answers: Answers) -> list[str]:
     except (ValueError, RecursionError):
         texts = None
     if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
-        raise WrongAnswer("expected a list of texts")
+        raise WrongAnswerError("expected a list of texts")
     return texts
 
 
@@ -137,30 +137,30 @@ def _decoded(path: Path, sources: list[str]) -> Decoded:
         _refuse_vast(path)
         model, tokenizer = checkpoint.load(path, encoder_decoder, Segmenter())
         if is_copy(model):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 "these are the weights of the checkpoint that ships with the course; "
                 "the grade is for a model that you trained"
             )
         texts = recovered(model.transformer, tokenizer, sources)
         old = goes_back(model, tokenizer, sources)
         return Decoded([text[:_LONGEST] for text in texts], old)
-    except WrongAnswer:
+    except WrongAnswerError:
         raise
     except Exception as error:  # a stranger's file: sizes, weights, tokenizer
         reason = str(error).strip().split("\n")[0][:200]
-        raise WrongAnswer(f"nothing can be decoded with this file: {reason}") from error
+        raise WrongAnswerError(f"nothing can be decoded with this file: {reason}") from error
 
 
 def _refuse_vast(path: Path) -> None:
     with safe_open(path, framework="pt") as file:
         about = file.metadata()["about"]
     if len(about) > _ABOUT:
-        raise WrongAnswer("the checkpoint's notes are too long")
+        raise WrongAnswerError("the checkpoint's notes are too long")
     sizes: dict[str, Any] = json.loads(about)["sizes"]
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
         if type(size) is not int or not 0 < size <= most:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 f"a model of {name} {size!r:.20} is too large to be tried"
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.library.text import UNK
 from autograder.units.text_recovery.probes.observing import (
@@ -57,7 +57,7 @@ def split_pairs(function: Callable[..., Any], inputs: Inputs) -> Seen:
     pairs = [tuple(pair) for pair in json.loads(inputs["pairs"])]
     splits = function(pairs)
     if not isinstance(splits, Mapping) or set(splits) != {"train", "dev", "test"}:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             'expected a dict with the keys "train", "dev" and "test", got '
             f"{describe(splits)}"
         )
@@ -124,7 +124,9 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     for symbols, pair in rows:
         merged = function(symbols, tuple(pair))
         if not isinstance(merged, list | tuple):
-            raise WrongAnswer(f"expected a list of symbols, got {describe(merged)}")
+            raise WrongAnswerError(
+                f"expected a list of symbols, got {describe(merged)}"
+            )
         seen.append(list(merged))
         given.append(merged)
         new &= merged is not symbols
@@ -147,7 +149,7 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     merges, none = (function(counts, n) for n in (int(inputs["num_merges"]), 0))
     for found in (merges, none):
         if not isinstance(found, list | tuple):
-            raise WrongAnswer(f"expected a list of pairs, got {describe(found)}")
+            raise WrongAnswerError(f"expected a list of pairs, got {describe(found)}")
     return {
         "merges": as_json([list(pair) for pair in merges], "the merges"),
         "kind of a merge": kinds(merges),

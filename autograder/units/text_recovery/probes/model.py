@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
 from autograder.library import checkpoint
 from autograder.units.text_recovery.probes.observing import as_json, text
@@ -19,10 +19,10 @@ def _recovered(function: Callable[..., Any], inputs: Inputs) -> Seen:
     sources = json.loads(inputs["sources"])
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):
-        raise WrongAnswer(f"expected a list of texts, got {describe(texts)}")
+        raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
     texts = [text(t, "each of them") for t in texts]
     if len(texts) != len(sources):
-        raise WrongAnswer(f"expected {len(sources)} texts, got {len(texts)}")
+        raise WrongAnswerError(f"expected {len(sources)} texts, got {len(texts)}")
     return {"bleu": as_json(texts, "the texts")}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import describe, kind, listed
 
 
@@ -20,7 +20,7 @@ def as_json(value: object, name: str) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             f"expected {name} to be made of lists, numbers and texts, got "
             f"{describe(value)}"
         ) from error
@@ -33,7 +33,7 @@ def text(value: object, name: str) -> str:
         WrongAnswer: it is none.
     """
     if not isinstance(value, str):
-        raise WrongAnswer(f"expected {name} to be a text, got {describe(value)}")
+        raise WrongAnswerError(f"expected {name} to be a text, got {describe(value)}")
     return value
 
 
@@ -58,5 +58,5 @@ def number(value: object, name: str) -> torch.Tensor:
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return value.detach().reshape(()).to(torch.get_default_dtype())
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongAnswer(f"expected {name} to be a number, got {describe(value)}")
+        raise WrongAnswerError(f"expected {name} to be a number, got {describe(value)}")
     return torch.tensor(float(value))

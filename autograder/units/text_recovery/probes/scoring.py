@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks.exercise import WrongAnswer
+from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, kind, probe, returned
 from autograder.library.text import tokenize_13a
 from autograder.units.text_recovery.probes.observing import as_json, number
@@ -87,15 +87,19 @@ def align(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 def _pairs(found: object) -> list[tuple[str | None, str | None]]:
     if not isinstance(found, list | tuple):
-        raise WrongAnswer(f"expected a list of pairs, got {describe(found)}")
+        raise WrongAnswerError(f"expected a list of pairs, got {describe(found)}")
     for pair in found:
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise WrongAnswer(f"expected pairs of two, got {describe(pair)}")
+            raise WrongAnswerError(f"expected pairs of two, got {describe(pair)}")
         if all(side is None for side in pair):
-            raise WrongAnswer("expected at least one token in each pair, got two None")
+            raise WrongAnswerError(
+                "expected at least one token in each pair, got two None"
+            )
         for side in pair:
             if side is not None and not isinstance(side, str):
-                raise WrongAnswer(f"expected tokens and None, got {describe(side)}")
+                raise WrongAnswerError(
+                    f"expected tokens and None, got {describe(side)}"
+                )
     return [(a, b) for a, b in found]
 
 
@@ -111,10 +115,10 @@ def error_kinds(function: Callable[..., Any], inputs: Inputs) -> Seen:
         pairs = ((a, b) for a, b in row)
         kinds = function(pairs, frozenset(words), lambda word: lemmas.get(word, word))
         if not isinstance(kinds, Mapping):
-            raise WrongAnswer(f"expected a dict of numbers, got {describe(kinds)}")
+            raise WrongAnswerError(f"expected a dict of numbers, got {describe(kinds)}")
         other = [kind for kind in kinds if kind not in _KINDS]
         if other:
-            raise WrongAnswer(f"there is no such kind: {str(other[0])[:40]!r}")
+            raise WrongAnswerError(f"there is no such kind: {str(other[0])[:40]!r}")
         found.append(torch.stack([number(kinds.get(k, 0), repr(k)) for k in _KINDS]))
     counts = torch.stack(found)  # (rows, kinds)
     return {f"mistakes of the kind {k}": counts[:, i] for i, k in enumerate(_KINDS)}

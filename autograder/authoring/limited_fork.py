@@ -1,0 +1,84 @@
+"""Work on a stranger's file, in a process of its own with limits."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import signal
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from autograder.checks.exercise import WrongAnswerError
+
+_PR_SET_PDEATHSIG = 1
+
+
+def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
+    """What a fork of this process makes of some work; it sends JSON back.
+
+    Args:
+        seconds: of CPU time.
+        megabytes: of address space beyond what this process has already.
+
+    Raises:
+        WrongAnswer: the work raised it, took too long, or brought its process down.
+        RuntimeError: it failed for another reason: a fault of ours, or the machine's.
+    """
+    parent = os.getpid()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(reading)
+            _limit(seconds, megabytes, parent)
+            with open(writing, "w", encoding="utf-8") as pipe:
+                json.dump(_outcome(work), pipe)
+            os._exit(0)
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as pipe:
+        text = pipe.read()
+    ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if ended in (-signal.SIGXCPU, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS):
+        raise WrongAnswerError(
+            f"its process was ended: {signal.strsignal(-ended)} (at most {seconds} "
+            f"seconds of CPU time, {megabytes} MB)"
+        )
+    if not text:
+        raise RuntimeError(f"a process of ours has ended with {ended}")
+    outcome = json.loads(text)
+    if "wrong" in outcome:
+        raise WrongAnswerError(outcome["wrong"])
+    return outcome["made"]
+
+
+def _outcome(work: Callable[[], object]) -> dict[str, object]:
+    try:
+        return {"made": work()}
+    except WrongAnswerError as error:
+        return {"wrong": str(error)}
+
+
+def _limit(seconds: int, megabytes: int, parent: int) -> None:
+    """Limits of CPU time and memory; the end, as soon as the parent has ended."""
+    with contextlib.suppress(OSError, AttributeError):  # no Linux: nobody to tell us
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    torch.set_num_threads(1)  # others' threads are not in a fork
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        own = int(statm.read_text().split()[0]) * resource.getpagesize()
+        most = own + megabytes * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -1,0 +1,165 @@
+"""Operators for slips of a whole line: what is read, called or run, and in which order.
+
+They work like those of ``operators``, which change a number, a sign or an argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TypeGuard
+
+from autograder.authoring.expression_operators import Nodes, Operator, into
+from autograder.authoring.trees import get, places, put
+
+SLIPS: dict[str, Operator] = {}
+# Functions that are taken for each other.
+_TWINS = (
+    "min max", "amin amax", "minimum maximum", "argmin argmax", "any all", "sum mean",
+    "sum prod", "cumsum cumprod", "softmax log_softmax", "log log2", "log log1p",
+    "exp expm1", "sqrt square", "sin cos", "floor ceil", "var std", "tril triu",
+    "zeros ones", "zeros_like ones_like", "cat stack", "repeat repeat_interleave",
+    "logical_and logical_or", "find rfind", "strip lstrip", "strip rstrip",
+    "startswith endswith", "keys values", "encoder decoder", "BOS EOS", "PAD BOS",
+    "PAD EOS", "PAD UNK",
+)  # fmt: skip
+
+
+def _twins(name: str) -> list[str]:
+    pairs = [pair.split() for pair in _TWINS]
+    return [other for pair in pairs if name in pair for other in pair if other != name]
+
+
+@into(SLIPS)
+def another_function(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Attribute):
+        for name in _twins(node.attr):
+            yield ast.Attribute(node.value, name, node.ctx)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for name in _twins(node.id):
+            yield ast.Name(name, node.ctx)
+
+
+@into(SLIPS)
+def another_attribute(node: ast.AST) -> Nodes:
+    """Another attribute of the same object in place of this one."""
+    if not isinstance(node, ast.ClassDef):
+        return
+    own = [n for n in ast.walk(node) if _is_own(n)]
+    names = {n.attr: None for n in own if isinstance(n.ctx, ast.Store)}
+    for place, field, index in places(node):
+        old = get(place, field, index)
+        if not _is_own(old) or not isinstance(old.ctx, ast.Load):
+            continue
+        for name in names if old.attr in names else ():
+            if name != old.attr:
+                put(place, field, index, ast.Attribute(old.value, name, ast.Load()))
+                made = copy.deepcopy(node)
+                put(place, field, index, old)
+                yield made
+
+
+def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
+@into(SLIPS)
+def in_training_or_not(node: ast.AST) -> Nodes:
+    if _is_own(node) and node.attr == "training":
+        yield ast.Constant(True)
+        yield ast.Constant(False)
+
+
+@into(SLIPS)
+def the_other_way(node: ast.AST) -> Nodes:
+    """Larger for smaller, in any of the comparisons of a chain."""
+    if isinstance(node, ast.Compare):
+        for i, sign in enumerate(node.ops):
+            if type(sign) in _OPPOSITES:
+                made = copy.copy(node)
+                made.ops = [*node.ops[:i], _OPPOSITES[type(sign)](), *node.ops[i + 1 :]]
+                yield made
+
+
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE,
+}  # fmt: skip
+
+
+@into(SLIPS)
+def leave_out_a_condition(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.BoolOp):
+        for i in range(len(node.values)):
+            rest = [*node.values[:i], *node.values[i + 1 :]]
+            yield ast.BoolOp(node.op, rest) if rest[1:] else rest[0]
+    if isinstance(node, ast.comprehension):
+        for i in range(len(node.ifs)):
+            made = copy.copy(node)
+            made.ifs = [*node.ifs[:i], *node.ifs[i + 1 :]]
+            yield made
+
+
+@into(SLIPS)
+def leave_out_a_step(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.Slice) and node.step is not None:
+        yield ast.Slice(node.lower, node.upper)
+
+
+@into(SLIPS)
+def exchange_calls(node: ast.AST) -> Nodes:
+    """``x.a().b()`` becomes ``x.b().a()``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    inner = node.func.value
+    if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        first = ast.Attribute(inner.func.value, node.func.attr, ast.Load())
+        called = ast.Call(first, node.args, node.keywords)
+        second = ast.Attribute(called, inner.func.attr, ast.Load())
+        yield ast.Call(second, inner.args, inner.keywords)
+
+
+@into(SLIPS)
+def leave_out_a_context(node: ast.AST) -> Nodes:
+    if isinstance(node, ast.With):
+        yield ast.If(ast.Constant(True), node.body, [])
+
+
+@into(SLIPS)
+def leave_out_a_loop(node: ast.AST) -> Nodes:
+    """Or its first round, its last one, all but the first one, or what skips one."""
+    if isinstance(node, ast.For | ast.Continue):
+        yield ast.Pass()
+    if isinstance(node, ast.For):
+        for part in ("[1:]", "[:-1]", "[:1]"):
+            made = copy.copy(node)
+            text = f"list({ast.unparse(node.iter)}){part}"
+            made.iter = ast.parse(text, mode="eval").body
+            yield made
+
+
+@into(SLIPS)
+def return_too_early(node: ast.AST) -> Nodes:
+    """What has a name already."""
+    if isinstance(node, ast.FunctionDef):
+        for i, line in enumerate(node.body[:-1], 1):
+            if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+                made = copy.copy(node)
+                name = ast.Name(line.targets[0].id, ast.Load())
+                made.body = [*node.body[:i], ast.Return(name)]
+                yield made
+
+
+@into(SLIPS)
+def one_for_all(node: ast.AST) -> Nodes:
+    """One object, made once, wherever each place is to have its own."""
+    if not isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return
+    each = node.generators[0]
+    unused = isinstance(each.target, ast.Name) and each.target.id == "_"
+    if unused and isinstance(node.elt, ast.Call):
+        count = ast.Call(ast.Name("len", ast.Load()), [each.iter], [])
+        yield ast.BinOp(ast.List([node.elt], ast.Load()), ast.Mult(), count)

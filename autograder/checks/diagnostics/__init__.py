@@ -1,0 +1,1 @@
+"""What a wrong answer shows where no named mistake explains it."""

@@ -1,0 +1,82 @@
+"""What was seen of a wrong answer, where no known mistake explains it.
+
+Each sentence is an observation, true of all that is wrong in the cases it speaks of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from autograder.checks.diagnostics import errors
+from autograder.checks.diagnostics.values import SIGNS
+from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
+from autograder.checks.properties import SEPARATOR, what_was_seen
+
+SEEN = "seen"  # the name of all these
+
+
+def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
+    """What was seen, where values are right and only a general property is not."""
+    wrong = [result for result in results if not result.passed]
+    if not wrong or any(not result.case.says for result in wrong):
+        return None
+    case, findings = wrong[0].case, [f for f in wrong[0].findings if f.problem]
+    if findings[0].problem == RAISED:
+        where = _note(findings[0].message) or case.title
+        says = f"All else is right, but here your code stops: {where}."
+        return Mistake("symptom", says, case.asks)
+    if what_was_seen(findings[0].name)[1] in _USUAL:
+        return None  # not even right where nothing is special
+    label = _listed(list(dict.fromkeys(map(_label, findings))))
+    return Mistake("symptom", case.says.format(label=label), case.asks)
+
+
+def _label(finding: Finding) -> str:
+    """What is special about what is wrong."""
+    reported, label = what_was_seen(finding.name)
+    if reported.startswith("gradient of"):
+        return f"the {reported}"
+    if reported.startswith("start of"):
+        return f"`{reported.removeprefix('start of ')}` is {finding.actual}"
+    return label
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Up to three of them, and how many more there are."""
+    if len(labels) > 3:
+        labels = [*labels[:2], f"{len(labels) - 2} more"]
+    return " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
+
+
+_USUAL = (
+    "at first", "as a batch", "for inputs as usual", "in eval mode",
+    "of the first module",
+)  # fmt: skip
+
+
+def _note(message: str) -> str:
+    """From an error's first line, what was special about the call that it ended."""
+    found = _LAST_BRACKETS.search(message.split("\n")[0])
+    note = found.group(1).split(SEPARATOR)[0] if found else ""
+    return note if note.startswith(_NOTES) else ""
+
+
+_LAST_BRACKETS = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
+_NOTES = ("the same", "with ", "after ", "sentence by ", "for ", "in ", "of a ")
+
+
+def of_all(results: Sequence[CaseResult]) -> Mistake | None:
+    """The first symptom that all wrong answers of the ordinary cases have."""
+    wrong = [
+        result
+        for result in results
+        if not (result.passed or result.case.says or result.case.measure)
+    ]
+    signs = (errors.told, *SIGNS)
+    if not any(result.passed for result in results):
+        signs = (*signs, errors.always)
+    for sign in signs if wrong else ():
+        if found := sign(wrong):
+            return Mistake(SEEN, *found)
+    return None

@@ -1,0 +1,106 @@
+"""Feedback pages in the zip that an LMS takes back, named as its own download was.
+
+- Canvas (Gradebook, "Upload submission files"): a name holds the numbers of the student
+  and of the submitted file, in this order, between underscores.
+- Moodle (the assignment, "Upload multiple feedback files in a zip"): a name begins
+  ``Full Name_1234567_assignsubmission_file_``.
+- Any other: a page for each student, named after them.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.classroom import collection_log
+from autograder.classroom.classbook import Student
+from autograder.classroom.collection_log import Note
+from autograder.classroom.gradebook import students
+from autograder.course import graded_notebooks
+from autograder.course.errors import CourseError
+
+_CANVAS = re.compile(r"(?P<head>[^/]*?_\d+_\d+)_[^/]+")
+_MOODLE = re.compile(r"(?P<head>[^/]+?_\d+)_assignsubmission_[^/]*(?:/.*)?")
+_TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same zip
+
+
+@dataclass(frozen=True)
+class Made:
+    """Zips that were written, and whose page the LMS's zip cannot hold."""
+
+    paths: tuple[Path, ...]
+    remarks: tuple[str, ...]
+
+
+def write(unit: str, root: Path, folder: Path) -> Made:
+    """Write ``UNIT-feedback-LMS.zip`` for each LMS that submissions came from.
+
+    Raises:
+        CourseError: there is no feedback yet, or it cannot be written.
+    """
+    pages = {
+        path.parts[-3]: path
+        for path in sorted((root / "feedback").glob(f"*/{unit}/*.html"))
+    }
+    if not pages:
+        raise CourseError(f"no feedback yet; run: nbgrader generate_feedback {unit}")
+    notes = collection_log.read(root, unit)
+    known = {student.id: student for student in students(root)}
+    zips: dict[str, dict[str, Path]] = {}
+    for student, page in pages.items():
+        note = notes.get(student, Note())
+        lms, name = name_for(note, known.get(student, Student(student)), unit)
+        members = zips.setdefault(lms, {})
+        while name in members:  # of two ids that are alike but for odd letters
+            name = f"_{name}"
+        members[name] = page
+    paths = tuple(
+        _pack(folder / f"{unit}-feedback-{lms}.zip", members)
+        for lms, members in sorted(zips.items())
+    )
+    stale = [s for s, page in pages.items() if _is_stale(root, unit, s, page)]
+    graded = [path.parts[-3] for path in graded_notebooks(unit, root)]
+    without = [student for student in graded if student not in pages]
+    remarks = [
+        f"{what}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
+        for what, students in (
+            ("older than the grades", stale),
+            ("graded, and without a page", without),
+        )
+        if students
+    ]
+    return Made(paths, tuple(remarks))
+
+
+def name_for(note: Note, student: Student, unit: str) -> tuple[str, str]:
+    """Which zip a student's page belongs to, and what it is called there."""
+    if note.lms == "Canvas" and (found := _CANVAS.fullmatch(note.origin)):
+        return "canvas", f"{found['head']}_{unit}.html"
+    if note.lms == "Moodle" and (found := _MOODLE.fullmatch(note.origin)):
+        return "moodle", f"{found['head']}_assignsubmission_file_{unit}.html"
+    full = f"{student.last_name} {student.first_name} {student.id}".strip()
+    plain = re.sub(r"[^\w@.+-]+", "_", full)  # an id keeps all that it may hold
+    return "pages", f"{plain}_{unit}.html"
+
+
+def _is_stale(root: Path, unit: str, student: str, page: Path) -> bool:
+    graded = root / "autograded" / student / unit / f"{page.stem}.ipynb"
+    return graded.is_file() and graded.stat().st_mtime > page.stat().st_mtime
+
+
+def _pack(path: Path, members: dict[str, Path]) -> Path:
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, page in sorted(members.items()):
+                info = zipfile.ZipInfo(name, _TIME)
+                info.external_attr = 0o644 << 16
+                file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None
+    return path

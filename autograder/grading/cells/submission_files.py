@@ -1,0 +1,59 @@
+"""What lies beside a notebook: its own files, and what a box may read of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.course import ROOT, manifest, units
+from autograder.grading.intake import RefusedError
+
+
+def refuse_large(folder: Path, disk_mb: int) -> None:
+    """Half of a box's disk is for what the submission writes.
+
+    Raises:
+        Refused: its files take more than the other half.
+    """
+    size = sum(path.stat().st_size for path in files_below(folder)) / (1 << 20)
+    if size > disk_mb / 2:
+        raise RefusedError(
+            f"its files take {size:.0f} MB, and at most {disk_mb // 2} MB "
+            "can lie beside a notebook"
+        )
+
+
+def submission_key(nb: NotebookNode, folder: Path) -> str:
+    """A digest of a submission's code and of the files beside it.
+
+    What it is asked depends on this and the secret (see `judge/handle.py`): who is
+    graded once more is asked the same.
+    """
+    text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
+    digest = hashlib.sha256(text.encode())
+    for path in files_below(folder):
+        name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
+        for part in (name, path.read_bytes()):
+            digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def files_below(folder: Path) -> list[Path]:
+    """All files of a folder, in one order."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def earlier_solutions(assignment: str) -> list[str]:
+    """The reference modules that a notebook may import: those of units before."""
+    folder = ROOT / "autograder" / "solutions"
+    names = ["__init__", *(u.name for u in units() if u.label < assignment)]
+    return [str(folder / f"{name}.py") for name in names]
+
+
+def shipped(assignment: str) -> list[str]:
+    """What students get with a unit beside the package: a trained model, say."""
+    found = [unit for unit in units() if unit.label == assignment]
+    return [str(path) for unit in found for path in manifest.read(unit).ships]

@@ -1,0 +1,89 @@
+"""An error costs once: what follows from it is tried again with a right earlier part.
+
+When an exercise fails and one that it builds on has failed, too, a fresh box runs the
+notebook once more and is asked again, with the course's version of the failed ones in
+place of the student's. Then the student's are put back, and the box goes on to the next
+such check. An exercise builds on what its solution uses, and on what the student's own
+answer names. All of that stands before it: so whatever has been in place has a final
+verdict, and its solution may be known there. Nothing but the new verdicts leaves that
+box. The judge knows the course's version (in_place.py): nothing is imported for it.
+
+Some solutions are another exercise's answer: who looks rows up in the course's table
+needs no formula for them. Such keys stand in the unit's manifest, and one is put in
+place only if the student has solved most of it: what was left out, or filled with
+anything, opens nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from nbformat import NotebookNode
+from nbgrader.utils import is_solution
+
+from autograder.course import find_unit, manifest
+from autograder.grading.checks import reference_metadata
+from autograder.grading.checks.check_cell import check_cell
+from autograder.grading.judge.record import Record
+
+Uses = Mapping[str, Collection[str]]  # by exercise, others before it
+SOLVED = 0.5  # the share of its points from which a key is put in place
+
+
+def named(cells: Iterable[NotebookNode]) -> Uses:
+    """By exercise, those before it whose objects the student's answer names.
+
+    As words, wherever they stand: code of a student is not parsed here, and a name
+    that plays no part costs a second try at most.
+    """
+    found: dict[str, Collection[str]] = {}
+    before: dict[str, str] = {}  # what was checked, and in which exercise
+    words: set[str] = set()
+    for cell in cells:
+        if check := check_cell(cell):
+            found[check.exercise] = [before[n] for n in before if n in words]
+            before[check.expression] = check.exercise
+            words.clear()
+        elif cell.cell_type == "code" and is_solution(cell):
+            words.update(re.findall(r"\w+", cell.source))
+    return found
+
+
+def missing(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
+    """The failed exercises that one builds on, also through others, in their order."""
+    known = reference_metadata.entries(exercise.split("/")[0])
+    found: set[str] = set()
+    asked = [exercise]
+    while asked:
+        one = asked.pop()
+        for name in (*known[one]["builds_on"], *uses.get(one, ())):
+            if name in known and name not in found:
+                found.add(name)
+                asked.append(name)
+    return [name for name in failed if name in found]
+
+
+def kept_back(exercise: str, failed: Mapping[str, Record]) -> list[str]:
+    """The keys to an exercise of which the student has not solved enough."""
+    unit, _, name = exercise.partition("/")
+    keys = manifest.read(find_unit(unit)).keys.get(name, ())
+    found = (failed.get(f"{unit}/{key}") for key in keys)
+    return [r.exercise for r in found if r and r.points < SOLVED * r.max_points]
+
+
+def titles(exercises: Collection[str]) -> str:
+    """The titles of some exercises, as words of a sentence."""
+    return " and ".join(
+        reference_metadata.titles(n.split("/")[0])[n] for n in exercises
+    )
+
+
+def is_better(again: Record, before: Record) -> bool:
+    """Whether the second verdict earns more, or as much and names a mistake at last.
+
+    A mistake on top of an earlier one is like no known mistake; alone it may be one.
+    """
+    if again.points != before.points:
+        return again.points > before.points
+    return bool(again.mistake) and not before.mistake

@@ -1,0 +1,88 @@
+"""What all of intake speaks of: refusals, repairs and limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.errors import CourseError
+
+STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+OF_NBGRADER = (STAMP, SECRET)  # beside a submission; students write none
+
+
+class RefusedError(Exception):
+    """A submission cannot be graded. The text is the plain reason, for the student."""
+
+
+class UnreadableError(CourseError):
+    """What was handed in is closed to this account: no fault of the student's."""
+
+    def __init__(self, path: Path, error: OSError):
+        super().__init__(f"{path}: {error.strerror}; see to its owner and its mode")
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Something that was put right: ``kind`` for counting, ``says`` for reading."""
+
+    kind: str
+    says: str
+
+
+@dataclass(frozen=True)
+class SizeLimits:
+    """How much of a submission is taken; sizes in bytes unless they say otherwise.
+
+    ``saved`` is for a notebook with the outputs that it was saved with; they are
+    dropped, and what is left counts.
+    """
+
+    file: int = 32 << 20
+    total: int = 64 << 20
+    files: int = 500
+    folders_deep: int = 8
+    notebook: int = 24 << 20
+    saved: int = 96 << 20
+    cells: int = 2000
+    cell_characters: int = 200_000
+    text_characters: int = 2_000_000
+
+
+DEFAULTS = SizeLimits()
+
+
+def listed(names: Sequence[object], most: int = 3) -> str:
+    """The names, safe to print, the first few of many."""
+    shown = [re.sub(r"[^ -~]", "?", str(name))[:60] for name in names[:most]]
+    rest = len(names) - most
+    return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
+
+
+def say(repairs: Iterable[Repair]) -> list[dict[str, str]]:
+    """Repairs as plain JSON values."""
+    return [{"kind": repair.kind, "says": repair.says} for repair in repairs]
+
+
+def few(repairs: Iterable[Repair], most: int = 3) -> tuple[Repair, ...]:
+    """The first repairs of each kind, and how many more there are of it."""
+    kinds: dict[str, list[Repair]] = {}
+    for repair in repairs:
+        kinds.setdefault(repair.kind, []).append(repair)
+    return tuple(
+        one
+        for kind, all_ in kinds.items()
+        for one in (*all_[:most], *_rest(kind, len(all_) - most))
+    )
+
+
+def _rest(kind: str, count: int) -> Iterator[Repair]:
+    if count > 0:
+        yield Repair(kind, f"And {count:,} more like this.")
+
+
+def said(values: Iterable[dict[str, str]]) -> tuple[Repair, ...]:
+    """The repairs that `say` made plain values of."""
+    return tuple(Repair(**value) for value in values)

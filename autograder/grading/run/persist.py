@@ -1,0 +1,145 @@
+"""Keep what came of a submission: in the gradebook, then in ``autograded/``."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import nbformat
+
+from autograder.course.errors import CourseError
+from autograder.course.files import refuse_full
+from autograder.course.notebooks import shared
+from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.gradebook.book import GradebookError, PatientBook
+from autograder.grading.gradebook.recording import Recorder
+from autograder.grading.intake import rebuild
+from autograder.grading.metadata import GradingMetadata
+from autograder.grading.run.assignment import Assignment
+from autograder.grading.run.graded_folder import Published
+from autograder.grading.run.outcome import Outcome, outcome
+from autograder.grading.task import Graded, Task
+from autograder.grading.workers.pipeline import Begun, Work
+
+UNSURE = "Something went wrong while grading; your teachers have been told."
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """Where results go.
+
+    Attributes:
+        extra: the time that students were given beyond the due date.
+        published: a student's folder in ``autograded/``.
+        permit: gives it the modes that nbgrader wants.
+    """
+
+    course: Assignment
+    book: PatientBook
+    recorder: Recorder
+    extra: Mapping[str, datetime.timedelta]
+    published: Callable[[str], Published]
+    permit: Callable[[str], None]
+    log: logging.Logger
+
+    def keep(self, begun: Begun) -> list[Outcome]:
+        """Record a submission and publish it; what happened to its notebooks.
+
+        Raises:
+            GradebookError: nothing can be recorded.
+            Exception: whatever grading raised, if there will be a second try.
+        """
+        try:
+            if begun.error:
+                raise begun.error
+            return [self._recorded(work, begun) for work in begun.works]
+        except GradebookError:
+            raise
+        except Exception as error:
+            if not begun.final:
+                raise
+            self._tell(begun.student, error)
+            return [Outcome(begun.student, "undecided", "nothing new was recorded")]
+
+    def _recorded(self, work: Work, begun: Begun) -> Outcome:
+        if work.future is None:
+            return outcome(begun.student, "up to date", work.known, work.known)
+        try:
+            return self._keep(work, work.graded(self.log), begun)
+        except GradebookError:
+            raise
+        except Exception as error:
+            if not begun.final:
+                raise
+            self._tell(begun.student, error)
+            return self._undecided(work, begun, error)
+
+    def _tell(self, student: str, error: Exception) -> None:
+        if isinstance(error, CourseError):
+            self.log.error(f"{student}: {error}")
+        else:
+            self.log.exception(f"{student}: grading failed")
+
+    def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
+        """Record a graded notebook, then publish it; only then it is done."""
+        task, stamp = work.task, begun.stamp
+        extra = self.extra.get(task.student)
+        checks = GradingMetadata.of(graded.notebook).checks.values()
+        lost = [check for check in checks if check.decided == "person"]
+        if lost and not begun.final:
+            raise GradingInfrastructureError("the judge has failed over an answer")
+        before = self.published(task.student).notebook(task.notebook)
+        scores = self.book.use(
+            lambda book: self.recorder.record(
+                book, task, graded, stamp, extra, before, self.log.warning
+            )
+        )
+        known = replace(
+            GradingMetadata.of(graded.notebook),
+            digest=work.digest, scores=scores, refused=graded.refused,
+            repairs=graded.repairs, handed_in=str(stamp or ""),
+            id=task.id if graded.decided else "",
+        )  # fmt: skip
+        known.put(graded.notebook)
+        self._publish(task, graded, begun)
+        self.permit(task.student)
+        found = outcome(task.student, "graded", known, work.known)
+        if found.repairs and not graded.refused:
+            self.log.warning(str(found))
+        if lost:
+            reason = f"{len(lost)} checks have no verdict"
+            return replace(found, status="undecided", reason=reason)
+        return found
+
+    def _publish(self, task: Task, graded: Graded, begun: Begun) -> None:
+        """Raises GradebookError: there is no room, for this one and for all others."""
+        folder = self.published(task.student)
+        try:
+            folder.replace(
+                task.notebook, graded.notebook, begun.texts, self.course.notebooks
+            )
+        except CourseError:
+            try:
+                refuse_full(folder.path)
+            except CourseError as full:
+                raise GradebookError(str(full)) from None
+            raise
+
+    def _undecided(self, work: Work, begun: Begun, error: Exception) -> Outcome:
+        """After a fault of ours: the old result stays, else there is none for now."""
+        task, old = work.task, bool(work.known.digest)  # "": one from here
+        if not old:
+            open_ = Graded(_blank(task), task.repairs, UNSURE, decided=False)
+            self._keep(replace(work, digest=""), open_, begun)
+        reason = f"{error}; " if isinstance(error, CourseError) else ""
+        reason += "the old result stays" if old else "it has no score yet"
+        return Outcome(
+            task.student, "undecided", f"{reason}; the same command tries again"
+        )
+
+
+def _blank(task: Task) -> nbformat.NotebookNode:
+    """The course's notebook with nothing of the student's."""
+    return rebuild(shared(task.source), shared(task.release), None)[0]

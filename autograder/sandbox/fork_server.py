@@ -1,0 +1,317 @@
+"""The warm server: imports what notebooks import; its forks start kernels in boxes.
+
+Started by `client.py`, through `launch.py`, with an empty environment, one line of JSON
+on its standard input, and that input kept open: its end is the server's end, and the
+end of every kernel. It holds no secret (what it has imported, every kernel can read),
+has one thread (a fork copies only one), and never touches CUDA (a context does not
+survive a fork).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox import confine, hugepages, inside, kit, selftest, supervisor
+from autograder.sandbox.cgroup import Hierarchy
+from autograder.sandbox.confine import Policy
+from autograder.sandbox.launch import imported
+from autograder.sandbox.processes import end_all_children
+from autograder.sandbox.slot import remove_tree
+from autograder.sandbox.warm import ON_DEMAND, WARM
+
+LARGEST_REQUEST = 1 << 16
+_MORE = 3  # boxes: where so many were asked for, there is a class to come
+
+
+class UnfitError(RuntimeError):
+    """The server must not fork kernels from the state that it is in."""
+
+
+def import_all(names: Iterable[str]) -> None:
+    """Import what is installed."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def preload() -> list[str]:
+    """Import what every notebook needs, and the student's kit.
+
+    Returns what is wrong with modules of the kit: a unit in the making must not keep
+    the others from being graded.
+    """
+    import_all(WARM)
+    broken: list[str] = []
+    for name in kit.KIT:
+        if not (kit.PACKAGE / name / "__init__.py").is_file():
+            continue
+        package = f"autograder.{name.replace('/', '.')}"
+        modules = pkgutil.walk_packages(
+            [str(kit.PACKAGE / name)], f"{package}.", broken.append
+        )
+        for module in (package, *(found.name for found in modules)):
+            try:
+                importlib.import_module(module)
+            except Exception as error:
+                broken.append(f"{module}: {error}")
+    return broken
+
+
+def ready_to_fork() -> None:
+    """After all imports: clear what a fork need not inherit, and look up paths once."""
+    sys.path_importer_cache.clear()  # what folders hold, as the server sees them
+    kit.interpreter_paths()  # known from here on
+    imported()
+
+
+def check_fitness() -> None:
+    """Raises UnfitError over a second thread or a module that ships to nobody."""
+    if (threads := len(os.listdir("/proc/self/task"))) != 1:
+        raise UnfitError(f"an import started {threads - 1} threads")
+    ours = [kit.PACKAGE / "sandbox", *map(Path, kit.kit_paths())]
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not name.startswith("autograder.") or not isinstance(file, str):
+            continue
+        if not any(map(Path(file).is_relative_to, ours)):
+            raise UnfitError(f"{name} was imported; students do not get it")
+
+
+class Server:
+    """Accepts requests until its own standard input ends, and passes them on.
+
+    It forks no box itself, but a branch for each set of modules that notebooks ask for:
+    what a box finds imported, no box before it has a say in.
+    """
+
+    def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
+        self.run, self.level, self.life, self.groups = run, level, life, groups
+        self.alive, self.alive_end = os.pipe()  # boxes see our death as its end
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(str(run / "zygote"))
+        self.listener.listen(64)
+        self.clients: list[socket.socket] = []  # that have not asked yet
+        self.branches: dict[tuple[str, ...], socket.socket] = {}
+
+    def serve(self) -> None:
+        """Pass on each connection, when its request is there."""
+        while True:
+            doors: list[socket.socket | int]
+            doors = [self.listener, self.life, *self.clients]
+            ready, _, _ = select.select(doors, [], [], 1.0)
+            _has_children()
+            if self.life in ready:
+                return
+            if self.listener in ready:
+                self.clients.append(self.listener.accept()[0])
+            for client in [one for one in self.clients if one in ready]:
+                self.clients.remove(client)
+                with client:
+                    # The request itself is read in a fork: of what is in our memory
+                    # once, even if it is let go of, something is in all boxes to come.
+                    if imports := client.recv(LARGEST_REQUEST):  # it has not gone away
+                        self._pass_on(client, self._known(json.loads(imports)))
+
+    def _known(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """What is known to be asked for by some, in one order."""
+        if self.level == "bwrap":
+            return ()
+        known = dict.fromkeys(n for modules in ON_DEMAND.values() for n in modules)
+        return tuple(name for name in known if name in asked)
+
+    def _pass_on(self, client: socket.socket, names: tuple[str, ...]) -> None:
+        for _ in range(2):
+            if names not in self.branches:
+                self._grow(names)
+            try:
+                socket.send_fds(self.branches[names], [b"box"], [client.fileno()])
+                return
+            except OSError:  # somebody has ended it
+                self.branches.pop(names).close()
+
+    def _grow(self, names: tuple[str, ...]) -> None:
+        self.branches[names], door = socket.socketpair(
+            socket.AF_UNIX, socket.SOCK_SEQPACKET
+        )
+        with door:
+            if os.fork() == 0:
+                try:
+                    self._forget()
+                    branch = Branch(door, self.alive, self.level, self.groups)
+                    branch.serve(names)
+                finally:
+                    os._exit(0)
+
+    def _forget(self) -> None:
+        for held in (self.listener, *self.clients, *self.branches.values()):
+            held.close()
+        os.close(self.life)
+        os.close(self.alive_end)
+
+    def close(self) -> None:
+        """Let the supervisors end their boxes, end what is left, remove all."""
+        os.close(self.alive_end)
+        for branch in self.branches.values():
+            branch.close()
+        _await_children()
+        remove_tree(self.run)
+
+
+class Branch:
+    """Imports what some notebooks ask for, and forks the supervisors of their boxes.
+
+    Until the server, at the other end of the door, is gone. Boxes that are there do not
+    need it any more.
+    """
+
+    def __init__(
+        self, door: socket.socket, alive: int, level: str, groups: Path | None
+    ) -> None:
+        self.door, self.alive, self.level, self.groups = door, alive, level, groups
+        self.forked = 0  # boxes so far
+        self.unfit = ""  # why no box may be forked
+
+    def serve(self, names: tuple[str, ...]) -> None:
+        """Fork a supervisor for each connection that comes in."""
+        confine.adopt_orphans()
+        if names:
+            self._import(names)
+        while True:
+            ready, _, _ = select.select([self.door], [], [], 1.0)
+            _has_children()
+            if ready:
+                word, fds, _, _ = socket.recv_fds(self.door, 1 << 10, 1)
+                if not word:
+                    break
+                with socket.socket(fileno=fds[0]) as client:
+                    self._begin(client)
+        _await_children()
+
+    def _import(self, names: tuple[str, ...]) -> None:
+        gc.disable()
+        import_all(names)
+        ready_to_fork()
+        try:
+            check_fitness()
+        except UnfitError as error:
+            self.unfit = str(error)
+
+    def _begin(self, client: socket.socket) -> None:
+        if self.unfit:
+            client.send(json.dumps({"error": self.unfit}).encode())
+            return
+        self.forked += 1
+        if self.forked == _MORE:
+            self._settle()
+        if os.fork() == 0:
+            self._become_supervisor(client)
+
+    def _settle(self) -> None:
+        """Take a moment for what makes each box to come cheaper, and shows nowhere."""
+        if self.level != "bwrap":
+            inside.rehearse()
+            ready_to_fork()
+        hugepages.gather()
+
+    def _become_supervisor(self, client: socket.socket) -> None:
+        try:
+            self.door.close()
+            text, fds, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)
+            if text:
+                request = json.loads(text)
+                level = self._level_for(request["policy"]["level"])
+                supervisor.supervise(
+                    request, client, fds[0], self.alive, level, self.groups
+                )
+        finally:
+            os._exit(0)
+
+    def _level_for(self, wanted: str) -> str:
+        """The level asked for if it works here, else ``none``."""
+        if wanted in ("", self.level, "none"):
+            return wanted or self.level
+        return "none" if selftest.failures(wanted, _view) else wanted
+
+
+def _await_children() -> None:
+    """Have them end by themselves; then end what is left."""
+    patience = time.monotonic() + 10
+    while _has_children() and time.monotonic() < patience:
+        time.sleep(0.005)
+    end_all_children()
+
+
+def _has_children() -> bool:
+    """Collect those that have ended; whether any is left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _view(slot: Path, submission: Path) -> confine.Room:
+    return supervisor.room_for(Policy(), slot, submission)
+
+
+def main() -> None:
+    """Test the walls, warm up, say so on standard output, and serve."""
+    life, answer = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    settings = json.loads(_read_line(life))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o077)
+    confine.adopt_orphans()
+    try:
+        server, greeting = _prepare(settings, life)
+    except Exception as error:
+        os.write(answer, json.dumps({"error": str(error)}).encode() + b"\n")
+        return
+    try:
+        os.write(answer, json.dumps(greeting).encode() + b"\n")
+        os.close(answer)
+        server.serve()
+    finally:
+        server.close()
+
+
+def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any]]:
+    """Everything before the first request. Raises UnfitError and what imports raise."""
+    level, reasons = selftest.probe(_view, settings["level"])
+    run, broken = Path(settings["run"]), []
+    if level != "bwrap":
+        broken = preload()
+        inside.prepare(run / "ipython")
+    check_fitness()
+    groups = Hierarchy().place()
+    server = Server(run, level, life, groups)
+    ready_to_fork()
+    greeting = {"level": level, "reasons": reasons, "broken": broken}
+    return server, {**greeting, "grouped": groups is not None}
+
+
+def _read_line(fd: int) -> bytes:
+    """One line, and not a byte of what follows."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(fd, 1)
+        if not byte:
+            raise EOFError("the client ended before it said anything")
+        line += byte
+    return line

@@ -1,0 +1,152 @@
+"""Errors in plain words, where all wrong answers end in one of a kind."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checks.compare import compare
+from autograder.checks.diagnostics.errors import CRASHES
+from autograder.checks.diagnostics.symptoms import of_all
+from autograder.checks.exercise import RAISED, Case, CaseResult
+from autograder.checks.observe import observe
+
+X = torch.arange(12.0).reshape(3, 4)
+WHOLE = torch.tensor([1, 2])
+WEIGHT = nn.Parameter(X.clone())
+
+
+class Named(nn.Module):
+    def __init__(self, ready: bool = True):
+        if ready:
+            super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+
+def result(answer, inputs=None, right: torch.Tensor = X) -> CaseResult:
+    """A case in which an object is called, as a probe would."""
+    case = Case("c", "c", "", {"x": X}, {"y": right})
+    return compare(
+        case, observe(lambda f, given: {"y": f(given["x"])}, answer, case.inputs)
+    )
+
+
+def says(*answers) -> str:
+    found = of_all([result(answer) for answer in answers])
+    return found.says if found else ""
+
+
+def again(x):
+    return again(x)
+
+
+def in_place(x):
+    y = x.clone().requires_grad_()
+    z = y.exp()
+    z += 1
+    z.sum().backward()
+    return z
+
+
+TOLD = [
+    (lambda x: X if x else x, "one truth value"),
+    (lambda x: x and None, "one truth value"),
+    (lambda x: shuffled(x), "uses `shuffled`"),  # noqa: F821
+    (lambda x: torch.zeros(2).sum(dims=0), "disagree about the arguments"),
+    (lambda x: again(x, x), "disagree about the arguments"),
+    (lambda x: nn.Linear(3, 4, biased=False)(x), "disagree about the arguments"),
+    (lambda x: nn.Module()(x), "no method `forward`"),
+    (lambda x: Named(ready=False)(x), "was not set up"),
+    (lambda x: x + None, "meets `None`"),
+    (lambda x: None.shape, "meets `None`"),
+    (lambda x: x.max(0) + x, "come as a tuple"),
+    (lambda x: x.max(0).exp(), "come as a tuple"),
+    (lambda x: (x, x).exp(), "come as a tuple"),
+    (lambda x: nn.functional.linear((x, x), x), "come as a tuple"),
+    (lambda x: Named().outer(x), "asks for `.outer`"),
+    (lambda x: torch.sofmax(x, -1), "asks for `.sofmax`"),
+    (lambda x: {"a": x}["w.b"], "asked for `w.b`"),
+    (lambda x: x(x), "before them here is none"),
+    (lambda x: nn.ModuleList([nn.Linear])(x), "something that is none"),
+    (lambda x: next(iter(3)), "has no parts"),
+    (lambda x: len(3), "has no parts"),
+    (lambda x: torch.tensor([[1], [1, 2]]), "is a rectangle"),
+    (lambda x: torch.cos(3.0), "gets a plain number"),
+    (again, "over and over"),
+    (lambda x: [0 for a, b, c in [x.shape]], "more names, or fewer"),
+    (lambda x: x.T.view(12), "`view` never copies"),
+    (lambda x: nn.Linear(2.5, 3), "yours is a `float`"),
+    (lambda x: x.unflatten(1, (3, -1)), "another number of entries"),
+    (lambda x: x.view(5, 2), "another number of entries"),
+    (lambda x: x[torch.ones(3, 1).bool()], "nothing is broadcast"),
+    (lambda x: x @ x, "shapes do not fit"),
+    (lambda x: torch.cat([x, x[1:]], 1), "shapes do not fit"),
+    (lambda x: x + x.T, "do not broadcast"),
+    (lambda x: x.expand(2, 3, 5), "do not broadcast"),
+    (lambda x: torch.stack([x, x[1:]]), "all of one shape"),
+    (lambda x: x.transpose(1, 2), "does not have"),
+    (lambda x: x[0, 0, 0], "does not have"),
+    (lambda x: x[:, 4], "is too large"),
+    (lambda x: nn.functional.embedding(WHOLE + 2, x), "is too large"),
+    (lambda x: x.masked_fill(x, 0.0), "A mask says"),
+    (lambda x: ~x, "A mask says"),
+    (lambda x: x[x], "cannot be an index"),
+    (lambda x: nn.functional.embedding(x, x), "cannot be an index"),
+    (lambda x: x @ x.T.double(), "different types"),
+    (lambda x: x.view(12 / 1), "yours is a `float`"),
+    (lambda x: [0 for _ in range(2.0)], "yours is a `float`"),
+    (lambda x: WEIGHT.add_(1), "PyTorch refuses"),
+    (in_place, "written over"),
+    (lambda x: WEIGHT.numpy(), "records gradients"),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), TOLD)
+def test_an_error_is_told_in_plain_words(answer, told):
+    assert told in says(answer, answer)
+
+
+def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
+    elsewhere = {"CUDA", "expected (a parameter"}
+    told = [says(answer) for answer, _ in TOLD]
+    for crash in CRASHES:
+        found = re.compile(re.sub(r"\\{\w+\\}", r"[\\w.]+", re.escape(crash.says)))
+        seen = any(map(found.fullmatch, told)) or crash.own is False
+        assert seen or any(word in crash.line for word in elsewhere), crash.line
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("expected a parameter `w.weight`, found `v.weight`", "not among them"),
+        ("TypeError: f() takes 1 positional argument but 2 were given", "takes others"),
+        ("TypeError: f() got an unexpected keyword argument 'mask'", "takes others"),
+        ("TypeError: PositionalEncoding() takes no arguments", "takes others"),
+    ],
+)
+def test_what_is_no_fault_of_a_line_is_told(message, told):
+    case = Case("c", "c", "", {}, {"y": X})
+    assert told in of_all([compare(case, {RAISED: message})]).says
+
+
+def test_different_errors_are_not_told_as_one():
+    def too_far(x):
+        return x[:, 4]
+
+    assert says(too_far, lambda x: x + x.T) == ""
+    assert "`" not in says(lambda x: x + one, lambda x: x + other)  # noqa: F821
+
+
+def test_an_error_beside_wrong_numbers_is_not_told():
+    assert says(lambda x: x[:, 4], lambda x: 2 * x**3 + 1) == ""
+
+
+def test_an_error_of_another_kind_is_told_where_nothing_else_happens():
+    def stops(x):
+        raise ValueError("as it happens")
+
+    assert "In every case" in says(stops, stops)
+    assert says(stops, lambda x: x) == ""

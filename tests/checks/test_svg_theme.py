@@ -1,0 +1,80 @@
+"""A figure reads the same on light and dark pages, and does nothing to the page."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from autograder.checks.svg_theme import as_svg
+
+
+@pytest.fixture
+def axes():
+    figure, made = plt.subplots()
+    yield made
+    plt.close(figure)
+
+
+def test_what_stands_around_the_data_has_the_colour_of_the_pages_text(axes):
+    axes.plot([1, 2], [1, 3], color="#0072B2", label="blue")
+    axes.set(title="A title", xlabel="steps")
+    axes.legend()
+    drawn = as_svg(axes.figure, "A line rises.")
+    assert "currentColor" in drawn and "#0072b2" in drawn
+    assert "#000000" not in drawn and "#010203" not in drawn
+
+
+def test_black_among_curves_is_the_pages_colour(axes):
+    axes.plot([1, 2], [1, 3], color="black")
+    around = as_svg(axes.figure, "Curves.").count("currentColor")
+    axes.text(1, 1, "a note", color="black")
+    assert as_svg(axes.figure, "Curves.").count("currentColor") > around
+
+
+def test_black_on_a_heat_map_stays(axes):
+    axes.imshow(torch.eye(3).numpy())
+    around = as_svg(axes.figure, "A map.").count("currentColor")
+    axes.text(1, 1, "1", color="black")
+    assert as_svg(axes.figure, "A map.").count("currentColor") == around
+
+
+def test_black_beside_a_bar_is_the_pages_colour_and_black_on_it_stays(axes):
+    bars = axes.bar([1, 2], [3, 4], color="#E69F00")
+    around = as_svg(axes.figure, "Bars.").count("currentColor")
+    axes.bar_label(bars, ["on", "it"], label_type="center")
+    assert as_svg(axes.figure, "Bars.").count("currentColor") == around
+    axes.bar_label(bars, ["above", "it"])
+    assert as_svg(axes.figure, "Bars.").count("currentColor") > around
+
+
+def test_black_in_an_empty_circle_is_the_pages_colour(axes):
+    axes.add_patch(plt.Circle((0, 0), 1, fill=False, color="0.6"))
+    around = as_svg(axes.figure, "A circle.").count("currentColor")
+    axes.plot(0, 0, "ko")
+    assert as_svg(axes.figure, "A circle.").count("currentColor") > around
+
+
+def test_its_ground_is_the_pages(axes):
+    axes.plot([1, 2], [1, 3], label="one")
+    axes.legend()
+    drawn = as_svg(axes.figure, "A line.")
+    assert "fill: #ffffff" not in drawn.replace("fill: #ffffff; opacity: 0", "")
+
+
+def test_it_has_alt_text_and_neither_script_nor_style_sheet(axes):
+    drawn = as_svg(axes.figure, 'An "empty" <b>picture</b>.')
+    assert drawn.startswith(
+        '<svg role="img" aria-label="An &quot;empty&quot; &lt;b&gt;'
+    )
+    assert not any(
+        f"<{tag}" in drawn for tag in ("style", "script", "metadata", "?xml")
+    )
+
+
+def test_it_is_the_same_each_time(axes):
+    axes.plot([1, 2], [1, 3])
+    assert as_svg(axes.figure, "A line.") == as_svg(axes.figure, "A line.")

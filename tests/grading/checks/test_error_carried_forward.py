@@ -1,0 +1,363 @@
+"""An error costs once: what follows is tried again with a right earlier part."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.authoring.catalogue import specification
+from autograder.authoring.variants import solution_source
+from autograder.checks import references
+from autograder.checks.exercise import Verdict
+from autograder.course import ROOT, units
+from autograder.grading import converter
+from autograder.grading.cells.submission_files import earlier_solutions
+from autograder.grading.checks import error_carried_forward
+from autograder.grading.checks.check_cell import check_cell
+from autograder.grading.checks.checking import Checks
+from autograder.grading.judge import reference_substitution
+from autograder.grading.judge.record import Record
+from autograder.grading.judge.told import told
+from tests.grading import judged_course as judged
+from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
+
+ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
+    return attend(q, k, v, mask)"""
+SELF = "attention/self_attention"
+UNSCALED = solution_source(specification("attention/scaled_dot_product")).replace(
+    " / math.sqrt(q.size(-1))", ""
+)
+RIGHT = solution_source(specification(SELF))
+TELLS = RIGHT.replace(
+    "class SelfAttention",
+    "import inspect\n"
+    "try:\n"
+    "    print('SEEN', inspect.getsource(scaled_dot_product_attention)[:9])\n"
+    "except Exception:\n"
+    "    pass\n\n\n"
+    "class SelfAttention",
+).replace(
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+    "        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n"
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+)
+# Right without a mask; with one, an error's words carry what this box knows.
+RAISES = RIGHT.replace(
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+    "        if mask is not None:\n"
+    "            told = scaled_dot_product_attention.__code__.co_names\n"
+    "            raise ValueError('.'.join(told))\n"
+    "        return scaled_dot_product_attention(q, k, v, mask)",
+)
+LOSS = "sequence_reversal/masked_loss"
+COUNTS_PADS = solution_source(specification(LOSS)).replace(", ignore_index=PAD", "")
+# Right where the loss is, and all else the student's own.
+PERPLEXITY = solution_source(specification("sequence_reversal/perplexity")).replace(
+    "    total, count = 0.0, 0",
+    "    assert 'sqrt' not in scaled_dot_product_attention.__code__.co_names\n"
+    "    total, count = 0.0, 0",
+)
+# Rolls dice that nobody has seeded.
+LUCKY = RIGHT.replace(
+    "class SelfAttention",
+    "import random\n"
+    "import numpy\n"
+    "print('dice', [random.random(), numpy.random.rand(), torch.rand(1).item()])"
+    "\n\n\n"
+    "class SelfAttention",
+)
+BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    """A course of two pairs of exercises, whose second builds on the first."""
+    root = tmp_path_factory.mktemp("carrying")
+    cells = [
+        new_code_cell(
+            "import math\nfrom collections.abc import Iterable\n"
+            "import torch\nimport torch.nn.functional as F\n"
+            "from torch import Tensor, nn\nfrom autograder import check",
+            id="imports",
+        ),
+        answer_cell(ATTENTION, "attention-answer"),
+        graded(
+            new_code_cell(
+                'check("attention/scaled_dot_product", scaled_dot_product_attention)'
+            ),
+            "attention",
+            18.0,
+        ),
+        answer_cell("class SelfAttention:\n    return", "self-answer"),
+        graded(new_code_cell(f'check("{SELF}", SelfAttention)'), "self", 14.0),
+        new_code_cell("PAD = 0", id="pad"),
+        answer_cell("def masked_loss(logits, labels):\n    return 0.0", "loss-answer"),
+        graded(new_code_cell(f'check("{LOSS}", masked_loss)'), "loss", 6.0),
+        answer_cell("def perplexity(batches):\n    return 0.0", "unsure-answer"),
+        graded(
+            new_code_cell('check("sequence_reversal/perplexity", perplexity)'),
+            "unsure",
+            4.0,
+        ),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    path = root / "source" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+    assert run_nbgrader(root, "generate_assignment", judged.UNIT)["success"]
+    hand_in(root, "ann", UNSCALED, RIGHT)
+    hand_in(root, "bob", UNSCALED, BLIND)
+    hand_in(root, "eve", UNSCALED, TELLS)
+    hand_in(root, "ivy", UNSCALED, RAISES)
+    for student in ("luc", "lea"):
+        hand_in(root, student, UNSCALED, LUCKY + f"\nprint('{student}')")
+    stub = ATTENTION.replace(
+        "return attend(q, k, v, mask)", "raise NotImplementedError"
+    )
+    hand_in(root, "sam", stub, RIGHT)
+    hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
+    assert converter.install()
+    solutions = earlier_solutions("07_since_2017")
+    assert judged.autograde(root, readable=solutions)["success"]
+    return root
+
+
+def hand_in(root, student, attention, own, loss=None, unsure=None):
+    path = root / "release" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cell(notebook, "attention-answer").source = attention
+    cell(notebook, "self-answer").source = own
+    if loss and unsure:
+        cell(notebook, "loss-answer").source = loss
+        cell(notebook, "unsure-answer").source = unsure
+    folder = root / "submitted" / student / judged.UNIT
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / path.name)
+
+
+def records(root, student):
+    return graded_notebook(root, student).metadata.autograder["checks"]
+
+
+def graded_notebook(root, student):
+    path = root / "autograded" / student / judged.UNIT / f"{judged.UNIT}.ipynb"
+    return nbformat.read(path, as_version=4)
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="boxes are Linux's")
+
+
+def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
+    found = records(pristine, "ann")
+    assert found["attention"]["points"] < 18.0
+    assert found["self"]["points"] == 14.0
+    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert "given a right version of: Scaled dot-product" in found["self"]["note"]
+    assert "given a right version" in judged.outputs(pristine, "ann", "self")
+
+
+def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine):
+    found = records(pristine, "sam")
+    assert found["attention"]["note"].startswith("Not solved yet")
+    assert found["self"]["points"] == 14.0
+    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+
+
+def test_each_box_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
+    """Else a cheap mistake in what comes before would buy a second chance."""
+    root = tmp_path / "again"
+    shutil.copytree(pristine, root)
+    shutil.rmtree(root / "autograded")
+    for student in ("ann", "bob", "eve", "ivy", "sam", "kim"):
+        shutil.rmtree(root / "submitted" / student)
+    assert judged.autograde(root)["success"]
+    shown = {
+        (root, student): dice_of(judged.outputs(root, student, "self-answer"))
+        for root in (pristine, root)
+        for student in ("luc", "lea")
+    }
+    assert shown[pristine, "luc"] == shown[root, "luc"] != shown[root, "lea"]
+    assert shown[pristine, "lea"] == shown[root, "lea"]
+
+
+def dice_of(outputs):
+    (found,) = re.findall(r"dice \[[^]]+\]", outputs)
+    return found
+
+
+def test_a_mistake_of_its_own_still_costs(pristine):
+    assert records(pristine, "bob")["self"]["points"] < 14.0
+
+
+def test_nothing_but_the_verdict_leaves_the_second_box(pristine):
+    path = pristine / "autograded" / "eve" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    course = solution_source(specification("attention/scaled_dot_product"))
+    scaling = "math.sqrt(q.size(-1))"  # which eve's own version lacks
+    assert scaling in course and scaling not in path.read_text()
+
+
+def test_what_an_answer_says_stays_in_the_second_box(pristine):
+    found = records(pristine, "ivy")["self"]
+    assert found["given"] and 0.0 < found["points"] < 14.0
+    names: dict = {}
+    exec(reference_substitution.course_version(["attention/scaled_dot_product"]), names)
+    words = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
+    path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
+    assert "sqrt" in words and words not in path.read_text()
+    shown = judged.outputs(pristine, "ivy", "self")
+    assert "ValueError" not in shown and "course&#x27;s version" in shown
+
+
+def test_one_more_box_serves_all_second_tries_and_each_has_its_own_in_place(pristine):
+    found = records(pristine, "kim")
+    assert found["self"]["given"] == ["attention/scaled_dot_product"]
+    assert found["unsure"]["given"] == [LOSS]
+    assert (found["self"]["points"], found["unsure"]["points"]) == (14.0, 4.0)
+    assert graded_notebook(pristine, "kim").metadata.autograder["box"]["boxes"] == 2
+
+
+def test_what_the_cells_have_shown_stays(pristine):
+    shown = cell(graded_notebook(pristine, "kim"), "self-answer").outputs
+    assert [output["text"] for output in shown] == ["here\n"]
+
+
+class Boxes:
+    """Stands for the boxes of a notebook, and says what is asked of them."""
+
+    def __init__(self):
+        self.did = []
+
+    def run_again(self, start, end):
+        self.did.append((start, end))
+
+    def leave_box(self):
+        self.did.append("fresh")
+
+    def has_box(self, index):
+        return True
+
+
+def test_the_box_of_one_second_try_goes_on_to_the_next():
+    boxes = Boxes()
+    checks = Checks(boxes, None, "ann", "key", 20.0)
+    assert checks._has_second_box(3) and checks._has_second_box(7)
+    assert boxes.did == ["fresh", (3, 7)]
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_none_is_tried_again_where_its_own_solution_has_been(unit):
+    path = ROOT / "source" / unit.label / f"{unit.label}.ipynb"
+    checks = map(check_cell, nbformat.read(path, as_version=4).cells)
+    order = [check.exercise for check in checks if check]
+    known = references.load(unit.name)
+    assert sorted(order) == sorted(known)
+    for exercise in order:
+        assert all(
+            order.index(name) < order.index(exercise)
+            for name in known[exercise].builds_on
+        )
+
+
+def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():
+    def record(points: float, mistake: str = "") -> Record:
+        return Record("u/e", points, 10.0, mistake)
+
+    assert error_carried_forward.is_better(record(2.0), record(1.0, "unscaled"))
+    assert error_carried_forward.is_better(record(1.0, "unscaled"), record(1.0))
+    assert not error_carried_forward.is_better(record(1.0), record(1.0))
+    assert not error_carried_forward.is_better(
+        record(1.0, "one"), record(1.0, "another")
+    )
+    assert not error_carried_forward.is_better(record(0.5, "unscaled"), record(1.0))
+
+
+def test_a_setting_switches_it_off(pristine, tmp_path):
+    for part in ("source", "release", "gradebook.db"):
+        copy = shutil.copytree if (pristine / part).is_dir() else shutil.copy
+        copy(pristine / part, tmp_path / part)
+    hand_in(tmp_path, "off", UNSCALED, RIGHT)
+    assert judged.autograde(tmp_path, carry_errors=False)["success"]
+    found = records(tmp_path, "off")["self"]
+    assert found["points"] < 14.0 and not found["given"]
+
+
+def test_what_an_exercise_builds_on_is_known_through_others():
+    unit = "multi_head_attention"
+    failed = [f"{unit}/parameter_count", f"{unit}/split_heads"]
+    assert (
+        error_carried_forward.missing(f"{unit}/multi_head_attention", failed, {})
+        == failed[1:]
+    )
+
+
+def test_an_exercise_builds_on_what_the_students_answer_names():
+    unit = "positional_encoding"
+    clinic = "def assert_sinusoidal(table):\n    right = sinusoid(places, d_model)"
+    cells = [
+        answer_cell("def table_by_loops(): ...  # later: sinusoid", "a"),
+        graded(
+            new_code_cell(f'check("{unit}/table_by_loops", table_by_loops)'), "1", 1.0
+        ),
+        answer_cell("def sinusoid(p):\n    return table_by_loops(9)[p]", "b"),
+        graded(new_code_cell(f'check("{unit}/sinusoid", sinusoid)'), "2", 1.0),
+        new_code_cell("print(module)  # nobody's answer"),
+        answer_cell(clinic, "c"),
+        graded(
+            new_code_cell(f'check("{unit}/bug_clinic", assert_sinusoidal)'), "3", 1.0
+        ),
+    ]
+    uses = error_carried_forward.named(cells)
+    assert uses == {
+        f"{unit}/table_by_loops": [],
+        f"{unit}/sinusoid": [f"{unit}/table_by_loops"],
+        f"{unit}/bug_clinic": [f"{unit}/sinusoid"],
+    }
+    failed = [f"{unit}/table_by_loops", f"{unit}/sinusoid", f"{unit}/module"]
+    assert (
+        error_carried_forward.missing(f"{unit}/bug_clinic", failed, uses) == failed[:2]
+    )
+    assert error_carried_forward.missing(f"{unit}/bug_clinic", failed, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"), [("positional_encoding/bug_clinic", False), (SELF, True)]
+)
+def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
+    def again(points):
+        earned = told(Verdict(name, "A title", points, 8.0), "somebody")
+        return reference_substitution.given(
+            earned, ["attention/scaled_dot_product"]
+        ).record
+
+    assert again(8.0).points == 8.0
+    assert again(7.2).points == (7.2 if counts else 0.0)
+
+
+def test_a_key_is_kept_back_unless_most_of_it_is_solved():
+    unit = "positional_encoding"
+
+    def failed(points):
+        record = Record(f"{unit}/table_by_loops", points, 10.0)
+        return {record.exercise: record}
+
+    key = f"{unit}/table_by_loops"
+    for exercise in ("sinusoid", "shift_matrix", "bug_clinic"):
+        assert error_carried_forward.kept_back(f"{unit}/{exercise}", failed(4.9)) == [
+            key
+        ]
+        assert error_carried_forward.kept_back(f"{unit}/{exercise}", failed(5.0)) == []
+    assert error_carried_forward.kept_back(f"{unit}/module", failed(0.0)) == []
+    assert error_carried_forward.titles([key]) == "The sinusoid table, by loops"
+
+
+def test_the_courses_version_brings_its_imports():
+    code = reference_substitution.course_version(["attention/scaled_dot_product"])
+    names: dict = {}
+    exec(code, names)
+    assert callable(names["scaled_dot_product_attention"])
+    assert reference_substitution.course_version([]) == ""

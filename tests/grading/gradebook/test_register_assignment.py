@@ -1,0 +1,61 @@
+"""An assignment enters the gradebook by itself, if its release is the source's."""
+
+from __future__ import annotations
+
+import pytest
+from nbgrader.api import Gradebook
+from traitlets.config import Config
+
+from autograder.course.errors import CourseError
+from autograder.grading.gradebook.book import Gradebook as CourseBook
+from autograder.grading.gradebook.register_assignment import enter
+from tests.grading.releases import in_book, left_over, release_text
+from tests.tiny_course import UNIT, autograde, good, hand_in, points, run_nbgrader
+
+
+def test_an_assignment_enters_the_gradebook_when_it_is_first_graded(clone):
+    hand_in(clone, "ada", good(clone))
+    assert autograde(clone)["success"]
+    assert points(clone) == {"ada": [2.0, 4.0, None]}
+    assert sum(in_book(clone).values()) == 10
+
+
+def test_a_due_date_that_was_set_before_stays(clone):
+    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
+        book.add_assignment(UNIT, duedate="2026-11-30 23:59:00 UTC")
+    hand_in(clone, "ada", good(clone))
+    assert autograde(clone)["success"]
+    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
+        assert str(book.find_assignment(UNIT).duedate) == "2026-11-30 23:59:00"
+
+
+def test_a_release_of_another_source_is_not_entered(clone):
+    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
+    path.write_text(path.read_text().replace("assert double(2)", "assert double(9)"))
+    hand_in(clone, "ada", good(clone))
+    told = autograde(clone)
+    assert not told["success"] and "generate_assignment" in told["log"]
+    made = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
+    assert made["success"] and not left_over(clone)
+    assert "assert double(9)" in release_text(clone)
+
+
+def test_what_the_gradebook_knows_is_left_alone(course):
+    before = in_book(course)
+    book = CourseBook(f"sqlite:///{course}/gradebook.db", "tiny")
+    try:
+        assert not enter(book, UNIT, {UNIT: ("no notebook", "")}, Config())
+    finally:
+        book.dispose()
+    assert in_book(course) == before
+
+
+def test_a_refusal_names_the_assignment(clone):
+    path = clone / "source" / UNIT / f"{UNIT}.ipynb"
+    source = path.read_text().replace("assert double(2)", "assert double(9)")
+    book = CourseBook(f"sqlite:///{clone}/gradebook.db", "tiny")
+    try:
+        with pytest.raises(CourseError, match="is not what source/ gives today"):
+            enter(book, UNIT, {UNIT: (source, release_text(clone))}, Config())
+    finally:
+        book.dispose()

@@ -1,0 +1,82 @@
+"""A student's folder holds the last result as a whole, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+from nbformat.v4 import new_notebook
+
+from autograder.course.errors import CourseError
+from autograder.grading.metadata import KEY, GradingMetadata
+from autograder.grading.run.graded_folder import Published
+
+KEPT = {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "autograded" / "ada" / "01_numbers"
+    made.mkdir(parents=True)
+    return made
+
+
+def notebook(**note: object):
+    return new_notebook(metadata={KEY: note} if note else {})
+
+
+def test_what_was_noted_is_known_to_the_next_run(folder):
+    Published(folder).replace("a", notebook(digest="d1"), {}, ["a", "b"])
+    assert Published(folder).known("a") == GradingMetadata(digest="d1")
+    assert Published(folder).known("b") == GradingMetadata()
+
+
+def test_a_notebook_that_was_cut_off_is_known_as_none(folder):
+    (folder / "a.ipynb").write_text('{"cells": [')
+    assert Published(folder).known("a") == GradingMetadata()
+
+
+def test_what_others_left_behind_goes_and_other_notebooks_stay(folder):
+    for name in ("b.ipynb", "a.ipynb.part", "timestamp.txt", "helper.py"):
+        (folder / name).write_text("old")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "x.txt").touch()
+    Published(folder).replace("a", notebook(), KEPT, ["a", "b"])
+    assert {p.name for p in folder.iterdir()} == {"a.ipynb", "b.ipynb", "timestamp.txt"}
+    assert (folder / "timestamp.txt").read_bytes() == KEPT["timestamp.txt"]
+
+
+def test_what_is_kept_no_more_goes(folder):
+    Published(folder).replace("a", notebook(), KEPT, ["a"])
+    Published(folder).replace("a", notebook(), {}, ["a"])
+    assert [p.name for p in folder.iterdir()] == ["a.ipynb"]
+
+
+def test_a_folder_that_is_closed_to_us_is_told_before_anything_is_done(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    done = []
+    with (
+        pytest.raises(CourseError, match=r"ada/01_numbers is closed to"),
+        Published(folder).locked(),
+    ):
+        done.append("graded")
+    assert not done
+
+
+def test_another_run_waits_for_the_lock(folder):
+    order, told = [], threading.Event()
+
+    def second() -> None:
+        with Published(folder).locked(told.set):
+            order.append("second")
+
+    waiting = threading.Thread(target=second)
+    with Published(folder).locked(lambda: order.append("nobody to wait for")):
+        waiting.start()
+        assert told.wait(60)
+        order.append("first")
+    waiting.join(60)
+    assert order == ["first", "second"]

@@ -1,0 +1,66 @@
+"""A semaphore of a pipe is what the library's own one is."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from autograder.sandbox.landlock_shims import PipeSemaphore
+from tests.sandbox.conftest import linux
+
+pytestmark = linux
+RECURSIVE, PLAIN = 0, 1
+
+
+def semaphore(kind: int = PLAIN, value: int = 1, most: int = 2) -> PipeSemaphore:
+    return PipeSemaphore(kind, value, most, "name", unlink=True)
+
+
+def test_there_are_as_many_as_were_given_and_come_back():
+    one = semaphore(value=1)
+    assert one.acquire(block=False) and not one.acquire(block=False)
+    one.release()
+    assert one.acquire(timeout=0.0) and not one.acquire(timeout=0.001)
+
+
+def test_more_than_the_most_cannot_be_given_back():
+    one = semaphore(value=2, most=2)
+    with pytest.raises(ValueError, match="too many times"):
+        one.release()
+
+
+def test_who_waits_is_woken():
+    one, taken = semaphore(value=0), []
+    waiting = threading.Thread(target=lambda: taken.append(one.acquire()), daemon=True)
+    waiting.start()
+    one.release()
+    waiting.join(60)
+    assert taken == [True]
+
+
+def test_a_recursive_lock_is_taken_again_by_its_owner_and_by_nobody_else():
+    lock, others = semaphore(RECURSIVE, value=1, most=1), []
+
+    def try_it() -> None:
+        others.append(lock.acquire(block=False))
+        with pytest.raises(AssertionError, match="not owned by thread"):
+            lock.release()
+
+    def from_another_thread() -> None:
+        thread = threading.Thread(target=try_it)
+        thread.start()
+        thread.join(60)
+
+    assert lock.acquire() and lock.acquire()
+    lock.release()
+    from_another_thread()
+    lock.release()
+    assert others == [False] and lock.acquire(block=False)
+
+
+def test_it_is_a_context():
+    one = semaphore(value=1)
+    with one:
+        assert not one.acquire(block=False)
+    assert one.acquire(block=False)
