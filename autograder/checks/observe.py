@@ -25,6 +25,7 @@ from autograder.checks.console import showable
 from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswerError, plain
 from autograder.checks.global_state import on_cpu
 from autograder.checks.probes import Report, seed
+from autograder.checks.properties.fake_dropout import dropout_by_rand
 
 UNSOLVED = "not solved yet"  # said of a stub
 # Code that is not the student's: ours, Python's own (partly frozen), what is installed.
@@ -43,12 +44,13 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
     another exercise is named.
     The inputs are copied first, and the student's random state is left as it was.
+    Dropout drops the same numbers in all versions of PyTorch.
     """
     copies = {
         name: value.clone() if isinstance(value, torch.Tensor) else value
         for name, value in inputs.items()
     }
-    with quiet(), on_cpu(), torch.random.fork_rng(devices=[]):
+    with quiet(), on_cpu(), torch.random.fork_rng(devices=[]), dropout_by_rand():
         seed(0)
         try:
             found = _asked(probe, copies)(answer, copies)

@@ -92,12 +92,12 @@ def _flag(value: ast.expr) -> int:
 FOUND = list(patterns())
 
 
-class TooSlow(Exception):
+class TooSlowError(Exception):
     """The clock of this test has run out."""
 
 
 def _stop(*_: object) -> None:
-    raise TooSlow
+    raise TooSlowError
 
 
 def slow_ones(pattern: re.Pattern, longest: int = LONG) -> Iterator[str]:
@@ -110,7 +110,7 @@ def slow_ones(pattern: re.Pattern, longest: int = LONG) -> Iterator[str]:
             try:
                 for _ in pattern.finditer(text):
                     pass
-            except TooSlow:
+            except TooSlowError:
                 yield repr(piece + end)
                 return
             finally:

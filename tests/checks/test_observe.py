@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from autograder.checks.exercise import RAISED, STUB, Other, WrongAnswerError
 from autograder.checks.observe import (
@@ -37,6 +38,69 @@ def raising(error):
 def reported(answer):
     """What is reported of a function that takes nothing."""
     return observe(lambda own, inputs: {"x": own()}, answer, {})
+
+
+def dropped_by_hand(x, p):
+    torch.manual_seed(3)
+    return x * ((torch.rand(x.shape) >= p).to(x.dtype) / (1 - p))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_dropout_draws_from_rand_which_is_the_same_in_each_pytorch(dtype):
+    x = torch.arange(1, 61, dtype=dtype).reshape(3, 4, 5)
+
+    def tried(drop):
+        torch.manual_seed(3)
+        return drop(x.clone())
+
+    def written_over(x):
+        dropped = F.dropout(x, 0.25, inplace=True)
+        assert dropped is x
+        return x
+
+    ways = {
+        "module": torch.nn.Dropout(0.25),
+        "function": lambda x: F.dropout(x, 0.25),
+        "in place": written_over,
+        "direct": lambda x: torch.dropout(x, 0.25, train=True),
+    }
+
+    def probe(own, _):
+        return {name: tried(drop) for name, drop in own.items()}
+
+    own = (torch.dropout, F.dropout)
+    found = observe(probe, ways, {})
+    expected = dropped_by_hand(x, 0.25)
+    assert 0 < (expected == 0).sum() < 60
+    for name in ways:
+        assert torch.equal(found[name], expected), name
+    assert (torch.dropout, F.dropout) == own, "and is itself again"
+
+
+def test_dropout_that_leaves_nothing_to_chance_draws_nothing():
+    x = torch.arange(1.0, 8)
+    ways = {
+        "p=0": torch.nn.Dropout(0.0),
+        "p=1": torch.nn.Dropout(1.0),
+        "eval": torch.nn.Dropout(0.5).eval(),
+    }
+
+    def probe(own, inputs):
+        before = torch.get_rng_state()
+        found = {name: drop(x) for name, drop in own.items()}
+        assert torch.equal(torch.get_rng_state(), before)
+        return found
+
+    found = observe(probe, ways, {})
+    assert torch.equal(found["p=0"], x) and torch.equal(found["eval"], x)
+    assert torch.equal(found["p=1"], torch.zeros(7))
+
+
+def test_a_wrong_call_of_dropout_is_told_in_pytorchs_words():
+    for wrong in (lambda: F.dropout((1.0, 2.0)), lambda: F.dropout(torch.ones(2), 2)):
+        with pytest.raises((TypeError, ValueError)) as error:
+            wrong()
+        assert reported(wrong)[RAISED].startswith(describe_error(error.value)[:40])
 
 
 def test_what_a_probe_reports_is_plain():
