@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import json
 import os
 import resource
@@ -15,8 +13,7 @@ from pathlib import Path
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-
-_PR_SET_PDEATHSIG = 1
+from autograder.course import child
 
 
 def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
@@ -70,8 +67,7 @@ def _outcome(work: Callable[[], object]) -> dict[str, object]:
 
 def _limit(seconds: int, megabytes: int, parent: int) -> None:
     """Limits of CPU time and memory; the end, as soon as the parent has ended."""
-    with contextlib.suppress(OSError, AttributeError):  # no Linux: nobody to tell us
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    child.end_with_parent()
     if os.getppid() != parent:
         os._exit(1)
     torch.set_num_threads(1)  # others' threads are not in a fork

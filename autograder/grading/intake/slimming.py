@@ -7,11 +7,10 @@ that is for a process of its own, not for the one that has the gradebook.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import subprocess
 import sys
 
+from autograder.course import child
 from autograder.grading.intake.reading import refuse_many_parts, without_outputs
 
 # Bytes of data; the largest notebook without wide letters takes 300 MB.
@@ -26,13 +25,12 @@ def slimmed(data: bytes) -> bytes:
         Refused: it has too many parts.
     """
     refuse_many_parts(data)
-    paths = [path or os.getcwd() for path in sys.path]
     done = subprocess.run(
         [sys.executable, "-m", __name__],
         input=data,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env=child.environment(),
         check=False,
     )
     return done.stdout if done.returncode == 0 else data
@@ -40,11 +38,7 @@ def slimmed(data: bytes) -> bytes:
 
 def main() -> None:
     """Read a notebook, and write it without its outputs."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    child.limit(data=_MEMORY, cpu=_SECONDS)
     sys.stdout.buffer.write(without_outputs(sys.stdin.buffer.read()))
 
 

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge.record import Record
-from autograder.grading.line import Line, LineError, Message
 
 _FLAGS = ("complete", "hindered", "took", "more")  # of a decision, in its message
 
@@ -87,7 +87,7 @@ class Exchange:
         patience: seconds for which the judge may be silent.
     """
 
-    def __init__(self, line: Line, names: Message, patience: float):
+    def __init__(self, line: Connection, names: Message, patience: float):
         self._line, self._names, self._patience = line, names, patience
         self._asked = False
         self.ready = False  # the box has begun to answer
@@ -138,14 +138,14 @@ class Exchange:
     def _put(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         try:
             self._line.put({**self._names, **message}, self._patience, descriptors)
-        except LineError as error:
+        except ConnectionLostError as error:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
 
     def _take(self, *states: str) -> Message:
         """Receive the next message, which must be this exchange's."""
         try:
             message, _ = self._line.get(self._patience)
-        except LineError as error:
+        except ConnectionLostError as error:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
         same = all(message.get(k) == v for k, v in self._names.items())
         if not same or message.get("state") not in states:

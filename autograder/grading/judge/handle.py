@@ -16,14 +16,14 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Protocol
 
+from autograder.course import child
 from autograder.course.errors import CourseError
+from autograder.grading.ipc import Connection, ConnectionLostError
 from autograder.grading.judge.exchange import Exchange, Question
-from autograder.grading.line import Line, LineError
 from autograder.sandbox import launch
 from autograder.sandbox.inside import ALIKE
 
@@ -49,7 +49,7 @@ class Judge:
     def __init__(self, secret: bytes, patience: float = 600.0):
         self.secret, self.patience = secret, patience
         self._process: Process | None = None
-        self._line: Line | None = None
+        self._line: Connection | None = None
         self._greeted = False
 
     @contextlib.contextmanager
@@ -115,28 +115,22 @@ class Judge:
                 serve(theirs)
             finally:
                 os._exit(0)
-        self._process, self._line, self._greeted = _Fork(pid), Line(ours), True
+        self._process, self._line, self._greeted = _Fork(pid), Connection(ours), True
         theirs.close()
 
     def begin(self) -> None:
         """Have the process running; its imports take a while."""
         if self._process:
             return
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                launch.command(f"{__package__}.judging", theirs.fileno()),
-                pass_fds=[theirs.fileno()],
-                env=os.environ | ALIKE,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us to handle
-            )
-        self._line, self._greeted = Line(ours), False
+        command = launch.command(f"{__package__}.judging")
+        self._process, ours = child.start(command, ALIKE)
+        self._line, self._greeted = Connection(ours), False
         atexit.register(self.close)
 
     def expect(self, unit: str) -> None:
         """Say whose exercises will be asked for: it imports them meanwhile."""
-        with contextlib.suppress(LineError):  # who asks it will learn that it is gone
+        # Whoever asks it will learn that it is gone.
+        with contextlib.suppress(ConnectionLostError):
             if self._line:
                 self._line.put({"expect": unit}, self.patience)
 
@@ -151,7 +145,7 @@ class Judge:
             return
         try:
             self._line.get(START_SECONDS)
-        except LineError as error:
+        except ConnectionLostError as error:
             self.close()
             reason = f"the judge process does not start: {error}; {launch.AGAIN}"
             raise CourseError(reason) from None

@@ -23,13 +23,13 @@ from autograder.checks.check import without_stub
 from autograder.checks.compare import judge
 from autograder.checks.exercise import Verdict, is_stub
 from autograder.checks.panel import pictures
+from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import Prepared, expect, prepared
 from autograder.grading.judge.questioning import BoxClient
 from autograder.grading.judge.told import Told, for_a_person, told
-from autograder.grading.line import Line, LineError, Message
 from autograder.sandbox.launch import imported
 from autograder.sandbox.meter import Meter
 
@@ -41,8 +41,8 @@ def main() -> None:
     """Serve the grading process that has started this one."""
     control = socket.socket(fileno=int(sys.argv[1]))
     imported()
-    with contextlib.suppress(LineError):  # who has started this one is gone already
-        Line(control).put({"state": "started"}, _REPLY_SECONDS)
+    with contextlib.suppress(ConnectionLostError):  # we were started in vain
+        Connection(control).put({"state": "started"}, _REPLY_SECONDS)
         serve(control)
 
 
@@ -53,8 +53,8 @@ def serve(control: socket.socket) -> None:
     submission, for 40 ms.
     """
     gc.set_threshold(*gc.get_threshold()[:2], _FULL)
-    line = Line(control)
-    with contextlib.suppress(LineError):
+    line = Connection(control)
+    with contextlib.suppress(ConnectionLostError):
         while True:
             message, _ = line.get(math.inf)
             if "expect" in message:
@@ -63,7 +63,7 @@ def serve(control: socket.socket) -> None:
                 _answer(message, line)
 
 
-def _answer(message: Message, line: Line) -> None:
+def _answer(message: Message, line: Connection) -> None:
     """One exchange; see `exchange.py`."""
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]

@@ -14,8 +14,8 @@ import torch
 from autograder.checks.exercise import RAISED, Answers, Mistake
 from autograder.checks.interactor import Interactor, concluded, reply
 from autograder.checks.wire import Limits, Packed, Wait, WireError, receive, send
+from autograder.grading.ipc import Connection
 from autograder.grading.judge.exchange import Seconds
-from autograder.grading.line import Line
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import LOOK_SECONDS, Budget, Meter, Span, usual_budget
 
@@ -52,7 +52,7 @@ class BoxClient:
 
     def __init__(
         self, channel: socket.socket, ticket: str, meter: Meter, seconds: Seconds,
-        stop: Line | None = None, waits: Callable[[], None] = lambda: None,
+        stop: Connection | None = None, waits: Callable[[], None] = lambda: None,
     ):  # fmt: skip
         self._channel, self._ticket, self._stop = channel, ticket, stop
         self._meter, self._seconds = meter, seconds

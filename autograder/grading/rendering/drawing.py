@@ -9,6 +9,7 @@ it spends more than it was given, the system ends it.
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import socket
 import sys
@@ -16,8 +17,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from autograder.course import child
+from autograder.grading.ipc import Connection, ConnectionLostError
 from autograder.grading.rendering import equations, listings, texts, tracebacks
-from autograder.grading.rendering.process import get, put
 from autograder.grading.rendering.sanitise import clean_html
 
 MEMORY = 1 << 30  # bytes of data that drawing may take
@@ -33,12 +35,13 @@ DRAWINGS: dict[str, Callable[..., str]] = {
 
 def main() -> None:
     """Draw what is asked for, until the other end closes."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    _limit_memory()
-    with contextlib.suppress(OSError):  # whoever asked has gone
-        put(control, {"ready": True})
-        while (request := get(control)) is not None:
-            put(control, _drawn(request))
+    control = Connection(socket.socket(fileno=int(sys.argv[1])))
+    child.limit(data=MEMORY)
+    with contextlib.suppress(ConnectionLostError):  # whoever asked has gone
+        control.put({"ready": True}, math.inf)
+        while True:
+            request, _ = control.get(math.inf)
+            control.put(_drawn(request), math.inf)
 
 
 def _drawn(request: dict[str, Any]) -> dict[str, Any]:
@@ -56,13 +59,6 @@ def _alarm(seconds: float) -> None:
     """Have the system end this process after so many seconds of processor time."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _limit_memory() -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
 if __name__ == "__main__":

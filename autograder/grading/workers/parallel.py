@@ -13,7 +13,6 @@ import secrets
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -21,10 +20,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from traitlets.config import Config
 
+from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import expect, warm_up
-from autograder.grading.line import Line, LineError, Message, SilentError
+from autograder.grading.ipc import (
+    Connection,
+    ConnectionLostError,
+    ConnectionTimeoutError,
+    Message,
+)
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
 from autograder.sandbox import launch
@@ -129,18 +134,18 @@ class Pool:
 
 
 class _Worker:
-    def __init__(self, line: Line, pid: int):
+    def __init__(self, line: Connection, pid: int):
         self._line, self.pid = line, pid
 
     def graded(self, data: bytes) -> bytes:
-        """Raises LineError: use it no more."""
+        """Raises ConnectionLostError: use it no more."""
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
         self._line.put({**names, **task}, SILENCE)
         while True:
             message, _ = self._line.get(SILENCE)
             if message["id"] != names["id"]:
-                raise LineError("a reply to another task")
+                raise ConnectionLostError("a reply to another task")
             if "graded" in message:
                 return str(message["graded"]).encode()
 
@@ -155,18 +160,11 @@ class _Nursery:
         self._lock = threading.Lock()  # a request and its answer belong together
         self._idle: deque[_Worker] = deque()
         self.lost = False
-        ours, theirs = socket.socketpair()
-        self._control = Line(ours)
         self._ready = False
-        with theirs:
-            self._process = subprocess.Popen(
-                launch.command(f"{__package__}.worker", theirs.fileno()),
-                pass_fds=[theirs.fileno()],
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us to handle
-            )
+        # With one thread, for a fork copies no further one.
+        command = launch.command(f"{__package__}.worker")
+        self._process, ours = child.start(command, ALIKE, subprocess.DEVNULL)
+        self._control = Connection(ours)
 
     def welcome(self) -> None:
         """Wait until it can fork workers. Raises CourseError: it never will."""
@@ -179,7 +177,7 @@ class _Nursery:
     def _welcome(self) -> None:
         try:
             message, _ = self._control.get(SECONDS)
-        except LineError as error:
+        except ConnectionLostError as error:
             reason = f"the processes that grade do not start: {error}; {launch.AGAIN}"
             raise CourseError(reason) from None
         if (threads := message["threads"]) != 1:
@@ -200,10 +198,10 @@ class _Nursery:
         worker = self._worker()
         try:
             reply = worker.graded(data)
-        except SilentError:
+        except ConnectionTimeoutError:
             self._end(worker)
             raise GradingInfrastructureError(HUNG) from None
-        except LineError:
+        except ConnectionLostError:
             raise WorkerDiedError(self._end(worker)) from None
         self._idle.append(worker)
         return reply
@@ -215,7 +213,7 @@ class _Nursery:
         ours, theirs = socket.socketpair()
         with theirs:
             pid = self._ask({"start": shared}, [theirs.fileno()])["pid"]
-        return _Worker(Line(ours), pid)
+        return _Worker(Connection(ours), pid)
 
     def _end(self, worker: _Worker) -> str:
         """See that it has ended; how it did."""
@@ -233,12 +231,12 @@ class _Nursery:
         with self._lock:
             try:
                 if self.lost:
-                    raise LineError("its process is gone")
+                    raise ConnectionLostError("its process is gone")
                 self._control.put({**request, **names}, SECONDS, descriptors)
                 reply, _ = self._control.get(SECONDS)
                 if reply["id"] != names["id"]:
-                    raise LineError("a reply to another request")
-            except LineError:
+                    raise ConnectionLostError("a reply to another request")
+            except ConnectionLostError:
                 self.lost = True
                 raise WorkerDiedError(
                     "with the process that it was forked from"
@@ -248,7 +246,7 @@ class _Nursery:
     def close(self) -> None:
         """End all workers."""
         self.lost = True
-        self._control.hang_up()
+        self._control.shutdown()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(10 if self._ready else 0)
         self._process.kill()
@@ -256,12 +254,6 @@ class _Nursery:
         self._control.close()
         for worker in self._idle:
             worker.close()
-
-
-def _environment() -> dict[str, str]:
-    """Ours, as all have it: with one thread, for a fork copies no further one."""
-    paths = [path or os.getcwd() for path in sys.path]
-    return {**os.environ, **ALIKE, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def usable_cores() -> int:

@@ -14,7 +14,6 @@ from boxes, and would cost two seconds to import.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import math
 import os
 import signal
@@ -25,11 +24,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.course import child
 from autograder.grading import feedback, scores  # noqa: F401  (before forks)
 from autograder.grading.execute import JudgedExecute
+from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.judging import serve
-from autograder.grading.line import Line, LineError, Message
 from autograder.grading.workers.reply import answer
 from autograder.sandbox.confine import adopt_orphans
 from autograder.sandbox.launch import imported
@@ -37,17 +37,16 @@ from autograder.sandbox.processes import end_all_children
 
 _NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
 _REPLY_SECONDS = 600.0
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
     """Serve until the other end of the socket closes."""
-    control = Line(socket.socket(fileno=int(sys.argv[1])))
+    control = Connection(socket.socket(fileno=int(sys.argv[1])))
     if sys.platform == "linux":
         adopt_orphans()  # the judge of a worker that died
     imported()
     try:
-        with contextlib.suppress(LineError):
+        with contextlib.suppress(ConnectionLostError):
             control.put({"threads": _threads()}, _REPLY_SECONDS)
             while True:
                 request, fds = control.get(math.inf)
@@ -62,7 +61,7 @@ def _threads() -> int:
     return len(list(tasks.iterdir())) if tasks.is_dir() else 1
 
 
-def _done(request: Message, fds: list[int], control: Line) -> Message:
+def _done(request: Message, fds: list[int], control: Connection) -> Message:
     """Carry out a request: start a worker on a connection, or end one."""
     if "end" in request:
         return {"status": _end(request["end"])}
@@ -84,10 +83,10 @@ def _end(worker: int) -> int:
 def _work(descriptor: int) -> None:
     """Grade what arrives, until nothing does any more."""
     try:
-        _die_with_parent()
+        child.end_with_parent()
         JudgedExecute.adopt(_judge())
-        tasks = Line(socket.socket(fileno=descriptor))
-        with contextlib.suppress(LineError):
+        tasks = Connection(socket.socket(fileno=descriptor))
+        with contextlib.suppress(ConnectionLostError):
             while True:
                 request, _ = tasks.get(math.inf)
                 names = {"id": request["id"]}
@@ -99,7 +98,7 @@ def _work(descriptor: int) -> None:
 
 
 @contextlib.contextmanager
-def _signs_of_life(tasks: Line, names: Message, every: float) -> Iterator[None]:
+def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[None]:
     """Say meanwhile, every so many seconds, that something is being done, if it is."""
     over = threading.Event()
     thread = threading.Thread(target=_tell, args=(tasks, names, every, over))
@@ -111,19 +110,16 @@ def _signs_of_life(tasks: Line, names: Message, every: float) -> Iterator[None]:
         thread.join()
 
 
-def _tell(tasks: Line, names: Message, every: float, over: threading.Event) -> None:
+def _tell(
+    tasks: Connection, names: Message, every: float, over: threading.Event
+) -> None:
     done = 0.0
-    with contextlib.suppress(LineError):  # who waits for us is gone
+    with contextlib.suppress(ConnectionLostError):  # who waits for us is gone
         while not over.wait(every):
             others = time.process_time() - time.thread_time()
             if others > done + _NOTHING:
                 done = others
                 tasks.put({**names, "alive": True}, _REPLY_SECONDS)
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _judge() -> Judge:

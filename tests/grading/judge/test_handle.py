@@ -10,9 +10,9 @@ import pytest
 
 from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
+from autograder.grading.ipc import Connection
 from autograder.grading.judge.exchange import Question
 from autograder.grading.judge.handle import DRAWINGS, Judge
-from autograder.grading.line import Line
 from autograder.sandbox.inside import ALIKE
 from autograder.solutions import attention
 from tests.grading.box_and_judge import (
@@ -142,11 +142,15 @@ def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
 def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
     ours, theirs = socket.socketpair()
     with theirs:
-        judge._line, judge._process, judge._greeted = Line(ours), FakeProcess(), True
+        judge._line, judge._process, judge._greeted = (
+            Connection(ours),
+            FakeProcess(),
+            True,
+        )
         monkeypatch.setattr("secrets.token_hex", lambda size: "the id")
         right = {"id": "the id", "exercise": NAME, "submission": "ada"}
         reply = {**right, "state": "prepared", **strange}
-        Line(theirs).put(reply if strange else {}, 5.0)
+        Connection(theirs).put(reply if strange else {}, 5.0)
         refused = pytest.raises(GradingInfrastructureError, match="another question")
         with refused, judge.exchange(Question(NAME, "ada", "key")):
             raise AssertionError("it was taken")

@@ -12,12 +12,12 @@ import torch
 
 from autograder.checks.exercise import Other
 from autograder.checks.wire import WireError, receive, send, within
+from autograder.grading.ipc import Connection
 from autograder.grading.judge import questioning
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepared
 from autograder.grading.judge.questioning import BoxClient
-from autograder.grading.line import Line
 from autograder.sandbox.meter import LOOK_SECONDS, Meter
 from autograder.solutions import attention
 from tests.grading.box_and_judge import (
@@ -102,7 +102,7 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
     with grader, stop:
         end = threading.Timer(0.5, grader.send, [b"the cell has ended"])
         end.start()
-        found = asked(ends[0], stop=Line(stop))
+        found = asked(ends[0], stop=Connection(stop))
         end.join()
         assert not found.heard
         assert decide(prepared(NAME, "abc"), found).points == 0

@@ -8,21 +8,21 @@ import threading
 
 import pytest
 
-from autograder.grading.line import Line, LineError
+from autograder.grading.ipc import Connection, ConnectionLostError
 
 
 @pytest.fixture
 def ends():
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Line(ours), theirs
+        yield Connection(ours), theirs
 
 
 def test_messages_arrive_in_order_and_as_they_were(ends):
     ours, theirs = ends
     for number in range(3):
         ours.put({"number": number, "text": "zwölf"}, 5.0)
-    other = Line(theirs)
+    other = Connection(theirs)
     assert [other.get(5.0)[0]["number"] for _ in range(3)] == [0, 1, 2]
 
 
@@ -30,7 +30,7 @@ def test_a_message_larger_than_any_buffer_arrives(ends):
     ours, theirs = ends
     sender = threading.Thread(target=ours.put, args=({"text": "x" * (8 << 20)}, 60.0))
     sender.start()
-    assert len(Line(theirs).get(60.0)[0]["text"]) == 8 << 20
+    assert len(Connection(theirs).get(60.0)[0]["text"]) == 8 << 20
     sender.join()
 
 
@@ -39,7 +39,7 @@ def test_a_descriptor_goes_with_its_message(ends):
     reader, writer = os.pipe()
     ours.put({"first": True}, 5.0)
     ours.put({"second": True}, 5.0, [writer])
-    other = Line(theirs)
+    other = Connection(theirs)
     assert other.get(5.0) == ({"first": True}, [])
     message, (received,) = other.get(5.0)
     assert message == {"second": True}
@@ -55,28 +55,28 @@ def test_a_descriptor_goes_with_its_message(ends):
 def test_half_a_message_or_none_is_an_error_at_the_deadline(ends, sent):
     ours, theirs = ends
     theirs.sendall(sent)
-    with pytest.raises(LineError):
+    with pytest.raises(ConnectionLostError):
         ours.get(0.1)
 
 
 def test_who_does_not_read_is_not_waited_for(ends):
-    with pytest.raises(LineError, match="does not answer"):
+    with pytest.raises(ConnectionLostError, match="does not answer"):
         ends[0].put({"text": "x" * (8 << 20)}, 0.1)
 
 
 def test_the_end_of_the_other_process_is_heard_at_once(ends):
     ours, theirs = ends
     theirs.close()
-    with pytest.raises(LineError, match="gone"):
+    with pytest.raises(ConnectionLostError, match="gone"):
         ours.get(60.0)
-    with pytest.raises(LineError, match="gone"):
+    with pytest.raises(ConnectionLostError, match="gone"):
         ours.put({}, 60.0)
 
 
 def test_hanging_up_wakes_who_waits(ends):
     ours, _ = ends
-    timer = threading.Timer(0.1, ours.hang_up)
+    timer = threading.Timer(0.1, ours.shutdown)
     timer.start()
-    with pytest.raises(LineError, match="gone"):
+    with pytest.raises(ConnectionLostError, match="gone"):
         ours.get(60.0)
     timer.join()

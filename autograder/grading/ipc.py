@@ -16,15 +16,15 @@ Message = dict[str, Any]
 _HEAD = 4  # bytes that hold the length of what follows, big endian
 
 
-class LineError(Exception):
+class ConnectionLostError(Exception):
     """The other end is gone, or a message did not pass in time: use it no more."""
 
 
-class SilentError(LineError):
+class ConnectionTimeoutError(ConnectionLostError):
     """A message did not pass in time; the other end may be there still."""
 
 
-class Line:
+class Connection:
     """JSON messages, and file descriptors with them, over a stream socket.
 
     Reading and writing end at a deadline: the other end may have been stopped in the
@@ -46,7 +46,7 @@ class Line:
     def put(
         self, message: Message, seconds: float, descriptors: Sequence[int] = ()
     ) -> None:
-        """Send a message within some seconds. Raises LineError."""
+        """Send a message within some seconds. Raises ConnectionLostError."""
         text = json.dumps(message).encode()
         data, deadline = _head(text) + text, time.monotonic() + seconds
         try:
@@ -55,13 +55,14 @@ class Line:
                 sent = socket.send_fds(self._socket, [data[: 1 << 20]], descriptors)
                 data, descriptors = data[sent:], ()
         except OSError as error:
-            raise LineError("the other process is gone") from error
+            raise ConnectionLostError("the other process is gone") from error
 
     def get(self, seconds: float) -> tuple[Message, list[int]]:
         """Receive a message and its descriptors within some seconds.
 
         Raises:
-            LineError: also for one that is not in order; descriptors are closed then.
+            ConnectionLostError: also for one that is not in order; descriptors are
+                closed then.
         """
         deadline = time.monotonic() + seconds
         descriptors: list[int] = []
@@ -69,14 +70,14 @@ class Line:
             head = self._read(_HEAD, deadline, descriptors)
             text = self._read(int.from_bytes(head, "big"), deadline, descriptors)
             return json.loads(text), descriptors
-        except (OSError, ValueError, LineError) as error:
+        except (OSError, ValueError, ConnectionLostError) as error:
             for descriptor in descriptors:
                 os.close(descriptor)
-            if isinstance(error, LineError):
+            if isinstance(error, ConnectionLostError):
                 raise
-            raise LineError("the other process is gone") from error
+            raise ConnectionLostError("the other process is gone") from error
 
-    def hang_up(self) -> None:
+    def shutdown(self) -> None:
         """Let nothing pass any more; a thread that waits for a message learns it."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -93,13 +94,13 @@ class Line:
             part, found, _, _ = socket.recv_fds(self._socket, most, 1)
             descriptors += found
             if not part:
-                raise LineError("the other process is gone")
+                raise ConnectionLostError("the other process is gone")
             parts += part
         return bytes(parts)
 
     def _wait(self, events: int, deadline: float) -> None:
         if not _ready(self._socket, events, deadline - time.monotonic()):
-            raise SilentError("the other process does not answer")
+            raise ConnectionTimeoutError("the other process does not answer")
 
 
 def _head(text: bytes) -> bytes:

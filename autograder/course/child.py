@@ -1,0 +1,67 @@
+"""Processes of ours: what one starts with, what it may use, and when it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+_PR_SET_PDEATHSIG = 1
+
+
+def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Ours, with these variables, and all that we can import."""
+    paths = [path or os.getcwd() for path in sys.path]
+    return {**os.environ, **(variables or {}), "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def start(
+    command: Sequence[str],
+    variables: Mapping[str, str] | None = None,
+    stdout: int | None = None,
+) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """A process, and our end of a socket pair; its last argument names the other end.
+
+    Args:
+        command: what starts it, without that argument.
+        variables: of its environment, beside ours.
+    """
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(
+            [*command, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=environment(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            start_new_session=True,  # Ctrl-C is for us to handle
+        )
+    return process, ours
+
+
+def end_with_parent() -> None:
+    """Have the system kill this process when its parent ends; Linux can."""
+    import ctypes  # nothing else here needs it
+
+    with contextlib.suppress(OSError, AttributeError):  # no Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def limit(*, data: int | None = None, cpu: int | None = None) -> None:
+    """Limits of this process, where the system has any: it is killed beyond them.
+
+    Args:
+        data: bytes of memory without what is shared.
+        cpu: seconds of CPU time.
+    """
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        if data is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (data, data))
+        if cpu is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
