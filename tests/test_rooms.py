@@ -31,7 +31,7 @@ ALLOWED = {
     "units": {"checks", "library", "solutions", "authoring"},
     "grading": {"checks", "authoring", "sandbox", "course", "__version__"},
     "classroom": {"authoring", "grading", "sandbox", "course", "__version__"},
-    "cli": {"authoring", "checks", "classroom", "course", "grading"},
+    "cli": {"authoring", "checks", "classroom", "course", "grading", "sandbox"},
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from autograder.checks.panel import as_text
 from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,12 @@ def _checked(
 ) -> Products:
     source = str(files[unit.source])
     built = references.build(unit, cells)
+    log.debug("%s: references computed; nbgrader makes the release", unit.label)
     released = release.generate(unit, source)
     release.refuse_leaks(cells, released)
     stubs = _stubs(released)
     for index, exercise in enumerate(specifications(unit.name)):
+        log.debug("%s: the solution and the stub are scored", exercise.name)
         drawings = [exercises[index] for exercises in built.values()]
         refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
     kept, why = references.save(unit, built)

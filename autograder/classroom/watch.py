@@ -26,6 +26,7 @@ from nbgrader.apps.baseapp import NbGrader
 from autograder.course import graded_notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.sandbox import logs
 
 HOUR = 3600.0
 
@@ -167,7 +168,9 @@ class Commands:
         self._unsure = set() if done else same
 
     def _autograde(self, *options: str) -> bool:
-        command = [sys.executable, "-m", "nbgrader", "autograde", self.unit, *options]
+        verbose = ["--debug"] if logs.shows_debug() else []
+        command = [sys.executable, "-m", "nbgrader", "autograde", self.unit]
+        command += [*verbose, *options]
         return subprocess.run(command, cwd=self.root, check=False).returncode == 0
 
     def _graded(self) -> dict[str, int]:

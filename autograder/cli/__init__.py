@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.cli.arguments import Command
 from autograder.course import ROOT, config_errors, terminal
 from autograder.course.errors import CourseError
+from autograder.sandbox import logs
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     terminal.settle()
     config_errors.refuse()
     options = _parser().parse_args(arguments)
+    if getattr(options, "verbose", False):
+        logs.begin("autograder", debug=True)
     # Two processes with two threads each on two cores are ten times slower than with
     # one; the library reads this when torch is first imported, which is later.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -81,4 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     course.add(commands)
     handing_in.add(commands)
     grades.add(commands)
+    for one in (parser, *commands.choices.values()):  # before or after the command
+        one.add_argument(
+            "--verbose", action="store_true", default=argparse.SUPPRESS,
+            help="show what each process does, on stderr",
+        )  # fmt: skip
     return parser

@@ -42,7 +42,7 @@ from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import Pool, usable_cores
 from autograder.grading.workers.pipeline import Here, Slots
-from autograder.sandbox import client
+from autograder.sandbox import client, logs
 
 
 class CourseAutograde(Autograde):  # type: ignore[misc]
@@ -138,6 +138,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         Raises:
             NbGraderException: something needs a person; all that could be graded is.
         """
+        logs.follow(self.parent)
         outcomes: list[Outcome] = []
         self._book = PatientBook(
             self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import time
@@ -20,6 +21,9 @@ from autograder.grading.intake import RefusedError, rebuild
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.settings import Preprocessor, loaded
 from autograder.grading.task import Graded, Task, resources_of
+from autograder.sandbox import logs
+
+log = logging.getLogger(__name__)
 
 
 def grade(task: Task) -> Graded:
@@ -30,8 +34,11 @@ def grade(task: Task) -> Graded:
     The seconds that it took are noted in the notebook.
     """
     started = time.monotonic()
-    graded = _grade(task)
-    seconds = round(time.monotonic() - started, 3)
+    with logs.about(f"{task.student}/{task.assignment}"):
+        log.debug("submission %s, in %s", task.id, task.folder)
+        graded = _grade(task)
+        seconds = round(time.monotonic() - started, 3)
+        log.debug("%s in %s s", graded.refused or "graded", seconds)
     known = GradingMetadata.of(graded.notebook)
     replace(known, seconds=seconds).put(graded.notebook)
     return graded

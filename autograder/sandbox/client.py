@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.sandbox import fonts, launch
+from autograder.sandbox import fonts, launch, logs
 from autograder.sandbox.box import Box, readable
 from autograder.sandbox.confine import ConfinementError, Policy
 from autograder.sandbox.ending import EndReason
@@ -27,7 +27,7 @@ from autograder.sandbox.kit import PACKAGE
 from autograder.sandbox.request import Request
 from autograder.sandbox.slot import NoRoomError, remove_tree
 
-log = logging.getLogger("autograder.sandbox")
+log = logging.getLogger(__name__)
 
 SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
 START_SECONDS = 120.0
@@ -149,7 +149,7 @@ def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
         launch.command("autograder.sandbox.fork_server"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=None if logs.shows_debug() else subprocess.DEVNULL,
         cwd=run,
         env=_clean_environment(run),
         start_new_session=True,

@@ -24,7 +24,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox import confine, hugepages, inside, kit, selftest, supervisor
+from autograder.sandbox import (
+    confine,
+    hugepages,
+    inside,
+    kit,
+    logs,
+    selftest,
+    supervisor,
+)
 from autograder.sandbox.cgroup import Hierarchy
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.launch import imported
@@ -272,8 +280,9 @@ def main() -> None:
     """Test the walls, warm up, say so on standard output, and serve."""
     life, answer = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
+    for standard in (0, 1) if logs.shows_debug() else (0, 1, 2):
         os.dup2(null, standard)
+    logs.name_process("sandbox server")
     settings = json.loads(_read_line(life))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o077)

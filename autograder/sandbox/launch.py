@@ -13,6 +13,8 @@ import importlib
 import os
 import sys
 
+from autograder.sandbox import logs
+
 # What to do about a process that does not start.
 AGAIN = "run the same command again when the machine is calmer"
 
@@ -20,6 +22,9 @@ AGAIN = "run the same command again when the machine is calmer"
 def main() -> None:
     """Import the module that is named, and run its ``main``."""
     gc.disable()
+    debug = sys.argv[1] == logs.OPTION
+    del sys.argv[1 : 1 + debug]
+    logs.begin(sys.argv[1], debug)
     importlib.import_module(sys.argv.pop(1)).main()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -28,7 +33,8 @@ def main() -> None:
 
 def command(module: str, *arguments: object) -> list[str]:
     """What starts a module in this way."""
-    return [sys.executable, "-m", __name__, module, *map(str, arguments)]
+    options = [logs.OPTION] if logs.shows_debug() else []
+    return [sys.executable, "-m", __name__, *options, module, *map(str, arguments)]
 
 
 def imported() -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.sandbox import confine, kit
+from autograder.sandbox import confine, kit, logs
 from autograder.sandbox.cgroup import Group
 from autograder.sandbox.confine import (
     MB,
@@ -29,6 +30,8 @@ from autograder.sandbox.request import Request
 from autograder.sandbox.slot import NoRoomError, lacks_room, no_room, remove_tree
 from autograder.sandbox.start import Plan, start
 from autograder.sandbox.watch import Watchdog
+
+log = logging.getLogger(__name__)
 
 
 def supervise(
@@ -46,6 +49,7 @@ def supervise(
     `channel` is the judge's socket; `groups` is where control groups are made.
     """
     slot = Path(request["slot"])
+    logs.name_process("supervisor")
     group: Group | None = None
     last_words: Mapping[str, object]
     try:
@@ -59,6 +63,7 @@ def supervise(
         relay = Relay(plan.doors(), policy)
         box = start(plan, channel)
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
+        log.debug("%s: sandbox is process %d in %s", request["submission"], box, slot)
         last_words = Watchdog(box, plan, relay).until_end(client, life)
     except Exception as error:
         full = isinstance(error, NoRoomError)
@@ -66,6 +71,7 @@ def supervise(
             "error": str(error) or type(error).__name__,
             "ended": EndReason.HOST_DISK if full else EndReason.FAULT,
         }
+    log.debug("%s: sandbox ended: %s", request["submission"], last_words)
     if group:
         group.remove()
     end_all_children()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import subprocess
@@ -111,3 +112,24 @@ def test_what_a_command_calls_its_course_is_a_folder():
     }
     assert len(kinds) > 5
     assert {name for name, kind in kinds.items() if kind is not Path} == set()
+
+
+@pytest.mark.parametrize("line", [["--verbose", "count"], ["count", "--verbose"]])
+def test_debug_lines_show_if_a_command_is_verbose(line, monkeypatch, capsys):
+    def add(commands):
+        def run(options: argparse.Namespace) -> int:
+            logging.getLogger("autograder.counting").debug("from one to ten")
+            return 0
+
+        commands.add_parser("count").set_defaults(run=run)
+
+    logger = logging.getLogger("autograder")
+    monkeypatch.setattr(logger, "handlers", [])
+    monkeypatch.setattr(logger, "level", logger.level)
+    monkeypatch.setattr("autograder.cli.course.add", add)
+    assert cli.main(["count"]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main(line) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("[autograder ") and said.endswith("DEBUG from one to ten\n")
+    logger.setLevel(logging.NOTSET)

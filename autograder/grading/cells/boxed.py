@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import logging
 import signal
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,6 +23,8 @@ from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
+
+log = logging.getLogger(__name__)
 
 _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupted
 # What jupyter_client and nbclient raise over messages that a kernel's code has forged.
@@ -218,6 +221,7 @@ class BoxedExecute(CappedOutputs):
         if not cell.source.strip():
             return None
         asked = OneCell(self, cell, index)
+        log.debug("cell %d runs", index)
         reason = asked.heard(lambda: look(span) or self._notebook_is_over(span))
         if reason:
             run_sync(self.km.interrupt_kernel)()
@@ -241,6 +245,7 @@ class BoxedExecute(CappedOutputs):
     def _after_death(self, index: int) -> None:
         """Say of what a box has died; a fresh one goes on without this cell."""
         usage = self._boxes[-1].usage
+        log.debug("cell %d ended its sandbox: %s", index, usage)
         ended = usage["ended"] if usage else EndReason.EXITED
         says = usage["reason"] if usage else "its process ended"
         if ended.is_ours:

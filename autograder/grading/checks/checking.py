@@ -6,6 +6,7 @@ What imports PyTorch is imported when it is needed: most submissions do without 
 from __future__ import annotations
 
 import copy
+import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,6 +22,8 @@ from autograder.grading.judge.exchange import Decision, Exchange, Question, Seco
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.record import Record
 from autograder.grading.metadata import KEY, GradingMetadata
+
+log = logging.getLogger(__name__)
 
 
 class Checks:
@@ -154,6 +157,11 @@ class Checks:
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index)
             decision = exchange.settle()
+            log.debug(
+                "%s: %g of %g points, %.3f s for its answers",
+                question.exercise, decision.record.points,
+                decision.record.max_points, decision.took,
+            )  # fmt: skip
             self._boxes.count(decision.took)
             if not decision.complete:
                 self._boxes.leave_box()

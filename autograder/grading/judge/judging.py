@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import math
 import socket
 import sys
 import time
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -30,8 +30,11 @@ from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import Prepared, expect, prepared
 from autograder.grading.judge.questioning import BoxClient
 from autograder.grading.judge.told import Told, for_a_person, told
+from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
 from autograder.sandbox.meter import Meter
+
+log = logging.getLogger(__name__)
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
 _FULL = 100  # of Python's collections, every so many go through all that there is
@@ -52,6 +55,7 @@ def serve(control: socket.socket) -> None:
     What is kept here is kept for long: Python would go through all of it once in each
     submission, for 40 ms.
     """
+    logs.name_process("judge")
     gc.set_threshold(*gc.get_threshold()[:2], _FULL)
     line = Connection(control)
     with contextlib.suppress(ConnectionLostError):
@@ -60,7 +64,8 @@ def serve(control: socket.socket) -> None:
             if "expect" in message:
                 expect(message["expect"])
             if "prepare" in message:  # else a late "over" of what was decided already
-                _answer(message, line)
+                with logs.about(f"{message['exercise']} of {message['submission']}"):
+                    _answer(message, line)
 
 
 def _answer(message: Message, line: Connection) -> None:
@@ -68,6 +73,7 @@ def _answer(message: Message, line: Connection) -> None:
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
     given, limits = request.pop("given"), Seconds(**request.pop("seconds"))
+    log.debug("asked with %s", request)
     check = prepared(message["exercise"], **request)
 
     def say(state: str, **more: object) -> None:
@@ -84,6 +90,7 @@ def _answer(message: Message, line: Connection) -> None:
             say("ready")
         found = _decided(check, box, names["submission"], draws=not given)
     seconds = round(time.monotonic() - started, 3)
+    log.debug("decided in %s s: %s", seconds, found.told.record)
 
     def tell(state: str, final: Told, more: bool) -> None:
         final = reference_substitution.given(final, given) if given else final
@@ -118,7 +125,7 @@ def _decided(check: Prepared, box: BoxClient, submission: str, draws: bool) -> _
         final = told(seen, submission, drawn)
         return _Decided(final, drawn, verdict if more else None)
     except Exception:  # a fault of ours, over whatever the box has answered
-        traceback.print_exc()
+        log.exception("not judged")
         box.done()
         return _Decided(for_a_person(check.exercise, submission))
 
@@ -128,7 +135,7 @@ def _named(check: Prepared, found: _Decided, verdict: Verdict, submission: str) 
         verdict = named(check.exercise, check.task, verdict)
         return told(shown(verdict), submission, found.drawn)
     except Exception:  # the verdict stands without the mistake's name
-        traceback.print_exc()
+        log.exception("the mistake was not named")
         return found.told
 
 
@@ -143,6 +150,8 @@ def decide(check: Prepared, box: BoxClient) -> Verdict:
         cases = check.cases
         answers += [box.ask(check.side(c), check.shown(c)) for c in check.fresh]
     box.done()
+    for case, answer in zip(cases, answers, strict=False):
+        log.debug("case %s: the sandbox said %s", case.name, answer)
     given = iter(answers)
     verdict = judge(check.exercise, cases, lambda case: next(given))
     if not box.heard:

@@ -1,14 +1,15 @@
 """The process that draws: it does one thing after the other, and may be killed.
 
-``python -m autograder.grading.rendering.drawing FD`` reads requests from the socket FD
-and answers each with HTML, or with nothing if a parser has failed over it. Its seconds
-are those of its own processor time, so that a busy machine costs nobody a drawing; if
-it spends more than it was given, the system ends it.
+Started by `sandbox/launch.py`, it reads requests from the socket that its argument
+names and answers each with HTML, or with nothing if a parser has failed over it. Its
+seconds are those of its own processor time, so that a busy machine costs nobody a
+drawing; if it spends more than it was given, the system ends it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import signal
 import socket
@@ -21,6 +22,10 @@ from autograder.course import child
 from autograder.grading.ipc import Connection, ConnectionLostError
 from autograder.grading.rendering import equations, listings, texts, tracebacks
 from autograder.grading.rendering.sanitise import clean_html
+from autograder.sandbox import logs
+from autograder.sandbox.launch import imported
+
+log = logging.getLogger(__name__)
 
 MEMORY = 1 << 30  # bytes of data that drawing may take
 DRAWINGS: dict[str, Callable[..., str]] = {
@@ -36,6 +41,8 @@ DRAWINGS: dict[str, Callable[..., str]] = {
 def main() -> None:
     """Draw what is asked for, until the other end closes."""
     control = Connection(socket.socket(fileno=int(sys.argv[1])))
+    logs.name_process("rendering")
+    imported()
     child.limit(data=MEMORY)
     with contextlib.suppress(ConnectionLostError):  # whoever asked has gone
         control.put({"ready": True}, math.inf)
@@ -50,6 +57,7 @@ def _drawn(request: dict[str, Any]) -> dict[str, Any]:
     try:
         html = DRAWINGS[request["kind"]](**request["values"])
     except (Exception, RecursionError):  # other people's parsers, of anybody's text
+        log.debug("%s: not drawn", request["kind"], exc_info=True)
         html = None
     _alarm(0.0)
     return {"html": html, "seconds": time.process_time() - started}
@@ -59,7 +67,3 @@ def _alarm(seconds: float) -> None:
     """Have the system end this process after so many seconds of processor time."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-if __name__ == "__main__":
-    main()

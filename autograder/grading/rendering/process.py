@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
+from autograder.sandbox import launch
+
+log = logging.getLogger(__name__)
 
 _PROCESS = "autograder.grading.rendering.drawing"
 
@@ -44,6 +47,7 @@ class Drawer:
                 # The machine may be busy; but nobody waits for ever.
                 reply = self._asked(request, 20 * seconds + 20)
             except ConnectionLostError:
+                log.debug("%s: not drawn in %s s; its process is ended", kind, seconds)
                 self.close()
                 return Drawing(None, seconds)
         return Drawing(reply["html"], reply["seconds"])
@@ -63,7 +67,7 @@ class Drawer:
 
     def _started(self) -> Connection:
         if self._control is None:
-            self._process, ours = child.start([sys.executable, "-m", _PROCESS])
+            self._process, ours = child.start(launch.command(_PROCESS))
             self._control = Connection(ours)
             try:
                 self._control.get(math.inf)  # its imports are nobody's seconds

@@ -104,6 +104,7 @@ class Keeper:
         )  # fmt: skip
         known.put(graded.notebook)
         self._publish(task, graded, begun)
+        self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
         found = outcome(task.student, "graded", known, work.known)
         if found.repairs and not graded.refused:

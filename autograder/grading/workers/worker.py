@@ -14,6 +14,7 @@ from boxes, and would cost two seconds to import.
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import signal
@@ -31,9 +32,12 @@ from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.judging import serve
 from autograder.grading.workers.reply import answer
+from autograder.sandbox import logs
 from autograder.sandbox.confine import adopt_orphans
 from autograder.sandbox.launch import imported
 from autograder.sandbox.processes import end_all_children
+
+log = logging.getLogger(__name__)
 
 _NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
 _REPLY_SECONDS = 600.0
@@ -41,6 +45,7 @@ _REPLY_SECONDS = 600.0
 
 def main() -> None:
     """Serve until the other end of the socket closes."""
+    logs.name_process("fork server")
     control = Connection(socket.socket(fileno=int(sys.argv[1])))
     if sys.platform == "linux":
         adopt_orphans()  # the judge of a worker that died
@@ -71,6 +76,7 @@ def _done(request: Message, fds: list[int], control: Connection) -> Message:
         control.close()
         _work(fds[0])
     os.close(fds[0])
+    log.debug("worker %d started", worker)
     return {"pid": worker}
 
 
@@ -84,6 +90,7 @@ def _work(descriptor: int) -> None:
     """Grade what arrives, until nothing does any more."""
     try:
         child.end_with_parent()
+        logs.name_process("worker")
         JudgedExecute.adopt(_judge())
         tasks = Connection(socket.socket(fileno=descriptor))
         with contextlib.suppress(ConnectionLostError):
