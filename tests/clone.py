@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from autograder.course import ROOT
+from autograder.sandbox.client import SERVER_VARIABLE
 
 
 def checkout(folder: Path) -> Path:
@@ -29,12 +30,13 @@ def checkout(folder: Path) -> Path:
 
 def run(clone: Path, *command: str) -> str:
     """Run a module of Python's with the clone's own code; what it prints."""
+    environment = {k: v for k, v in os.environ.items() if k != SERVER_VARIABLE}
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=clone,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(clone)},
+        env=environment | {"PYTHONPATH": str(clone)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )

@@ -48,3 +48,8 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     row, _ = run(clone, "autograder", "validity", *mine).splitlines()
     assert "caught   4/4" in row and "named   4/4" in row and "accepted   2/2" in row
     run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks")
+
+
+def test_the_glossary_is_short():
+    rows = TEXT.split("## Words")[1].split("\n\nA file")[0].count("\n| ")
+    assert 10 < rows - 1 <= 20  # without the heading

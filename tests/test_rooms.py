@@ -208,10 +208,52 @@ def test_no_test_imports_from_a_test_file(path):
             assert not any(part.startswith("test_") for part in parts[:-1]), name
 
 
-def test_the_way_through_grading_that_maintainers_read_names_files_that_are_there():
-    text = (PACKAGE.parent / "docs" / "maintainer.md").read_text(encoding="utf-8")
-    way = text.partition("## A submission's way through grading")[2].partition("## ")[0]
-    named = re.findall(r"[\w/]+\.py\b", way)
-    assert len(named) > 10
-    for name in named:
-        assert list((PACKAGE / "grading").rglob(name)), name
+# The pictures of docs/architecture.md: boxes, solid arrows and labelled dotted ones.
+PICTURES = re.findall(
+    r"^```mermaid\n(.*?)^```$",
+    (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"),
+    re.DOTALL | re.MULTILINE,
+)
+BOX = re.compile(r'(\w+)\["([\w/]+\.py)[^"]*"\]')
+
+
+def arrows_of(picture: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The solid and the dotted arrows of a picture, from module to module."""
+    files = dict(BOX.findall(picture))
+    plain = BOX.sub(r"\1", picture)
+
+    def found(arrow: str) -> list[tuple[str, str]]:
+        ends = re.findall(rf"^ *(\w+) {arrow} (\w+)$", plain, re.MULTILINE)
+        return [
+            (name_of(PACKAGE / files[a]), name_of(PACKAGE / files[b])) for a, b in ends
+        ]
+
+    return found("-->"), found('-\\. "[^"]+" \\.->')
+
+
+def test_there_are_three_pictures_of_one_page_each():
+    assert len(PICTURES) == 3
+    assert all(10 < len(picture.splitlines()) <= 60 for picture in PICTURES)
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=["submission", "check", "build"])
+def test_each_line_of_a_picture_is_understood(picture):
+    solid, dotted = arrows_of(picture)
+    assert len(solid) + len(dotted) == picture.count("->")
+    for _, file in BOX.findall(picture):
+        assert (PACKAGE / file).is_file(), file
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=["submission", "check", "build"])
+def test_a_solid_arrow_of_a_picture_is_an_import(picture):
+    for tail, head in arrows_of(picture)[0]:
+        assert head in {module_of(found) for found in imports(NAMES[tail])}, (
+            tail,
+            head,
+        )
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=["submission", "check", "build"])
+def test_a_dotted_arrow_of_a_picture_is_no_import(picture):
+    for tail, head in arrows_of(picture)[1]:
+        assert head not in {module_of(found) for found in imports(NAMES[tail])}

@@ -1,6 +1,6 @@
 """``nbgrader autograde`` that never loses a submission and never stops at one.
 
-This is the command; docs/maintainer.md shows a submission's way from here on.
+This is the command; docs/architecture.md shows a submission's way from here on.
 
 The order makes ``kill -9`` harmless: the gradebook's transaction first, then, as the
 last step and in one rename, the notebook in ``autograded/``. A run skips a submission

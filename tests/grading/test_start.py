@@ -15,7 +15,7 @@ from tests.tiny_course import UNIT, good, hand_in, points
 LOADS = """
 import sys
 from traitlets.config.loader import PyFileConfigLoader
-from autograder.grading.checks import carrying
+from autograder.grading.checks import error_carried_forward
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.settings import loaded
 
@@ -25,7 +25,7 @@ for name in config.Autograde.autograde_preprocessors:
     if hasattr(kind, "depends_on"):
         assert len(kind.depends_on("02_attention")) == 64
 failed = ["multi_head_attention/split_heads"]
-builds = carrying.missing("multi_head_attention/multi_head_attention", failed, {})
+builds = error_carried_forward.missing("multi_head_attention/multi_head_attention", failed, {})
 assert builds == failed
 print(sorted({"torch", "numpy", "pandas", "matplotlib", "lark"} & set(sys.modules)))
 """

@@ -5,7 +5,7 @@ The first cell defines `denied`, which runs an attack and says whether it failed
 """
 
 SETUP = """
-import errno, json, os, signal, socket, subprocess, sys, tempfile, threading, ctypes
+import errno, json, os, re, signal, socket, subprocess, sys, tempfile, threading, ctypes
 import torch
 seen = {}
 OUTSIDE = json.loads(%r)

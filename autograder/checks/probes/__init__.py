@@ -34,7 +34,7 @@ class Probe:
     Args:
         near: called as ``near(object, inputs)``, or, where there is something to ask,
             as ``near(object, inputs, ask)``.
-        other: what answers, and what is made of the report; see `otherside`.
+        other: what answers, and what is made of the report; see `interactor`.
         here: what is reported where both sides are one, if that is another way.
         reports: by aspect, the names of all that it reports; see `probe`.
     """

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.grading.faults import GradingInfrastructureError
-from autograder.grading.judge import referee
+from autograder.grading.judge import deadline
 from autograder.grading.judge.deadline import Referee
 from autograder.sandbox.ending import EndReason
 
@@ -74,7 +74,7 @@ def test_a_cell_ends_in_time_once_its_check_is_decided(ends):
 
 def test_a_judge_is_lost_that_says_nothing_whatever_its_box_does(ends, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(referee.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(deadline.time, "monotonic", lambda: now[0])
     waiting = exchange(ready=True)
     one = Referee(waiting, ends[0], patience=10.0)
     for _ in range(3):
