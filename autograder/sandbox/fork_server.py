@@ -14,7 +14,6 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import select
 import signal
 import socket
@@ -63,18 +62,11 @@ def preload() -> list[str]:
     """
     import_all(WARM)
     broken: list[str] = []
-    for name in kit.KIT:
-        if not (kit.PACKAGE / name / "__init__.py").is_file():
-            continue
-        package = f"autograder.{name.replace('/', '.')}"
-        modules = pkgutil.walk_packages(
-            [str(kit.PACKAGE / name)], f"{package}.", broken.append
-        )
-        for module in (package, *(found.name for found in modules)):
-            try:
-                importlib.import_module(module)
-            except Exception as error:
-                broken.append(f"{module}: {error}")
+    for module in kit.modules(broken.append):
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            broken.append(f"{module}: {error}")
     return broken
 
 

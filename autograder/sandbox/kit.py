@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import pkgutil
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -28,6 +30,16 @@ SYSTEM = (
 def kit_paths() -> tuple[str, ...]:
     """Absolute paths of the files and folders that ship to students and exist."""
     return tuple(str(PACKAGE / name) for name in KIT if (PACKAGE / name).exists())
+
+
+def modules(broken: Callable[[str], object]) -> Iterator[str]:
+    """The names of all modules that ship; tells of packages that cannot be imported."""
+    for path in (PACKAGE / name for name in KIT):
+        if (path / "__init__.py").is_file():
+            name = ".".join(("autograder", *path.relative_to(PACKAGE).parts))
+            yield name
+            for found in pkgutil.walk_packages([str(path)], f"{name}.", broken):
+                yield found.name
 
 
 @functools.cache

@@ -30,9 +30,9 @@ def test_what_is_in_memory_stays_as_it_was_in_forks_too() -> None:
     """In a process of its own: that of the tests has threads and much to move."""
     code = (
         "import os\n"
-        "from autograder.sandbox import pages\n"
+        "from autograder.sandbox import hugepages\n"
         "held = [bytes([n]) * (1 << 20) for n in range(64)]\n"
-        "pages.gather()\n"
+        "hugepages.gather()\n"
         "def whole():\n"
         "    return all(b == bytes([n]) * (1 << 20) for n, b in enumerate(held))\n"
         "assert whole()\n"

@@ -37,7 +37,7 @@ def _network(
 
 def _often(draw: Draw) -> Inputs:
     made = _network(d_model=8, d_ff=6, rate=0.5, scale=1.0)(draw)
-    return made | {"often": torch.tensor(2**14)}
+    return made | {"often": torch.tensor(2**15)}
 
 
 CASES = [
