@@ -23,6 +23,7 @@ from autograder.grading.cells.submission_files import (
     shipped,
     submission_key,
 )
+from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
@@ -172,7 +173,9 @@ class JudgedExecute(BoxedExecute):
     @classmethod
     def depends_on(cls, assignment: str) -> str:
         """What verdicts on a unit depend on; if it changes, all are graded again."""
-        return fingerprint(_unit(assignment))
+        unit = _unit(assignment)
+        reference_metadata.refuse_damaged(unit)
+        return fingerprint(unit)
 
     @classmethod
     def expect(cls, config: Config) -> None:

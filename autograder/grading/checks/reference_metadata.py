@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import ROOT
+from autograder.course.errors import CourseError
 
 _PUBLIC = ROOT / "autograder" / "references" / "public"
 
@@ -26,6 +27,34 @@ def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
     """Read once: a page asks for titles at every cell."""
     found = json.loads(path.read_text(encoding="utf-8"))["exercises"]
     return {entry["name"]: entry for entry in found}
+
+
+def refuse_damaged(unit: str) -> None:
+    """See that a unit's references are whole before a class waits for verdicts.
+
+    A file of safetensors begins with the length of its header, which is JSON and says
+    where each tensor is; the library would import NumPy to read it.
+
+    Raises:
+        CourseError: they are not; the text says how to rebuild them.
+    """
+    path = _PUBLIC / f"{unit}.safetensors"
+    if not path.is_file():
+        return
+    try:
+        entries(unit)
+        data = path.read_bytes()
+        start = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:start])
+        tensors = [told for name, told in header.items() if name != "__metadata__"]
+        is_whole = len(data) == start + max(told["data_offsets"][1] for told in tensors)
+    except (OSError, ValueError, LookupError, TypeError):
+        is_whole = False
+    if not is_whole:
+        raise CourseError(
+            f"{path}, or json beside it, is damaged; rebuild both with "
+            f"`make build UNIT={unit}`"
+        )
 
 
 def titles(unit: str) -> dict[str, str]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
+import pytest
+
 from autograder.checks import references
+from autograder.course.errors import CourseError
 from autograder.grading.checks import reference_metadata
 
 
@@ -34,3 +39,22 @@ def test_only_where_a_scale_goes_beyond_all_points_there_is_a_bonus(monkeypatch)
     )
     most = {name: reference_metadata.most(f"u/{name}") for name in cases}
     assert most == {"plain": 1.0, "measured": 1.0, "with a bonus": 1.25}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "left"),
+    [(".safetensors", 100_000), (".safetensors", 4), (".json", 1_000)],
+)
+def test_references_that_were_cut_off_are_refused_before_grading(
+    tmp_path, monkeypatch, suffix, left
+):
+    for ending in (".safetensors", ".json"):
+        shutil.copy(references.FOLDER / "public" / f"attention{ending}", tmp_path)
+    monkeypatch.setattr(reference_metadata, "_PUBLIC", tmp_path)
+    reference_metadata.refuse_damaged("attention")
+    reference_metadata.refuse_damaged("no_such_unit")
+    with (tmp_path / f"attention{suffix}").open("r+b") as file:
+        file.truncate(left)
+    with pytest.raises(CourseError, match="make build UNIT=attention") as error:
+        reference_metadata.refuse_damaged("attention")
+    assert "\n" not in str(error.value)
