@@ -172,6 +172,8 @@ def one_liners(earlier, later) -> Iterator[str]:
         for p in inspect.signature(old).parameters.values()
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
     ]
+    if not wanted:  # trains a model, whatever is asked
+        return
     results = [*RESULTS, *(f"{{0}}[{name}.long()]" for name in own)]
     for chosen in nearest(own, wanted):
         call = f"{earlier.target}({', '.join(chosen)})"
