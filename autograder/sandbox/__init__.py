@@ -6,10 +6,10 @@ other user of jupyter_client start its kernels here; ``AUTOGRADER_BOX`` holds th
 
 provisioner  what jupyter_client calls            trusted, beside the gradebook
 client       finds or starts the warm server      trusted, beside the gradebook
-zygote       the warm server: import, then fork   holds no secret
+fork_server  imports what is needed, then forks   holds no secret
 supervisor   one per kernel: from start to end    holds no secret
 start        forks the kernel and hands it over   its child becomes the box
-watch        limits while it runs, why it ended   with held, cgroup, processes, slot
+watch        limits while it runs, why it ended   memory_accounting, cgroup, processes
 relay        between kernel and client            counts with messages
 confine      the walls: all system calls          runs in the child before the student
 inside       the kernel itself                    untrusted from its first cell on
