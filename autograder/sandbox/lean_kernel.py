@@ -36,6 +36,9 @@ class SparingStream(OutStream):
 
     Luck has no say in the order of what is printed, either: who writes to one stream
     sends what waits in the other first. A large text goes in parts that may be sent.
+
+    What a fork prints goes where a program's output goes: ipykernel opens a connection
+    for each piece, and the cell may have ended before one arrives.
     """
 
     _all: ClassVar[list[SparingStream]] = []
@@ -49,15 +52,20 @@ class SparingStream(OutStream):
 
     def flush(self) -> None:
         """See that all that has been written is on its way."""
-        if os.getpid() == self._master_pid:  # a fork may have copied a held lock
-            self._fetch()
+        if self._in_fork():  # nothing waits, and a held lock may have been copied
+            return
+        self._fetch()
         if getattr(self, "_buffers", True):  # another name in versions before
             super().flush()  # type: ignore[no-untyped-call]
 
     def write(self, string: str) -> int | None:  # type: ignore[override]
         """Have a text sent soon, after all that has been written before."""
-        if os.getpid() != self._master_pid or not isinstance(string, str):
+        if not isinstance(string, str):
             return super().write(string)
+        if self._in_fork():
+            with open(self._original_stdstream_fd, "wb", closefd=False) as program:
+                program.write(string.encode(errors="replace"))
+            return len(string)
         for stream in self._all:
             stream._fetch()
         self._put(string)
@@ -75,12 +83,12 @@ class SparingStream(OutStream):
                     self._flush()
 
     def _flush(self) -> None:
-        if os.getpid() != self._master_pid:
-            super()._flush()  # type: ignore[no-untyped-call]
-            return
         with self._order:  # nothing that comes later overtakes what is taken here
             self._waiting = 0
             super()._flush()  # type: ignore[no-untyped-call]
+
+    def _in_fork(self) -> bool:
+        return os.getpid() != self._master_pid
 
     def _watch_pipe_fd(self) -> None:
         """Fetch what arrives in the place of a standard descriptor."""

@@ -20,9 +20,12 @@ PAST_PYTHON = "import ctypes; ctypes.PyDLL(None).dprintf(1, b'past')"
 BY_A_PROGRAM = "import os; os.system('echo by a program >&2') and None"
 FORKED = """
 import multiprocessing
-one = multiprocessing.Process(target=print, args=("forked",))
-one.start()
-one.join()
+print("before")
+for number in range(20):
+    one = multiprocessing.Process(target=print, args=("forked", number))
+    one.start()
+    one.join()
+print("after")
 """
 AWAITS = "import asyncio\nawait asyncio.sleep(0)\nprint('awaited')"
 MAGIC = "%matplotlib inline\nprint(type(get_ipython()).__name__)"
@@ -146,7 +149,8 @@ def test_no_output_is_lost_wherever_it_comes_from(book: Any) -> None:
     texts = [shown(cell) for cell in book.cells]
     assert texts[:30:2] == ["past"] * 15
     assert texts[1:30:2] == ["by a program\n"] * 15
-    assert texts[30] == "forked\n"
+    forked = "".join(f"forked {number}\n" for number in range(20))
+    assert texts[30] == f"before\n{forked}after\n"
 
 
 def test_the_order_of_what_is_printed_is_that_of_the_program(book: Any) -> None:
