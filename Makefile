@@ -15,6 +15,8 @@ INSTALL = $(if $(UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip 
 # there are cores makes use of it. Slow ones are handed out one by one, the longest first.
 PYTEST = python -m pytest -n $$(python -c 'import os; print((os.cpu_count() or 1) + 1)')
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Hundreds of processes import the course: with byte code, none compiles it again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: moved help setup demo test test-slow build lab kit site screenshots validity mistakes new-term benchmark clean
