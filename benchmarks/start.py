@@ -9,8 +9,8 @@ round, so that a busy machine is unjust to none:
   which finds nothing new.
 
 Printed are medians of the rounds, and each beside plain nbgrader's start. This course's
-environment spares nbgrader half of its own import (docs/scale.md, "Not imported at
-all"). ``--plain`` tells what it takes elsewhere: the Python of another environment, a
+environment spares nbgrader half of its own import (docs/scale.md, "What keeps it
+fast"). ``--plain`` tells what it takes elsewhere: the Python of another environment, a
 new one in which there was nothing but ``pip install .``.
 """
 
