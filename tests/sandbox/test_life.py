@@ -377,8 +377,7 @@ def test_slots_are_gone_when_their_kernels_are(tmp_path: Path) -> None:
     def slots() -> set[Path]:
         return {p for p in client.run_directory().iterdir() if len(p.name) == 16}
 
-    before = slots()  # another test's may be on its way out
-    during: set[Path] = set()
+    before, during = slots(), set[Path]()  # another test's may be on its way out
 
     async def body(*_: Any) -> None:
         during.update(slots() - before)
