@@ -16,14 +16,14 @@ OTHER = "attention/scaled_dot_product"
 TICKET = "t1"
 
 
-def asked(channel, seconds=5.0, stop=None, most=60.0):
+def asked(channel, seconds=30.0, stop=None, most=60.0):
     """The box at the other end of a channel, and whether it has begun to answer."""
     found = BoxClient(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
     found.await_ready()
     return found
 
 
-def judged(channel, seed="abc", seconds=5.0):
+def judged(channel, seed="abc", seconds=30.0):
     """The verdict as it is shown, on what answers there."""
     check = prepared(NAME, seed)
     verdict = decide(check, asked(channel, seconds))
@@ -43,7 +43,7 @@ def answering(reply):
         send(channel, f"ready {TICKET}")
         number = 0
         with contextlib.suppress(WireError, OSError):
-            while receive(channel, wait=within(5))[0].startswith("ask"):
+            while receive(channel, wait=within(30))[0].startswith("ask"):
                 reply(channel, f"answer {TICKET} {number}")
                 number += 1
 

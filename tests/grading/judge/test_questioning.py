@@ -112,8 +112,8 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
 def test_the_box_waits_for_the_judge_as_long_as_its_cell_lives(box):
     channel = box(lambda: attention.dot_product_scores)
     check = prepared(NAME, "abc")
-    found = asked(channel, 0.2)
-    time.sleep(1.0)  # longer than any answer may take
+    found = asked(channel, 1.0)
+    time.sleep(1.5)  # longer than any answer may take
     assert decide(check, found).passed
 
 
