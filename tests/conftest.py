@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +18,7 @@ from autograder.authoring.specification import Specification
 from autograder.authoring.variants import run_source
 from autograder.checks.exercise import Case, Exercise, Mistake
 from autograder.checks.probes import probe, tensor
-from autograder.course import units
+from autograder.course import Unit, units
 from autograder.grading.gradebook import book
 
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
@@ -64,13 +65,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def by_cost(first_slow: str = "06") -> list:
-    """All units; from a number on they take minutes, and so are marked slow."""
+def by_cost(first_slow: str = "06", always: Collection[Unit] = ()) -> list:
+    """All units; from a number on they take long, and so are marked slow."""
     return [
         pytest.param(
             unit,
             id=unit.label,
-            marks=[pytest.mark.slow] * (unit.number >= first_slow)
+            marks=[pytest.mark.slow]
+            * (unit.number >= first_slow and unit not in always)
             + [pytest.mark.long] * (unit.number >= "04"),
         )
         for unit in units()

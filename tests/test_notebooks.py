@@ -10,7 +10,8 @@ from nbclient import NotebookClient
 
 from autograder.checks.references import load
 from autograder.course import Unit, manifest, units
-from tests.conftest import start_kernels_with
+from tests.authoring import touched
+from tests.conftest import by_cost, start_kernels_with
 
 
 def run(path, tmp_path, monkeypatch):
@@ -58,9 +59,11 @@ def shortened(path: Path, folder: Path) -> Path:
     return folder / path.name
 
 
-@pytest.mark.parametrize(
-    "unit", [u for u in units() if not grades_training(u)], ids=lambda unit: unit.label
-)
+CHANGED = touched.changed_files(touched.base())
+OFTEN = by_cost("03", [unit for unit in units() if unit.text in CHANGED])
+
+
+@pytest.mark.parametrize("unit", [u for u in OFTEN if not grades_training(u.values[0])])
 def test_with_solutions_it_runs_and_gets_all_points(unit, tmp_path, monkeypatch):
     solved(run(shortened(unit.source, tmp_path), tmp_path, monkeypatch), unit)
 
@@ -80,7 +83,7 @@ def solved(notebook, unit: Unit) -> None:
     assert not [text for text in printed if " waits: " in text]  # a demonstration
 
 
-@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+@pytest.mark.parametrize("unit", OFTEN)
 def test_blank_it_runs_without_a_traceback_and_gets_no_point(
     unit, tmp_path, monkeypatch
 ):

@@ -77,10 +77,10 @@ def rows() -> Iterator[Exposure]:
     """A row for each exercise, in the course's order."""
     for unit in units():
         for specification in specifications(unit.name):
-            yield row(specification, _drawn(unit.name, specification))
+            yield row(specification, drawn(unit.name, specification))
 
 
-def _drawn(unit: str, specification: Specification) -> Iterator[Case]:
+def drawn(unit: str, specification: Specification) -> Iterator[Case]:
     """Several drawings of each case; stored ones of what takes long."""
     if any(kind.measure for kind in specification.cases):
         for visibility in ("public", "hidden"):
@@ -168,13 +168,17 @@ def _differ(values: list[Value]) -> bool:
 
 def document(found: Iterable[Exposure]) -> str:
     """The table, and what it means."""
-    found, lines = list(found), [_HEAD]
-    lines += [
-        f"| {r.name} | {_listed(r.given)} | {_listed(r.kept)} | "
-        f"{len(r.answers - r.fixed - r.revealed)} of {len(r.answers)} | {_decided(r)} |"
-        for r in found
-    ]
-    return "\n".join([*lines, *_why(found)]) + "\n"
+    found = list(found)
+    return "\n".join([_HEAD, *map(line, found), *_why(found)]) + "\n"
+
+
+def line(row: Exposure) -> str:
+    """An exercise's line of the table."""
+    known = row.fixed | row.revealed
+    return (
+        f"| {row.name} | {_listed(row.given)} | {_listed(row.kept)} | "
+        f"{len(row.answers - known)} of {len(row.answers)} | {_decided(row)} |"
+    )
 
 
 def _why(found: Sequence[Exposure]) -> Iterator[str]:

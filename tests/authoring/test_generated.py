@@ -26,6 +26,7 @@ def test_no_generated_mutant_survives_without_a_reason(unit):
     assert {c.name: c.survivors for c in counts if c.survivors} == {}
 
 
+@pytest.mark.slow
 def test_every_reason_belongs_to_a_mutant():
     for unit in units():
         for exercise in specifications(unit.name):

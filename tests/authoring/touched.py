@@ -1,7 +1,8 @@
-"""Which exercises a change touches, so that these are validated in every run of CI."""
+"""What a change touches, so that this is tried as a whole in every run of CI."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -20,14 +21,23 @@ def touched(unit: Unit, base: str) -> Iterator[str]:
     These are its specification with what that shares with others of the unit, its
     probe, and its solution.
     """
-    changed = {
-        ROOT / name for name in _git("diff", "--name-only", "-z", base).split("\0")
-    }
+    changed = changed_files(base)
     old = _git("show", f"{base}:autograder/solutions/{unit.name}.py")
     for exercise in specifications(unit.name):
         own = {*_bank_files(unit, exercise), *_probe_files(unit, exercise)}
         if own & changed or solution_source(exercise) not in old:
             yield exercise.name
+
+
+@functools.cache
+def names(unit: Unit) -> list[str]:
+    """The exercises of a unit that have been touched of late."""
+    return list(touched(unit, base()))
+
+
+def changed_files(base: str) -> set[Path]:
+    """The files that have changed since a commit."""
+    return {ROOT / name for name in _git("diff", "--name-only", "-z", base).split("\0")}
 
 
 def base() -> str:
