@@ -28,7 +28,7 @@ c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your code 
 c.ClearSolutions.begin_solution_delimeter = "### BEGIN SOLUTION"
 c.ClearSolutions.end_solution_delimeter = "### END SOLUTION"
 
-# Grading: submissions are repaired or refused one by one, run in boxes, and judged
+# Grading: submissions are repaired or refused one by one, run in sandboxes, and judged
 # outside of them; scores come from the judge's records. nbgrader's CheckCellMetadata is
 # not among the steps: a rebuilt notebook has the course's metadata, and those are
 # looked at once, when the course is read.

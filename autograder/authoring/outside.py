@@ -1,4 +1,4 @@
-"""What each exercise's probe reveals: which answers a box could give without solving.
+"""What each exercise's probe reveals: answers that need no solution.
 
 ``python -m autograder.authoring.outside`` writes docs/outside.md.
 """
@@ -30,11 +30,11 @@ DOCUMENT = ROOT / "docs" / "outside.md"
 
 @dataclass
 class Exposure:
-    """An exercise: what its box is given, what stays with the judge, what is at stake.
+    """An exercise: what its sandbox is given and what stays with the judge.
 
     Attributes:
-        given: names of what the box gets; ``kept``: of what it does not.
-        played: the judge answers while the box computes, or concludes from its report.
+        given: names of what the sandbox gets; ``kept``: of what it does not.
+        played: the judge answers the sandbox, or concludes from its report.
         answers: the answers that are compared, by case and name.
         fixed: those that are the same in all drawings, so that they can be known.
         revealed: those that are equal to something that lies in the box.
@@ -54,7 +54,7 @@ class Exposure:
 
     @property
     def open(self) -> set[str]:
-        """The cases of which a box could give every answer without solving anything."""
+        """The cases whose answers a sandbox could all give without a solution."""
         if self.played:
             return set()
         cases = {case for case, _ in self.answers}
@@ -62,7 +62,7 @@ class Exposure:
 
     @property
     def open_parts(self) -> set[tuple[str, str]]:
-        """The parts, by case, that a box could give without solving anything."""
+        """The parts, by case, that a sandbox could give without solving anything."""
         if self.played:
             return set()
         found = self.answers - self.fixed - self.revealed
@@ -135,7 +135,7 @@ def _kind(name: str) -> str:
 def _is_echo(answer: str, value: Value, case: Case) -> bool:
     """Whether an answer only tells that inputs were left as they were.
 
-    One of them, all weights one after the other, or what the box has set itself.
+    One of them, all weights one after the other, or what the sandbox has set itself.
     """
     if not answer.endswith(AFTERWARDS):
         return False
@@ -185,10 +185,10 @@ def _why(found: Sequence[Exposure]) -> Iterator[str]:
     """What is open, and why it is."""
     yield "\n## What is open, and why\n"
     yield (
-        "An open case has no answer that must be found out. If the judge played the "
-        "other side, it would still be told what everybody knows. So such a case earns "
-        "nothing alone: not before an answer of the same exercise is right that had to "
-        "be found out, in every drawing.\n"
+        "An open case has no answer that must be found out, and the judge could not "
+        "hide one by playing along. So such a case earns nothing alone: it counts once "
+        "an answer of the same exercise that had to be found out is correct in every "
+        "drawing.\n"
     )
     names = {name for row in found for name in row.open}
     for cases, why in REASONS.items():
@@ -198,22 +198,21 @@ def _why(found: Sequence[Exposure]) -> Iterator[str]:
 
 # The open cases of the same kind, and why they are.
 REASONS = {
-    ("property_start", "start"): "any good start is called one, and none is a secret. "
-    "Whoever fills the weights at random has done what is asked here.",
-    ("property_gradient",): "what hands numbers on, or moves them, has for a gradient "
-    "what pulls on it, and that must lie where the gradient is computed.",
+    ("property_start", "start"): "any good initialisation is accepted, so filling the "
+    "weights at random is what is asked.",
+    ("property_gradient",): "a function that only passes entries on returns the "
+    "incoming gradient, which must be present where the gradient is computed.",
     (
         "too_long", "too_long_for_one", "refused", "refused_again", "two_sizes",
         "larger_source",
-    ): "what cannot be is refused in every drawing, and there is no other answer.",
+    ): "an impossible input is refused in every drawing.",
     ("nothing", "silent", "turned", "zeros"): "what must be 0 is 0 in every drawing.",
-    ("one",): "a single head is packed as it is.",
-    ("one_number",): "a mask that closes everything leaves nothing of any other mask.",
-    ("both_open",): "two masks that close nothing make one that closes nothing.",
-    ("no_padding",): "where nothing is padding, masks depend on the sizes alone.",
-    ("nothing_chosen",): "where nothing is chosen, nothing is hidden, and every label "
-    "is to be ignored: that is the whole case.",
-    ("brief_and_right",): "what is right is 100, or 0 where an order is missing.",
+    ("one",): "a single head is packed unchanged.",
+    ("one_number",): "a mask that allows nothing leaves nothing of any other mask.",
+    ("both_open",): "two masks that allow everything combine to one that does.",
+    ("no_padding",): "without padding, masks depend on the sizes alone.",
+    ("nothing_chosen",): "no position is chosen, so every label is ignored.",
+    ("brief_and_right",): "a perfect score is 100, or 0 if an order is missing.",
     ("equal",): "the sentence ends at once, in every drawing.",
 }  # fmt: skip
 
@@ -233,44 +232,45 @@ _HEAD = """\
 
 Written by `python -m autograder.authoring.outside`; do not edit it.
 
-Every answer is compared by the judge, in another process, with values that never enter
-the box. This table says what does enter it.
+The judge compares every answer in a process of its own, with values that never enter
+the sandbox. This table lists what does enter it.
 
-- *In the box*: what the probe of an exercise is given there, beside the student's code.
-- *With the judge*: what it keeps; which thing is ill, what a model answers, on what a
-  trained model is tried.
-- *To be found out*: of the answers that are compared in all cases, how many neither
-  are the same in every drawing nor lie in the box as they should come out of it (a mask
-  that passes through, for one). That an input was left as it was does not count.
-- *Decided*: outside. A case counts only if all of its answers are right; one that has
-  none to be found out is open, and counts only beside one that has. Where the judge
-  plays along, it makes the answers of what the box reports, and what is known before is
-  of no use.
+- *In the sandbox*: what an exercise's probe is given there, beside the student's code.
+- *With the judge*: what the judge keeps: which layer is broken, what a model answers,
+  on which inputs a trained model is tried.
+- *To be found out*: of all answers that are compared, how many neither are the same in
+  every drawing nor are already in the sandbox in their final form (a mask that passes
+  through, say). That an input was left unchanged does not count.
+- *Decided*: outside. A case counts only if all of its answers are correct; a case with
+  no answer to be found out is open, and counts only beside one that has some. Where the
+  judge plays along, it computes the answers from what the sandbox reports, so knowing
+  them beforehand is of no use.
 
-Two things are the box's own word. That a module makes its dropout by hand, which no
-stand-in can replace: the case that looks for dropout's place earns and costs nothing
-then, and the verdict says that nobody has looked. And what an answer was made with:
-where PyTorch's own layer, optimizer or a loop is not to be used, that is looked at in
-the box. Who hides it there gets points for what PyTorch computes, as who copies its
-source does. A figure, too, is described in the box: whoever makes up that description
-from the table has drawn nothing.
+For two things we must take the sandbox's word. A module may implement its dropout by
+hand, which no stand-in can replace: the case that looks for dropout's position then
+earns and costs nothing, and the verdict says that nobody looked. And some exercises
+forbid PyTorch's own layer, optimizer or loop, which is checked in the sandbox: a
+submission that hides its use gets points for what PyTorch computes, as one that copies
+PyTorch's source does. A figure is described in the sandbox as well: a submission that
+makes up the description from the table has drawn nothing.
 
-And probes are made of something: right layers, masks, a search for who moves whom lie
-in the kit's own modules (`probes/moving.py`, `probes/encoder_decoder/patients.py`), as
-PyTorch's lie in PyTorch. Who imports them hands in our work for theirs; the cell's text
+Probes need working parts: correct layers, masks and searches are in the kit's own
+modules (`probes/moving.py`, `probes/encoder_decoder/patients.py`), as PyTorch's are in
+PyTorch. A submission that imports them hands in our work as its own; the cell's text
 shows it.
 
-A clinic can be guessed. Who knows the course knows how many things a case has, and that
-one kind of them is right. So a word on one is final before the next one is seen, layers
-and decoders have weights that no file holds, each its own, and a case counts if its
-visible drawing and its fresh one are both right: a guess at both is right once in ten
-times or less, and at a case with a fresh drawing alone, once in three or four. A second
-try, with the course's version of an earlier exercise, counts for a clinic only if all
-of it is right then: a box may know that it is the second one, and guess again. Tables
-come whole: a guess at one of two is right once in two times, and the right ones among
-those that ship hold rows of others, for who has no formula.
+Clinics can be guessed. Anyone who knows the course knows how many candidates a case
+has, and that one kind of them is correct. So an answer about one is final before the
+next one is shown, layers and decoders have weights that are in no file, each its own,
+and a case counts if its visible drawing and its fresh one are both correct: guessing
+both succeeds once in ten times or less, and guessing a case with only a fresh drawing
+once in three or four. A second try, with the course's version of an earlier exercise,
+counts for a clinic only if all of it is correct, because a sandbox may know that it is
+the second one and guess again. Tables are given whole: guessing one of two succeeds
+once in two times, and the correct ones among those that ship contain rows of others, in
+case somebody has no formula.
 
-| exercise | in the box | with the judge | to be found out | decided |
+| exercise | in the sandbox | with the judge | to be found out | decided |
 |---|---|---|---|---|"""
 
 
