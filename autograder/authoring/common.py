@@ -12,23 +12,23 @@ from autograder.authoring.specification import Mutant, Way
 # What is said, and what is asked.
 TABLE = {
     "mask_in_the_state": (
-        "Something of your module stands in the state dict that is none of its weights.",
+        "The state dict of your module contains something that is not one of its weights.",
         "What does `list(module.state_dict())` show?",
     ),
     "weights_detached": (
-        "The numbers are right, but no gradient flows back through the weights that you return.",
-        "What do the conventions say of gradients, and which results do they mean?",
+        "The values are correct, but no gradient flows through the attention weights that you return.",
+        "What do the conventions say about gradients, and which results do they cover?",
     ),
     "returns_bool": (
         "Your test returns its verdict instead of raising `AssertionError`.",
         "Who looks at the return value of a test?",
     ),
     "batch_for_length": (
-        "The number of *sentences* decides how many rows are taken.",
+        "The number of *sentences* decides how many rows are added.",
         "Which dimension of `x` is the position?",
     ),
     "width_for_length": (
-        "`d_model` decides how many rows are taken.",
+        "`d_model` decides how many rows are added.",
         "Which dimension of `x` is the position?",
     ),
     "whole_table": (
@@ -48,196 +48,196 @@ TABLE = {
         "Which row belongs to position 0?",
     ),
     "position_only": (
-        "Only the positions come back; the words are lost.",
+        "You return only the positions; the words are lost.",
         "What should the table be added to?",
     ),
     "in_place": (
-        "The `x` that was handed in is changed.",
-        "Does `x += ...` make a new tensor?",
+        "Your module modifies its argument `x` in place.",
+        "Does `x += ...` create a new tensor?",
     ),
     "base_1000": (
         "The base of the powers is 1000, not 10000.",
-        "How many zeros has the base in the formula?",
+        "How many zeros does the base in the formula have?",
     ),
     "double": (
-        "The numbers are right, but in float64. The rest of the network is float32.",
+        "The values are correct, but they are float64, while the rest of the network is float32.",
         "Which tensor in your code is float64?",
     ),
     "log10": (
-        "The speeds come from `exp` together with a base-10 logarithm.",
+        "The frequencies are computed with `exp` and a base-10 logarithm.",
         "Which logarithm undoes `exp`?",
     ),
     "log2": (
-        "The speeds come from `exp` together with a base-2 logarithm.",
+        "The frequencies are computed with `exp` and a base-2 logarithm.",
         "Which logarithm undoes `exp`?",
     ),
     "base_100000": (
         "The base of the powers is 100000, not 10000.",
-        "How many zeros has the base in the formula?",
+        "How many zeros does the base in the formula have?",
     ),
     "swapped": (
-        "Sine and cosine are swapped: the cosines stand in the even columns.",
-        "Which function does the formula give to column 0?",
+        "Sine and cosine are swapped: the cosines are in the even columns.",
+        "Which function does the formula use for column 0?",
     ),
     "sine_everywhere": (
         "All columns are sines.",
-        "Which function does the formula give to column 1?",
+        "Which function does the formula use for column 1?",
     ),
     "cosine_everywhere": (
         "All columns are cosines.",
-        "Which function does the formula give to column 0?",
+        "Which function does the formula use for column 0?",
     ),
     "angle_times_two_pi": (
         "The angles are multiplied by 2 pi.",
-        "Is there a pi in the formula?",
+        "Does pi appear in the formula?",
     ),
     "additive": (
-        "You made an additive mask, with 0 and `-inf`. Here a boolean one is asked for.",
-        "Which two values does a boolean have?",
+        "You built an additive mask, with 0 and `-inf`, but this exercise asks for a boolean one.",
+        "Which two values can a boolean have?",
     ),
     "keys_as_values": (
-        "The keys are handed out as values; `w_v` plays no part.",
-        "What size has the output, and which layer gives that size?",
+        "The keys are used as values, and `w_v` is never used.",
+        "How long is each output vector, and which layer sets that length?",
     ),
     "query_key_swapped": (
-        "Queries and keys have changed places on their way into attention.",
-        "In which order does your attention take its arguments?",
+        "Queries and keys are swapped when they are passed to attention.",
+        "In which order does your attention function take its arguments?",
     ),
     "mask_dropped": (
-        "The mask never reaches attention.",
-        "How many arguments does your attention take?",
+        "The mask is never passed to attention.",
+        "How many arguments does your attention function take?",
     ),
     "mask_inverted": (
-        "The mask is inverted on its way: closed becomes open.",
+        "The mask is inverted on its way to attention: forbidden keys become allowed.",
         "Do both functions agree on what `True` means?",
     ),
     "output_only": (
-        "You returned the output alone; the weights are wanted, too.",
-        "What does your attention return, and what does the docstring want?",
+        "You return only the output, without the attention weights.",
+        "What does your attention function return, and what does the docstring ask for?",
     ),
     "weights_first": (
-        "Both results are there, but in the wrong order: output first, then weights.",
-        "What does the docstring say comes first?",
+        "Output and weights are returned in the wrong order.",
+        "Which one does the docstring list first?",
     ),
     "value_size": (
-        "`w_v` has the size of the keys. Values have a size of their own, `d_v`.",
-        "Which size must the output have?",
+        "`w_v` maps to `d_k` features, but values have their own dimension, `d_v`.",
+        "How long should each output vector be?",
     ),
     "no_bias": (
-        "Your linear layers have no bias. Here they have one, PyTorch's default.",
+        "Your linear layers have no bias. Here they need one, which is PyTorch's default.",
         "Which argument of `nn.Linear` did you set?",
     ),
     "second_size": (
-        "You read the size off dimension 1, which is `d_k` only while there is no batch.",
-        "Which index names the last dimension, however many there are?",
+        "You read `d_k` from dimension 1, which is correct only without a batch.",
+        "Which index refers to the last dimension, however many there are?",
     ),
     "whole_root": (
-        "The root of `d_k` was cut down to a whole number.",
-        "What is the root of 6, and what is `int` of it?",
+        "The square root of `d_k` was truncated to an integer.",
+        "What is the square root of 6, and what is `int` of it?",
     ),
     "capital_t": (
-        "`k.T` reverses all dimensions, the batch too. That works for a plain matrix only.",
+        "`k.T` reverses all dimensions, including the batch, so it works only for a plain matrix.",
         "Which two dimensions should swap, counted from the end?",
     ),
     "bmm_only": (
-        "`bmm` takes three dimensions exactly: no plain matrix, and no heads.",
-        "Which product treats any leading dimensions as a batch?",
+        "`bmm` takes exactly three dimensions, so it fails for a plain matrix and for heads.",
+        "Which matrix product treats any number of leading dimensions as a batch?",
     ),
     "clamped": (
-        "Usual scores are right, large ones are cut off.",
-        "Does the docstring name a largest score?",
+        "Moderate scores are correct, but large ones are clipped.",
+        "Does the docstring mention a largest score?",
     ),
     "shares": (
-        "Your rows sum to one: softmax has been applied already.",
-        "Which of the two, scores or shares, is asked for here?",
+        "Your rows sum to one, so softmax has already been applied.",
+        "Does this exercise ask for scores or for attention weights?",
     ),
     "only_output": (
-        "Only the output comes back; the weights are asked for, too.",
+        "You return only the output, without the attention weights.",
         "What does the docstring list under Returns?",
     ),
     "results_swapped": (
-        "Output and weights come back in the wrong order.",
-        "Which of the two comes first, by the conventions of this course?",
+        "Output and weights are returned in the wrong order.",
+        "By the conventions of this course, which of the two comes first?",
     ),
     "one_dict_for_all": (
-        "All calls fill one and the same dict: what an earlier call returned holds other weights now.",
-        "When is your dict made: once, or in each call?",
+        "All calls fill the same dict, so a later call overwrites what an earlier one returned.",
+        "When is your dict created: once, or in each call?",
     ),
     "transposed": (
-        "The weights were transposed on the way.",
+        "The weights were transposed during the conversion.",
         "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
     ),
     "output_transposed": (
-        "The weight of `w_o` was transposed on the way.",
-        "Is `out_proj` not simply an `nn.Linear`, too?",
+        "The weight of `w_o` was transposed during the conversion.",
+        "What type of layer is `out_proj`?",
     ),
     "names_without_kind": (
-        "The names lack the kind: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
+        "The keys are incomplete: `load_state_dict` looks for `w_q.weight` and `w_q.bias`.",
         "Which keys does `nn.Linear(2, 3).state_dict()` have?",
     ),
     "nothing_returned": (
-        "Nothing came back.",
+        "Your function returns nothing.",
         "Is there a `return` in your function, and is it outside the loop?",
     ),
     "first_sentence_only": (
-        "All sentences got the mask of the first one.",
-        "Does an index `0` or `[:1]` stand in your code where it should not?",
+        "All sentences get the mask of the first one.",
+        "Is there an index `0` or `[:1]` in your code that should not be there?",
     ),
     "digits_lost": (
-        "Numbers in float64 come back in float64, but with the digits of float32.",
-        "What is lost on the way through `float()`?",
+        "A float64 input comes back as float64, but only with the precision of float32.",
+        "What is lost on the way through float32?",
     ),
     "through_numpy": (
-        "On the way through NumPy the gradient is lost.",
-        "Which functions of PyTorch do the same reshaping?",
+        "The gradient is lost on the way through NumPy.",
+        "Which PyTorch functions do the same reshaping?",
     ),
     "placement_swapped": (
-        "Pre-norm and post-norm are exchanged.",
-        "Do you hand on `norm_first`, or its opposite?",
+        "Pre-norm and post-norm are swapped.",
+        "Do you pass on `norm_first`, or its opposite?",
     ),
     "always_post": (
-        "Your layer is post-norm, even if `norm_first` is True.",
-        "Who tells `add_and_norm` about `norm_first`?",
+        "Your layer is post-norm even when `norm_first` is True.",
+        "How does `add_and_norm` learn about `norm_first`?",
     ),
     "activation_ignored": (
         "`activation` does not reach the feed-forward network.",
         "Which arguments does `FeedForward` take?",
     ),
     "or_for_and": (
-        'Padding and causal mask are joined by "or": each opens what the other had closed.',
-        "Two guards must both say yes. Which logical word is that?",
+        'The padding mask and the causal mask are combined with "or", so each allows what the other forbids.',
+        "Two guards must both say yes. Which logical operator is that?",
     ),
     "ignore_fixed": (
-        "Targets that do not count are -100, whatever `ignore` says.",
-        "Which argument does not occur in your code?",
+        "Ignored targets are always -100, whatever `ignore` says.",
+        "Which argument does your code never use?",
     ),
     "pad_fixed": (
-        "You take 0 for padding, whatever `pad_id` says.",
-        "Which argument does not occur in your code?",
+        "Token 0 is treated as padding, whatever `pad_id` says.",
+        "Which argument does your code never use?",
     ),
     "ignore_zero_lost": (
-        "An ignored target of 0 is taken for none at all.",
+        "With `ignore=0`, the ignored targets are not set to 0.",
         "Is `0` true or false in Python, and what follows for `ignore or -100`?",
     ),
     "tensor": (
-        "The number is right, but it comes as a tensor; a float is asked for.",
-        "Which method of a tensor with one number gives that number?",
+        "The value is correct, but you return a tensor instead of a float.",
+        "Which method turns a one-element tensor into a Python number?",
     ),
     "no_output_projection": (
         "The output projection `w_o` is missing.",
         "What happens to the heads after they are merged?",
     ),
     "pair_swapped": (
-        "The pair is in the wrong order: first the output, then the cache.",
-        "What does the docstring return first?",
+        "The two results are in the wrong order.",
+        "Which comes first in the docstring: the output or the cache?",
     ),
     "returns_class": (
-        "Your function returns the class, not a model made of it.",
-        "What is missing behind the name of the class?",
+        "Your function returns the class, not an instance of it.",
+        "What is missing after the name of the class?",
     ),
     "returns_pair": (
-        "Your function returns a pair; the model alone is asked for.",
-        "What does the docstring return?",
+        "Your function returns a pair instead of just the model.",
+        "What does the docstring say the function returns?",
     ),
     "a_tensor": (
         "You return a tensor, not a Python float.",
@@ -267,7 +267,7 @@ def under_two_names(line: str, again: str, what: str = "The weights") -> Mutant:
     """A module that registers ``what`` a second time, by ``again`` behind ``line``."""
     return wrong(
         "under_two_names",
-        f"{what} stand in the state dict twice, under two names.",
+        f"{what} appear in the state dict twice, under two names.",
         "What does `list(module.state_dict())` show?",
         edit(line, f"{line}\n{again}"),
     )
