@@ -7,31 +7,31 @@ from autograder.authoring.notation import source, wrong
 PARTS = [
     wrong("first_row_only",
           "Your test looks at row 0 only.",
-          "Which of the bugs can be seen at position 0?",
+          "Which of the bugs are visible at position 0?",
           source("""
               def assert_sinusoidal(table):
                   assert torch.allclose(table[0, 0::2], torch.zeros(()), atol=1e-3)
                   assert torch.allclose(table[0, 1::2], torch.ones(()), atol=1e-3)
               """)),
     wrong("circles_only",
-          "Your test asks that sine and cosine of each pair fit together, and nothing about how far a hand has turned.",
-          "Which of the bugs leave every hand at length 1?",
+          "Your test checks that each pair has length 1, but not its angle.",
+          "Which of the bugs leave every pair with length 1?",
           source("""
               def assert_sinusoidal(table):
                   length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
                   assert torch.allclose(length, torch.ones(()), atol=1e-3)
               """)),
     wrong("circles_by_sum",
-          "Your test only asks that each row has the right length as a whole.",
-          "Could a bug in one pair hide in the length of the row?",
+          "Your test only checks the norm of each row as a whole.",
+          "Could a bug in one pair hide in the norm of the row?",
           source("""
               def assert_sinusoidal(table):
                   wanted = torch.tensor((table.shape[1] / 2) ** 0.5)
                   assert torch.allclose(table.norm(dim=1), wanted, atol=1e-3)
               """)),
     wrong("circles_and_first_row",
-          "Your test asks for hands of length 1 that start in the right place. It does not ask how fast they turn.",
-          "Which bugs change nothing but speeds?",
+          "Your test checks that pairs have length 1 and start at the right angle, but not how fast they turn.",
+          "Which bugs change only the frequencies?",
           source("""
               def assert_sinusoidal(table):
                   length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
@@ -67,7 +67,7 @@ PARTS = [
               """)),
     wrong("some_rows_only",
           "Your test looks at the first rows only.",
-          "What if the table goes wrong in another row?",
+          "What if the error is in a different row?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -76,7 +76,7 @@ PARTS = [
               """)),
     wrong("last_row_only",
           "Your test looks at the last row only.",
-          "What if the table goes wrong in another row?",
+          "What if the error is in a different row?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -87,8 +87,8 @@ PARTS = [
 
 COMPARISONS = [
     wrong("average_difference",
-          "Your test asks that the numbers are right on average, so a single wrong one can hide.",
-          "Which is safer: the average difference, or the largest?",
+          "Your test checks the average error, so a single wrong entry can hide.",
+          "How much does one error of 0.3 change the average over a thousand entries?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -96,7 +96,7 @@ COMPARISONS = [
                   assert (table - right).abs().mean() < 0.01
               """)),
     wrong("signed_difference",
-          "Your test only sees numbers that are too large: differences keep their sign.",
+          "Your test only catches entries that are too large, because the differences keep their sign.",
           "Is a difference of -1 smaller than the tolerance?",
           source("""
               def assert_sinusoidal(table):
@@ -105,7 +105,7 @@ COMPARISONS = [
                   assert ((table - right) < 0.005).all()
               """)),
     wrong("sums_compared",
-          "Your test compares sums, in which differences can cancel.",
+          "Your test compares sums, in which errors can cancel.",
           "Could two tables have the same sum and still differ?",
           source("""
               def assert_sinusoidal(table):
@@ -114,8 +114,8 @@ COMPARISONS = [
                   assert (table - right).sum().abs() < 0.01
               """)),
     wrong("any_for_all",
-          "Your test is content if *some* number is right.",
-          "Is it `any` or `all`?",
+          "Your test passes as soon as *some* entry is correct.",
+          "How many entries of a correct table must be close?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -123,8 +123,8 @@ COMPARISONS = [
                   assert ((table - right).abs() < 1e-3).any()
               """)),
     wrong("nan_slips_through",
-          "A NaN slips through: your test looks for numbers that are far off, and no comparison with NaN is ever true.",
-          'What if you ask for "all are close" instead of "none is far"?',
+          "A table that contains NaN passes your test.",
+          "What is `float('nan') > 0.001`, and what is `float('nan') < 0.001`?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -146,8 +146,8 @@ COMPARISONS = [
                   assert torch.allclose(table, right, atol=1e-3)
               """, name="equal_nan")),
     wrong("too_generous",
-          "Your tolerance is so large that wrong numbers pass.",
-          "Could a number be off by as much as your tolerance and still be right?",
+          "Your tolerance is so large that wrong entries pass.",
+          "Could an entry be off by as much as your tolerance and still be correct?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -155,8 +155,8 @@ COMPARISONS = [
                   assert ((table - right).abs() < 0.5).all()
               """)),
     wrong("nan_for_zero",
-          "You put zero for NaN before you compare, and zero is right in some places.",
-          "What is a number worth that is missing?",
+          "You replace NaN with zero before comparing, and for some entries zero is correct.",
+          "Should a missing entry ever count as correct?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -164,8 +164,8 @@ COMPARISONS = [
                   assert torch.allclose(table.nan_to_num(), right, atol=1e-3)
               """)),
     wrong("rows_in_any_order",
-          "Your test accepts the right numbers in the wrong rows.",
-          "What does the row that a number stands in say of it?",
+          "Your test accepts the right values in the wrong rows.",
+          "What does the row index stand for in the formula?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -173,8 +173,8 @@ COMPARISONS = [
                   assert torch.allclose(table.sort(dim=0).values, right, atol=1e-3)
               """)),
     wrong("bug_a_copied",
-          "Your test has bug A itself: it accepts table A and rejects right ones.",
-          "In the formula, which exponent stands under the cosine?",
+          "Your test contains bug A itself: it accepts table A and rejects correct ones.",
+          "In the formula, which exponent appears inside the cosine?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -185,8 +185,8 @@ COMPARISONS = [
                   assert torch.allclose(table, right, atol=1e-3)
               """)),
     wrong("bug_b_copied",
-          "Your test has bug B itself: it accepts table B and rejects right ones.",
-          "Is the 2 of `2i` in your exponent twice?",
+          "Your test contains bug B itself: it accepts table B and rejects correct ones.",
+          "Which exponent does your test compute for columns 2 and 3?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -196,7 +196,7 @@ COMPARISONS = [
                   assert torch.allclose(table, right, atol=1e-3)
               """)),
     wrong("swap_copied",
-          "Your test has sine and cosine swapped itself.",
+          "Your test itself has sine and cosine swapped.",
           "Which function does the formula give to column 0?",
           source("""
               def assert_sinusoidal(table):
@@ -209,8 +209,8 @@ COMPARISONS = [
 
 LEFT_OUT = [
     wrong("one_size_only",
-          "Your test works for one size of table only.",
-          "Which two numbers can you read off the table's shape?",
+          "Your test works for only one size of table.",
+          "What can you read off the table's shape?",
           source("""
               def assert_sinusoidal(table):
                   right = sinusoid(torch.arange(50), 64)
@@ -227,7 +227,7 @@ LEFT_OUT = [
               """)),
     wrong("last_row_left_out",
           "Your test does not look at the last position.",
-          "Where does `range(n - 1)` end?",
+          "Which row is the last one that your test looks at?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -236,7 +236,7 @@ LEFT_OUT = [
               """)),
     wrong("last_column_left_out",
           "Your test does not look at the last column.",
-          "Where does `range(d_model - 1)` end?",
+          "Which column is the last one that your test looks at?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -244,8 +244,8 @@ LEFT_OUT = [
                   assert torch.allclose(table[:, :-1], right[:, :-1], atol=1e-3)
               """)),
     wrong("a_few_positions",
-          "Your test looks at the first ten positions. Those after them may be anything.",
-          "How long may a table be?",
+          "Your test looks at the first ten positions only; later ones could hold anything.",
+          "How long can a table be?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -253,8 +253,8 @@ LEFT_OUT = [
                   assert torch.allclose(table[:10], right[:10], atol=1e-3)
               """)),
     wrong("too_loose",
-          "Your limit is too loose: numbers that are off by more than 0.01 pass.",
-          "Which two limits does the text give, and where is yours?",
+          "Your tolerance is too loose: entries that are off by more than 0.01 pass.",
+          "Which two limits does the exercise give, and where is yours?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -262,7 +262,7 @@ LEFT_OUT = [
                   assert torch.allclose(table, right, rtol=0, atol=0.05)
               """)),
     wrong("circles_and_two_rows",
-          "Your test looks at the first two rows, and at the lengths of the hands. Later rows may point anywhere.",
+          "Your test checks the first two rows and that pairs have length 1. Later rows could still be at any angle.",
           "How does row 5 follow from row 4?",
           source("""
               def assert_sinusoidal(table):
@@ -273,9 +273,9 @@ LEFT_OUT = [
                   assert torch.allclose(norms, torch.ones_like(norms), atol=1e-3)
               """)),
     wrong("steps_only",
-          "Your test compares each row with the row before it. An error that is too small to see in one step adds up "
-          "over a long table.",
-          "If your test lets each step be off by a little, how far off may row 150 be?",
+          "Your test compares each row with the previous one. An error too small to notice in one step adds up over a "
+          "long table.",
+          "If every step may be off by 0.001, how far off can row 150 be?",
           source("""
               def assert_sinusoidal(table):
                   sin, cos = table[:, 0::2].double(), table[:, 1::2].double()
@@ -305,8 +305,8 @@ LEFT_OUT = [
                   assert torch.allclose(stepped, table[1:], rtol=0, atol=3e-4)
               """, name="fine_steps")),
     wrong("sines_and_circles",
-          "Your test knows the sines and the lengths of the hands. A cosine may still have the wrong sign.",
-          "Which two hands have the same sine?",
+          "Your test checks the sines and that pairs have length 1. A cosine could still have the wrong sign.",
+          "Which two angles have the same sine?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -316,8 +316,8 @@ LEFT_OUT = [
                   assert torch.allclose(norms, torch.ones_like(norms), atol=1e-3)
               """)),
     wrong("first_columns_only",
-          "Your test looks at the first columns only. Tables may be wider.",
-          "What if the table goes wrong in a column further right?",
+          "Your test looks at the first columns only, but tables can be wider.",
+          "What if the error is in a column further to the right?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -331,8 +331,8 @@ LEFT_OUT = [
                   assert torch.allclose(table[:, :8], right[:, :8], atol=1e-3)
               """, name="first_eight_columns")),
     wrong("relative_tolerance",
-          "Your tolerance grows with the number: near 1 and -1, numbers that are off by more than 0.01 pass.",
-          "What do `rtol` and `atol` of `allclose` mean, and what is the default of the one that you left out?",
+          "Your tolerance grows with the value: near 1 and -1, entries that are off by more than 0.01 pass.",
+          "How large is your tolerance for an entry near 0, and for one near 1?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -346,9 +346,9 @@ LEFT_OUT = [
                   assert ((table - right).abs() <= 0.005 + 0.01 * right.abs()).all()
               """, name="relative_by_hand")),
     wrong("products_compared",
-          "Your test compares products of rows. Hands that all turn backward, or that have changed places, have the "
-          "same ones.",
-          "What does a product of two rows not know?",
+          "Your test compares dot products of rows. They stay the same if every pair turns backward or if pairs are "
+          "swapped.",
+          "What can the dot product of two rows not tell you?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape

@@ -202,29 +202,29 @@ def worse_and_worse(draw: Draw) -> Inputs:
 
 CASES = [
     case("table_a", "table A", lambda draw: clinic(draw, cosine_bug),
-         "A right table must pass, table A must not."),
+         "A correct table must pass; table A must not."),
     case("table_b", "table B", lambda draw: clinic(draw, exponent_bug),
-         "In table B all pairs are fine as pairs. What is wrong is their speed."),
+         "In table B, each pair is fine as a pair. What is wrong is its frequency."),
     case("swapped", "sine and cosine swapped", lambda draw: clinic(draw, swapped_bug),
-         "Where do the hands start?"),
+         "What should row 0 look like?"),
     case("from_one", "positions counted from 1", lambda draw: clinic(draw, from_one_bug),
-         "Where do the hands start?"),
-    case("one_number", "a single wrong number, too large or too small", one_number,
+         "What should row 0 look like?"),
+    case("one_number", "a single wrong entry, too large or too small", one_number,
          "Does your test look at all rows and all columns?"),
     case("not_a_number", "a single NaN", not_a_number,
          "Every comparison with NaN is false: `nan > 0.01` as well as `nan < 0.01`."),
-    case("hardly_wrong", "a single number, off by little more than 0.01, at the edges", hardly_wrong,
-         "The text says how far off a number may be, and it says: every number."),
-    case("turned_wrong", "hands of the right length that point the wrong way", turned_wrong,
-         "Which of your properties knows each hand's direction, in each row?"),
-    case("worse_and_worse", "tables that are right at first, and one with an infinite number", worse_and_worse,
-         "Does your test look at all positions? What does a small error in each step come to after 150 steps?"),
-    case("nearly_right", "right tables of special sizes, off by less than 0.0001", nearly_right,
-         "Right to about four decimals is right, for two positions as for two columns."),
-    case("halves", "all sines left, all cosines right", lambda draw: clinic(draw, halves_bug),
-         "Does your test look at single columns?", hidden_only=True),
-    case("base", "powers of 1000", lambda draw: clinic(draw, base_bug, visible=0.6),
-         "Are the speeds tested, or only that there are some?", hidden_only=True),
+    case("hardly_wrong", "a single entry, often at an edge, off by slightly more than 0.01", hardly_wrong,
+         "The exercise limits the error of every entry. Which entries does your test check, and how strictly?"),
+    case("turned_wrong", "pairs of the right length at the wrong angle", turned_wrong,
+         "Which of your properties checks the angle of every pair, in every row?"),
+    case("worse_and_worse", "tables that start out correct, and one with an infinite entry", worse_and_worse,
+         "Does your test look at all positions? What does a small error per step add up to after 150 steps?"),
+    case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", nearly_right,
+         "A table that is correct to about four decimals must pass, even with two positions or two columns."),
+    case("halves", "all sines on the left, all cosines on the right", lambda draw: clinic(draw, halves_bug),
+         "Does your test look at individual columns?", hidden_only=True),
+    case("base", "powers of 1000 instead of 10000", lambda draw: clinic(draw, base_bug, visible=0.6),
+         "Does your test check the frequencies themselves?", hidden_only=True),
 ]
 
 MISTAKES = [
@@ -257,7 +257,7 @@ MISTAKES = [
                       verdict = 'wrong table'
               """, name="notes_it_down")),
     wrong("table_changed",
-          "Your test is right, but it changes the table that it is given: whoever goes on with it has another one.",
+          "Your test reaches the correct verdict, but it modifies the table that it is given.",
           "What is the difference between `table - right` and `table.sub_(right)`?",
           source("""
               def assert_sinusoidal(table):
@@ -266,15 +266,15 @@ MISTAKES = [
                   assert (gap < 1e-3).all()
               """)),
     wrong("only_size",
-          "Your test asks how large the numbers are, and nothing else.",
-          "Are all numbers between -1 and 1 a sinusoid table?",
+          "Your test checks only the magnitude of the entries.",
+          "Is every table with entries between -1 and 1 a sinusoid table?",
           source("""
               def assert_sinusoidal(table):
                   assert not (table.abs() > 1.001).any()
               """)),
     wrong("rejects_all",
-          "Your test rejects every table, right ones as well. Perhaps it asks for more than four decimals.",
-          "Two right programs differ in the last digits. How far apart may they be?",
+          "Your test rejects every table, even correct ones. Perhaps it requires more than four decimals.",
+          "Two correct programs can differ in the last digits. How far apart may they be?",
           source("""
               def assert_sinusoidal(table):
                   assert (table == 0).all()
@@ -298,8 +298,8 @@ MISTAKES = [
                   assert torch.allclose(table, right)
               """, name="default_tolerance")),
     wrong("inverted",
-          "Your test rejects right tables and accepts wrong ones.",
-          "An `assert` passes when its condition is true. Is yours true for a right table?",
+          "Your test rejects correct tables and accepts wrong ones.",
+          "An `assert` passes when its condition is true. Is yours true for a correct table?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape
@@ -315,7 +315,7 @@ MISTAKES = [
                   return torch.allclose(table, right, atol=1e-3)
               """)),
     wrong("raises_value_error",
-          "Wrong tables are found, but your test raises another error than `AssertionError`.",
+          "Wrong tables are found, but your test raises an error other than `AssertionError`.",
           "Which statement raises `AssertionError` by itself?",
           source("""
               def assert_sinusoidal(table):

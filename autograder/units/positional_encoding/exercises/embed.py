@@ -52,25 +52,25 @@ def _special(b: int, length: int, vocab_size: int, d_model: int, padding: str = 
 
 CASES = [
     case("no_padding", "no padding token", lambda draw: _lookup(draw, 3, 5),
-         "Without a padding token every id is a plain row number, 0 as well."),
+         "Without a padding token, every id is an ordinary row index, including 0."),
     case("padding_is_0", "padding is token 0", lambda draw: _lookup(draw, 3, 5, 0),
          "Where `ids` equals `padding_idx`, the vector is zero and no gradient flows into that row."),
     case("padding_is_3", "padding is token 3", lambda draw: _lookup(draw, 2, 6, 3),
          "The padding token is the one named by `padding_idx`, not always 0."),
     case("same_rows", "a word with the same row as the padding token", _same_rows,
-         "Padding is known by its id. The same numbers may stand in a word's row."),
+         "Padding is recognised by its id; a word's row may hold the same values."),
     case("padding_is_last", "padding is the last token of the vocabulary", lambda draw: _lookup(draw, 4, 7, 8),
-         "The padding token is the one named by `padding_idx`, whatever its number.", hidden_only=True),
+         "The padding token is the one named by `padding_idx`, whatever its id.", hidden_only=True),
 ]
 
 MISTAKES = [
     wrong("default_zero",
-          "Whoever names no padding token gets zeros for token 0.",
-          "What is the default of `padding_idx` in the first line that you were given?",
+          "If no padding token is given, token 0 still becomes a zero vector.",
+          "What is the default of `padding_idx` in the signature that you were given?",
           edit("padding_idx: int | None = None", "padding_idx: int | None = 0")),
     wrong("in_a_float32_buffer",
-          "Of a table in float64 the vectors come back in float32, with fewer digits.",
-          "Which type has a tensor that you make with `torch.zeros`?",
+          "A float64 table gives float32 vectors, with fewer digits.",
+          "Which dtype does `torch.zeros` use by default?",
           source("""
               def embed(ids, table, padding_idx=None):
                   out = torch.zeros(*ids.shape, table.size(1), dtype=torch.get_default_dtype())
@@ -79,12 +79,13 @@ MISTAKES = [
                   return out
               """)),
     wrong("zeros_in_float32",
-          "Of a table in a 16-bit type the vectors come back in float32.",
-          "Which type has a tensor that you make with `torch.zeros`?",
+          "A table in a 16-bit dtype gives float32 vectors.",
+          "Which dtype does `torch.zeros` use by default?",
           edit("vectors.masked_fill(is_padding, 0.0)", "torch.where(is_padding, torch.zeros(vectors.shape), vectors)")),
     wrong("hook_on_the_table",
-          "The vectors are right, but afterwards the table gives padding's row no gradient, whoever uses it.",
-          "For how long does a hook stay, and whose tensor is it on?",
+          "The vectors are correct, but from then on the padding row of the table gets no gradient, whatever the "
+          "table is used for.",
+          "How long does a hook stay registered, and on whose tensor?",
           source("""
               def embed(ids, table, padding_idx=None):
                   vectors = table[ids]
@@ -104,24 +105,24 @@ MISTAKES = [
                   return table[ids]
               """)),
     wrong("padding_only_frozen",
-          "No gradient reaches the padding row, but its vector is still what stands in the table. That is all "
+          "No gradient reaches the padding row, but its vector still comes from the table. That is all that "
           "`F.embedding` does with `padding_idx`.",
-          "Here the row of the padding token is not zero. Which vector comes out?",
+          "Here the row of the padding token is not zero. Which vector do you return for it?",
           source("""
               import torch.nn.functional as F
               def embed(ids, table, padding_idx=None):
                   return F.embedding(ids, table, padding_idx)
               """)),
     wrong("zero_is_false",
-          'Token 0 is taken for "no padding", because Python holds 0 to be false.',
+          'Token 0 is taken to mean "no padding", because 0 counts as false in Python.',
           "What is `bool(0)`, and what should decide whether there is a padding token?",
           edit("if padding_idx is None:", "if not padding_idx:")),
     wrong("padding_always_0",
-          "Token 0 is taken for padding, whatever `padding_idx` says.",
+          "Token 0 is treated as padding, whatever `padding_idx` says.",
           "Where does your code use the value of `padding_idx`?",
           edit("ids == padding_idx", "ids == 0")),
     wrong("zero_without_padding",
-          "Token 0 becomes a zero vector even where there is no padding token.",
+          "Token 0 becomes a zero vector even when there is no padding token.",
           "What should happen to token 0 when `padding_idx` is None?",
           edit("""
               if padding_idx is None:
@@ -131,20 +132,20 @@ MISTAKES = [
                   padding_idx = 0
               """)),
     wrong("mask_inverted",
-          "Only padding keeps its vector; all real words became zero.",
+          "Only padding keeps its vector; all real words become zero.",
           "Is your mask True where the padding is, or where the words are?",
           edit("ids == padding_idx", "ids != padding_idx")),
     wrong("mask_without_dimension",
           "The mask `(B, L)` does not fit the vectors `(B, L, d_model)`: it lacks a last dimension.",
-          "Which shape spreads one flag over all numbers of a vector?",
+          "Which shape broadcasts one flag over all components of a vector?",
           edit(".unsqueeze(-1)", "")),
     wrong("mask_multiplied_without_dimension",
           "The mask `(B, L)` does not fit the vectors `(B, L, d_model)`: it lacks a last dimension.",
-          "Which shape spreads one flag over all numbers of a vector?",
+          "Which shape broadcasts one flag over all components of a vector?",
           edit(".unsqueeze(-1)", "", "vectors.masked_fill(is_padding, 0.0)", "vectors * ~is_padding")),
     wrong("row_overwritten",
           "Your function writes zeros into the table that it was given.",
-          "Who else uses this table after your function returns?",
+          "What else might use this table after your function returns?",
           source("""
               def embed(ids, table, padding_idx=None):
                   if padding_idx is not None:
@@ -152,8 +153,8 @@ MISTAKES = [
                   return table[ids]
               """)),
     wrong("leaf_overwritten",
-          "Your function writes into the table itself; autograd refuses that.",
-          "How could you zero the vectors that come out, and not the table?",
+          "Your function writes into the table itself, which autograd refuses.",
+          "How could you zero the vectors that come out instead of the table?",
           source("""
               def embed(ids, table, padding_idx=None):
                   if padding_idx is not None:
@@ -161,26 +162,26 @@ MISTAKES = [
                   return table[ids]
               """)),
     wrong("smaller_ids_too",
-          "All ids up to `padding_idx` became zero, not only the padding token.",
+          "All ids up to `padding_idx` become zero, not only the padding token.",
           "Is a smaller id padding as well?",
           edit("ids == padding_idx", "ids <= padding_idx")),
     wrong("first_sentence_decides",
-          "All sentences are padded where the first one is.",
+          "Every sentence is treated as padded where the first one is.",
           "Does each sentence of the batch have its own length?",
           edit("ids == padding_idx", "ids[:1] == padding_idx")),
     wrong("only_trailing_padding",
-          "Only the end of each sentence is treated as padding, but here padding also stands in the middle.",
+          "Only padding at the end of a sentence is recognised, but here it also occurs in the middle.",
           "Does your code ask each id whether it is padding?",
           edit("ids == padding_idx", "(ids == padding_idx).flip(1).cumprod(1).flip(1).bool()")),
     wrong("detached",
           "No gradient flows into the table, so it could never be trained.",
-          "Does `.detach()`, `.data`, numpy or `no_grad` cut the graph somewhere?",
+          "Does `.detach()`, `.data`, NumPy or `no_grad` cut the graph somewhere?",
           edit("vectors = table[ids]", "vectors = table.detach()[ids]"),
           edit("vectors = table[ids]",
                "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])", name="through_numpy")),
     wrong("padding_by_its_row",
-          "Words became zero whose row is the same as that of the padding token.",
-          "Does a row make a token padding, or its id?",
+          "Words whose row equals that of the padding token become zero.",
+          "What makes a token padding: its row, or its id?",
           source("""
               def embed(ids, table, padding_idx=None):
                   vectors = table[ids]
@@ -191,11 +192,11 @@ MISTAKES = [
                   return vectors.masked_fill(is_padding.unsqueeze(-1), 0.0)
               """)),
     wrong("nan_for_padding",
-          "Padding became NaN. One NaN spreads through a whole network.",
+          "Padding becomes NaN. One NaN spreads through a whole network.",
           "Which vector adds nothing?",
           edit("(is_padding, 0.0)", "(is_padding, float('nan'))")),
     wrong("ones_for_padding",
-          "Padding became a vector of ones.",
+          "Padding becomes a vector of ones.",
           "Which vector adds nothing?",
           edit("(is_padding, 0.0)", "(is_padding, 1.0)")),
     wrong("gradient_kept",
@@ -211,11 +212,11 @@ MISTAKES = [
                   return out
               """)),
     wrong("sentences_as_columns",
-          "Batch and position are swapped: the result is `(L, B, d_model)`.",
+          "Batch and position are swapped: the result has shape `(L, B, d_model)`.",
           "Which dimension of `ids` is the batch?",
           edit("vectors = table[ids]", "vectors = table[ids.T]", "ids == padding_idx", "ids.T == padding_idx")),
     wrong("features_before_positions",
-          "The last two dimensions are swapped: the result is `(B, d_model, L)`.",
+          "The last two dimensions are swapped: the result has shape `(B, d_model, L)`.",
           "Which shape does the docstring promise?",
           edit("        return vectors", "        return vectors.mT",
                "return vectors.masked_fill(is_padding, 0.0)", "return vectors.masked_fill(is_padding, 0.0).mT")),
@@ -228,7 +229,7 @@ MISTAKES = [
               """)),
     wrong("batch_flattened",
           "The sentences of the batch were joined into one long list.",
-          "How does the shape `(B, L)` come back after a flat lookup?",
+          "How can you restore the shape `(B, L)` after a flat lookup?",
           source("""
               def embed(ids, table, padding_idx=None):
                   vectors = table.index_select(0, ids.flatten())
@@ -244,7 +245,7 @@ MISTAKES = [
                   return table[ids] * ids.unsqueeze(-1)
               """)),
     wrong("padding_multiplied",
-          "Padding is multiplied by zero. If its row holds NaN or infinity, that is not zero.",
+          "Padding is multiplied by zero. If its row holds NaN or infinity, the result is not zero.",
           "What is `0 * nan`?",
           edit("vectors.masked_fill(is_padding, 0.0)", "vectors * ~is_padding"),
           source("""
@@ -255,8 +256,8 @@ MISTAKES = [
                   return table[ids] * keep[ids]
               """, name="padding_multiplied_by_rows")),
     wrong("ids_changed",
-          "The vectors are right, but the caller's `ids` are others afterwards.",
-          "Whose tensor do you write into?",
+          "The vectors are correct, but your function modifies the caller's `ids`.",
+          "Whose tensor are you writing to?",
           source("""
               def embed(ids, table, padding_idx=None):
                   vectors = table[ids]

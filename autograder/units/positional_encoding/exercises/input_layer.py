@@ -30,7 +30,7 @@ def _tokens(draw: Draw, b: int, length: int, d_model: int, padding_idx: int) -> 
 
 CASES = [
     case("padding_is_0", "padding is token 0", lambda draw: _tokens(draw, 3, 5, 8, 0),
-         "Look up, scale, add positions, drop: in this order."),
+         "Look up, scale, add positions, apply dropout: in this order."),
     case("padding_is_3", "padding is token 3", lambda draw: _tokens(draw, 2, 7, 12, 3),
          "The embedding layer needs to know which token is padding."),
     case("narrow", "short vectors", lambda draw: _tokens(draw, 5, 9, 6, 1),
@@ -61,27 +61,27 @@ MISTAKES = [
           "How often does the factor appear on the way from ids to result?",
           edit(SCALE, "self.scale = d_model")),
     wrong("scaled_by_vocabulary",
-          "The factor is the square root of the size of the vocabulary.",
+          "The factor is the square root of the vocabulary size.",
           "Which of the two sizes is the length of a vector?",
           edit(SCALE, "self.scale = math.sqrt(vocab_size)")),
     wrong("scaled_by_length",
           "The factor is the square root of the number of positions.",
-          "Which size of the tensor is `d_model`?",
+          "Which dimension of the tensor has size `d_model`?",
           edit(SCALED, "x = self.embedding(ids) * math.sqrt(ids.size(1))")),
     wrong("scaled_by_batch",
           "The factor is the square root of the number of sentences.",
-          "Which size of the tensor is `d_model`?",
+          "Which dimension of the tensor has size `d_model`?",
           edit(SCALED, "x = self.embedding(ids) * math.sqrt(len(ids))")),
     wrong("scale_fixed",
-          "The factor is that of `d_model = 512`, whatever the size is.",
-          "Where does `d_model` come into your factor?",
+          "The factor is always the one for `d_model = 512`.",
+          "Where does your factor use `d_model`?",
           edit(SCALE, "self.scale = math.sqrt(512)")),
     wrong("scaled_after",
           "The factor is applied after the positions were added, so it scales them too.",
           "Which part of the sum should get louder, and which should not?",
           edit(SCALED, "x = self.embedding(ids)", DROP, "return self.dropout(self.positions(x) * self.scale)")),
     wrong("positions_first",
-          "The positions are scaled, and the words are not.",
+          "The positions are scaled, but the words are not.",
           "Which part of the sum should get louder, and which should not?",
           edit(SCALED, "x = self.embedding(ids)",
                DROP, """
@@ -90,7 +90,7 @@ MISTAKES = [
               """)),
     wrong("no_positions",
           "The positions are missing.",
-          "Where does the module `positions` come in?",
+          "Where do you call the module `positions`?",
           edit(DROP, "return self.dropout(x)")),
     wrong("positions_twice",
           "The positions are added twice.",
@@ -102,11 +102,11 @@ MISTAKES = [
           edit(DROP, "return self.dropout(x + self.positions(x))")),
     wrong("positions_only",
           "Only positions come out; the words are lost.",
-          "What is handed to the module `positions`?",
+          "What do you pass to the module `positions`?",
           edit(DROP, "return self.dropout(self.positions(torch.zeros_like(x)))")),
     # Mistakes in the dropout.
     wrong("other_default",
-          "With no dropout named, the layer drops nothing.",
+          "If `dropout` is not given, your layer drops nothing.",
           "What does the signature say about `dropout`?",
           edit("dropout: float = 0.1", "dropout: float = 0.0")),
     wrong("no_dropout",
@@ -119,34 +119,34 @@ MISTAKES = [
               return x
               """, name="dropout_discarded")),
     wrong("dropout_before_positions",
-          "Dropout comes before the positions, so these are never dropped.",
+          "Dropout is applied before the positions are added, so they are never dropped.",
           "The paper applies dropout to the sum. Which sum?",
           edit(DROP, "return self.positions(self.dropout(x))"),
           edit(SCALED, "x = self.dropout(self.embedding(ids)) * self.scale",
                DROP, "return self.positions(x)", name="dropout_before_scale")),
     wrong("dropout_twice",
           "Dropout is applied twice, before and after the positions.",
-          "How often does the paper drop, between ids and the first layer?",
+          "How many times does the paper apply dropout between the ids and the first layer?",
           edit(DROP, "return self.dropout(self.positions(self.dropout(x)))")),
     wrong("dropout_always",
-          "Numbers are dropped in eval mode as well.",
+          "Dropout is active in eval mode as well.",
           "How does `F.dropout` know whether the module is in training mode?",
           edit(DROP, "return nn.functional.dropout(self.positions(x), self.dropout.p)")),
     wrong("share_kept",
-          "The share that should be dropped is kept instead.",
-          "In PyTorch, is `p` the share that is dropped or the share that is kept?",
+          "The fraction that should be dropped is kept instead.",
+          "In PyTorch, is `p` the probability of dropping an entry, or of keeping it?",
           edit("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
     wrong("share_ignored",
-          "The dropout has its standard share, not the one that was asked for.",
-          "What is `dropout` in `__init__` used for?",
+          "Dropout uses PyTorch's default rate, not the one that was passed.",
+          "What does `__init__` do with its argument `dropout`?",
           edit("nn.Dropout(dropout)", "nn.Dropout()")),
     wrong("share_fixed",
-          "The dropout always has the share 0.1, not the one that was asked for.",
-          "What is `dropout` in `__init__` used for?",
+          "The dropout rate is always 0.1, whatever was passed.",
+          "What does `__init__` do with its argument `dropout`?",
           edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")),
     wrong("dropped_together",
-          "Numbers are dropped in whole rows, as those of a vector or of a feature.",
-          "How many numbers share one draw in your code, and how many in the text?",
+          "Whole vectors or whole features are dropped together.",
+          "How many entries share one random number in your code, and how many should?",
           edit(DROP, """
               x, p = self.positions(x), self.dropout.p
               if self.training:
@@ -154,8 +154,8 @@ MISTAKES = [
               return x
               """)),
     wrong("dropped_alike_in_sentences",
-          "The same numbers are dropped in every sentence.",
-          "How many numbers share one draw in your code, and how many in the text?",
+          "The same entries are dropped in every sentence.",
+          "How many entries share one random number in your code, and how many should?",
           edit(DROP, """
               x, p = self.positions(x), self.dropout.p
               if self.training:
@@ -163,9 +163,8 @@ MISTAKES = [
               return x
               """)),
     wrong("not_rescaled",
-          "Numbers are dropped, but those that are kept are not made larger, so the sums change between training and "
-          "evaluation.",
-          "What does `nn.Dropout` do to the numbers that it keeps?",
+          "The entries that dropout keeps are not scaled up, so their average differs between training and evaluation.",
+          "What does `nn.Dropout` do to the entries that it keeps?",
           edit(DROP, """
               x = self.positions(x)
               if self.training:
@@ -178,8 +177,8 @@ MISTAKES = [
           "Which argument of `nn.Embedding` tells it?",
           edit(", padding_idx=padding_idx)", ")")),
     wrong("padding_starts_at_random",
-          "The vector of the padding token does not start as zero: the table was filled anew after the embedding "
-          "layer was made.",
+          "The vector of the padding token does not start as zero: the table was initialised again after the "
+          "embedding layer was made.",
           "Which row did `nn.Embedding` set to zero, and which line came after that?",
           edit(SCALE, """
               self.scale = math.sqrt(d_model)
@@ -190,62 +189,61 @@ MISTAKES = [
               nn.init.xavier_uniform_(self.embedding.weight)
               """, name="xavier_over_padding")),
     wrong("padding_always_0",
-          "The embedding layer thinks that token 0 is padding, whatever was asked for.",
+          "The embedding layer treats token 0 as padding, whatever `padding_idx` says.",
           "Where does your code use the value of `padding_idx`?",
           edit("padding_idx=padding_idx)", "padding_idx=0)")),
     wrong("positions_copied",
-          "Your layer keeps a copy of the module that adds positions. Whoever goes on with the one that was given "
-          "does not reach it.",
-          "Which module do two layers share that were given the same one?",
+          "Your layer keeps a copy of the module `positions`, so later changes to the original do not reach it.",
+          "If two layers are given the same `positions`, do they still share it?",
           edit("self.positions = positions", """
               import copy
               self.positions = copy.deepcopy(positions)
               """)),
     wrong("padding_cut_out",
-          "At padding the whole sum is zero, and its position is lost.",
-          "Which part of the sum is zero at padding?",
+          "At padding the whole sum is zero, so the position is lost as well.",
+          "Which part of the sum should be zero at padding?",
           edit(DROP, """
               keep = (ids != self.embedding.padding_idx).unsqueeze(-1)
               return self.dropout(self.positions(x) * keep)
               """)),
     wrong("scale_trained",
-          "The factor is a parameter: training would change it.",
+          "The factor is a parameter, so training would change it.",
           "Is the square root of `d_model` something to learn?",
           edit(SCALE, "self.scale = nn.Parameter(torch.tensor(d_model**0.5))")),
     wrong("weights_grow",
-          "The table of the embedding is scaled in place, so it grows with every call.",
-          "Does `forward` change something of the module?",
+          "The embedding table is scaled in place, so it grows with every call.",
+          "Does `forward` change the state of the module?",
           edit(SCALED, """
               with torch.no_grad():
                   self.embedding.weight *= self.scale
               x = self.embedding(ids)
               """)),
     wrong("frozen",
-          "The table of the embedding asks for no gradient, so it could never learn.",
-          "Who sets `requires_grad`, and to what?",
+          "The embedding table does not require a gradient, so it could never learn.",
+          "Where is `requires_grad` set, and to what?",
           edit(SCALE, """
               self.scale = math.sqrt(d_model)
               self.embedding.weight.requires_grad = False
               """)),
     wrong("detached",
-          "No gradient reaches the table of the embedding, so it could never learn.",
+          "No gradient reaches the embedding table, so it could never learn.",
           "Does `.detach()`, `.data` or `no_grad` cut the graph somewhere?",
           edit(SCALED, "x = self.embedding(ids).detach() * self.scale")),
     wrong("other_name",
-          "The embedding layer has another name than the docstring says, so its weights cannot be found.",
-          "What is the layer called in `__init__`?",
+          "The embedding layer does not have the name given in the docstring, so its weights cannot be found.",
+          "What do you call the layer in `__init__`?",
           edit(_EMBEDDING, "self.embed = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)",
                "self.embedding(ids)", "self.embed(ids)")),
     wrong("sizes_swapped",
-          "The table of the embedding has its two sizes swapped.",
-          "Which comes first in `nn.Embedding`: how many vectors, or how long they are?",
+          "The two dimensions of the embedding table are swapped.",
+          "Which comes first in `nn.Embedding`: the number of vectors, or their length?",
           edit("nn.Embedding(vocab_size, d_model,", "nn.Embedding(d_model, vocab_size,")),
     wrong("activated",
-          "Negative numbers became zero: there is an activation that nobody asked for.",
+          "Negative entries become zero: there is an activation that the exercise does not ask for.",
           "Which steps does the exercise list?",
           edit(DROP, "return self.dropout(self.positions(x).relu())")),
     wrong("normalised",
-          "The result is normalised, which nobody asked for.",
+          "The result is normalised, which the exercise does not ask for.",
           "Which steps does the exercise list?",
           edit(DROP, """
               x = self.positions(x)

@@ -108,12 +108,12 @@ CASES = [
     case("average_and_sum", "an average, and a running sum",
          lambda draw: _shuffle(draw, "the average, the running sum", 3, 5, 7),
          "The average does not see order, so its gap is 0; the running sum does."),
-    case("similarity_and_step", "a mix by similarity, and a step from the neighbour",
+    case("similarity_and_step", "a similarity-weighted average, and the difference from the neighbour",
          lambda draw: _shuffle(draw, "a mix by similarity, the step from the neighbour", 2, 6, 8),
-         "Every position gets another vector here. Are both results in one order when you compare them?"),
-    case("alone_and_last", "each vector by itself, what it is given, and the last vector for all",
+         "Here every position gets a different vector. Are both results in the same order when you compare them?"),
+    case("alone_and_last", "each vector on its own, the input itself, and the last vector everywhere",
          lambda draw: _shuffle(draw, "each vector by itself, what it is given, the last vector", 4, 5, 6),
-         "A function that treats each vector by itself has no gap.", tells=("flipped",)),
+         "A function that treats each vector on its own has no gap.", tells=("flipped",)),
     case("one_sentence", "a single long sentence",
          lambda draw: _shuffle(draw, "the running sum, the average", 1, 9, 11),
          "Does it work for a batch of one?", hidden_only=True),
@@ -121,41 +121,40 @@ CASES = [
 
 MISTAKES = [
     wrong("not_shuffled_after",
-          "The mixed sentence is compared with the mixed shuffle as it is, so a vector that only moved counts as a "
-          "change.",
+          "The result of `mix(x)` is compared unshuffled, so a vector that has merely moved counts as a change.",
           "Which position of `mix(x)` belongs to position 0 of the shuffled sentence?",
           edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)")),
     wrong("not_shuffled_before",
-          "The sentence is mixed twice without a shuffle first.",
+          "The sentence is never shuffled before it is mixed.",
           "Which of the two ways shuffles *before* it mixes?",
           edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)", "shuffled_before = mix(x)")),
     wrong("never_shuffled",
-          "Your two ways never differ: the gap is 0, whatever the mixer.",
-          "Where does `order` come in, and along which dimension?",
+          "Your two ways never differ, so the gap is 0 whatever the mixer.",
+          "Where do you use `order`, and along which dimension?",
           edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)", "shuffled_before = mix(x)",
                "shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)")),
     wrong("inverse_after",
-          "The two ways end in different orders: one of your shuffles goes the wrong way.",
-          "Do both ways put the vector of place `order[n]` at place `n`?",
+          "The two results are in different orders: one of your shuffles applies the inverse of `order`.",
+          "Do both ways move the vector at position `order[n]` to position `n`?",
           edit("shuffled_after = mix(x)[:, order]  # (B, L, d_model)", "shuffled_after = mix(x)[:, order.argsort()]")),
     wrong("inverse_before",
-          "The first way shuffles back instead of shuffling alike.",
-          "Do both ways put the vector of place `order[n]` at place `n`?",
+          "Before mixing you apply the inverse of `order`, after mixing `order` itself.",
+          "Do both ways move the vector at position `order[n]` to position `n`?",
           source("""
               def shuffle_gap(mix, x, order):
                   shuffled_before = mix(x[:, order.argsort()])
                   return (shuffled_before - mix(x)[:, order]).abs().max()
               """)),
     wrong("inverse_order",
-          "Your shuffle is the inverse of `order`: it sends place n *to* `order[n]`.",
-          "Which vector should stand at place 0 of the shuffled sentence?",
+          "Your shuffle is the inverse of `order`: it sends position `n` *to* `order[n]`.",
+          "Which vector should be at position 0 of the shuffled sentence?",
           source("""
               def shuffle_gap(mix, x, order):
                   back = order.argsort()
                   return (mix(x[:, back]) - mix(x)[:, back]).abs().max()
               """)),
     wrong("features_shuffled",
-          "The numbers inside the vectors are shuffled, not the positions.",
+          "The components of each vector are shuffled, not the positions.",
           "Which of the three dimensions of `x` is the position?",
           edit("mix(x[:, order])", "mix(x[..., order])", "mix(x)[:, order]", "mix(x)[..., order]")),
     wrong("batch_shuffled",
@@ -164,7 +163,7 @@ MISTAKES = [
           edit("mix(x[:, order])", "mix(x[order])", "mix(x)[:, order]", "mix(x)[order]")),
     wrong("flipped",
           "The sentence is reversed, whatever `order` says.",
-          "Where does `order` come in?",
+          "Where does your code use `order`?",
           edit("mix(x[:, order])", "mix(x.flip(1))", "mix(x)[:, order]", "mix(x).flip(1)")),
     wrong("average_gap",
           "You return the average of the differences, not the largest.",
@@ -175,20 +174,20 @@ MISTAKES = [
           "What does the docstring say the result is?",
           edit(".abs().max()", ".abs().sum()")),
     wrong("distance",
-          "You return the length of the difference (its norm), not its largest number.",
+          "You return the norm of the difference, not its largest absolute entry.",
           "What does the docstring say the result is?",
           edit(".abs().max()", ".norm()")),
     wrong("squared",
           "You return the largest *squared* difference.",
-          "In which unit should a gap be: that of `x`, or its square?",
+          "Should a gap have the units of `x`, or of its square?",
           edit(".abs().max()", ".square().max()")),
     wrong("signed",
-          "Signs are kept, so a large negative difference goes unseen.",
+          "The differences keep their signs, so a large negative one goes unnoticed.",
           "Is a difference of -3 smaller than one of 1?",
           edit(".abs().max()", ".max()")),
     wrong("smallest",
           "You return the smallest difference, which is nearly always about 0.",
-          "Could a large gap hide behind one number that happens to agree?",
+          "Could a large gap hide behind one entry that happens to agree?",
           edit(".abs().max()", ".abs().min()")),
     wrong("first_sentence",
           "Only the first sentence of the batch is compared.",
@@ -199,15 +198,15 @@ MISTAKES = [
           "What if only the second position has a gap?",
           edit("(shuffled_before - shuffled_after)", "(shuffled_before - shuffled_after)[:, 0]")),
     wrong("gap_per_sentence",
-          "You return one gap for each sentence instead of one for all.",
+          "You return one gap per sentence instead of one for the whole batch.",
           "Which shape does the docstring promise?",
           edit(".abs().max()", ".abs().amax((1, 2))")),
     wrong("yes_or_no",
-          "You return whether there is a gap. Asked for is how large it is.",
-          "What does a yes say about a gap of 0.0000001?",
+          "You return whether there is a gap, not how large it is.",
+          "What would a plain yes say about a gap of 0.0000001?",
           edit(".abs().max()", ".abs().max() > 1e-6")),
     wrong("relative",
-          "The gap is divided by the size of the vectors.",
+          "The gap is divided by the largest absolute value of `x`.",
           "What does the docstring say the result is?",
           edit(".abs().max()", ".abs().max() / x.abs().max()")),
     wrong("without_the_mixer",
@@ -218,18 +217,17 @@ MISTAKES = [
                   return (x[:, order] - x).abs().max()
               """)),
     wrong("shuffled_in_place",
-          "Your function shuffles the `x` that it was given, so the caller's sentence is changed and both ways see it "
+          "Your function shuffles its argument `x` in place, so the caller's sentence changes and both ways see it "
           "shuffled.",
-          "Does `x[:] = ...` make a new tensor?",
+          "Does `x[:] = ...` create a new tensor?",
           source("""
               def shuffle_gap(mix, x, order):
                   x[:] = x[:, order]
                   return (mix(x) - mix(x)[:, order]).abs().max()
               """)),
     wrong("result_shuffled_in_place",
-          "You shuffle the mixer's result in place. A mixer may hand out the very `x` that it was given, and then "
-          "that is changed.",
-          "Whose tensor is it that `mix` returns?",
+          "You shuffle the mixer's result in place. If the mixer returns `x` itself, this changes the caller's `x`.",
+          "Can you be sure that `mix` returns a new tensor?",
           source("""
               def shuffle_gap(mix, x, order):
                   shuffled_before, after = mix(x[:, order]), mix(x).contiguous()
@@ -237,8 +235,8 @@ MISTAKES = [
                   return (shuffled_before - after).abs().max()
               """)),
     wrong("sentences_if_they_fit",
-          "Where there are as many sentences as words, you shuffle the sentences.",
-          "Which dimension of `x` are the places of the words?",
+          "When a batch has as many sentences as positions, you shuffle the sentences.",
+          "Which dimension of `x` counts the positions?",
           source("""
               def shuffle_gap(mix, x, order):
                   if x.size(0) == len(order):
@@ -246,29 +244,28 @@ MISTAKES = [
                   return (mix(x[:, order]) - mix(x)[:, order]).abs().max()
               """)),
     wrong("place_left_out",
-          "The first place of the sentence is not compared, or the last one.",
-          "Over which places does your comparison run?",
+          "The first or the last position of the sentence is not compared.",
+          "Which positions does your comparison cover?",
           edit("after).abs()", "after)[:, :-1].abs()"),
           edit("after).abs()", "after)[:, 1:].abs()", name="first_place_left_out")),
     wrong("both_in_one_batch",
-          "The two ways go through the mixer as one batch, so that a mixer which looks at the batch sees other "
-          "sentences.",
-          "On which batch is `mix` to be called, and how often?",
+          "Both ways go through the mixer as one batch, so a mixer that looks across the batch sees extra sentences.",
+          "On which batches should `mix` be called?",
           source("""
               def shuffle_gap(mix, x, order):
                   both = mix(torch.cat((x[:, order], x)))
                   return (both[:len(x)] - both[len(x):][:, order]).abs().max()
               """)),
     wrong("mixed_one_by_one",
-          "Each sentence is mixed by itself: a function that looks at the whole batch is measured wrongly.",
-          "Of which shape is what `mix` is promised to get?",
+          "Each sentence is mixed on its own, so a mixer that looks across the batch is measured incorrectly.",
+          "What shape of input is `mix` promised?",
           edit("shuffled_before = mix(x[:, order])  # (B, L, d_model)",
                "shuffled_before = torch.cat([mix(one[None, order]) for one in x])",
                "shuffled_after = mix(x)[:, order]  # (B, L, d_model)",
                "shuffled_after = torch.cat([mix(one[None])[:, order] for one in x])")),
     wrong("rounded",
-          "Small gaps become zero: a function that sees order a little is called blind.",
-          "How small may a gap be and still be one?",
+          "Small gaps are rounded to zero, so a mixer that is only slightly sensitive to order seems blind to it.",
+          "How small can a gap be and still count?",
           source("""
               def shuffle_gap(mix, x, order):
                   gap = (mix(x[:, order]) - mix(x)[:, order]).abs().max()
