@@ -96,7 +96,7 @@ TABLE = {
         "Which two values can a boolean have?",
     ),
     "keys_as_values": (
-        "The keys are used as values, and `w_v` is never used.",
+        "The keys also serve as the values, without `w_v`.",
         "How long is each output vector, and which layer sets that length?",
     ),
     "query_key_swapped": (

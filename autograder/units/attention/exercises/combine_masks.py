@@ -50,37 +50,37 @@ _ALL = "both, None and the second, the first and None, None and None"
 CASES = [
     case("padding_and_causal", "a padding mask and a square mask", _two_masks((3, 1, 5), (5, 5), "both"),
          "A pair is allowed only if both masks allow it."),
-    case("other_order", "the other way round: the square mask first", _two_masks((4, 4), (2, 1, 4), "both"),
+    case("other_order", "the opposite order: the square mask first", _two_masks((4, 4), (2, 1, 4), "both"),
          "The order of the arguments must not matter."),
     case("alike", "two masks of the same shape", _two_masks((2, 3, 4), (2, 3, 4), "both"),
          "A pair is allowed only if both masks allow it; neither mask changes."),
     case("flat", "a square mask and a single row, without a batch", _two_masks((6, 6), (1, 6), "both"),
-         "The result has as many dimensions as the larger of both."),
-    case("none", "None for the first, the second, or both", _two_masks((2, 1, 6), (6, 6), _ALL),
+         "The result has as many dimensions as the larger of the two."),
+    case("none", "None for the first mask, the second, or both", _two_masks((2, 1, 6), (6, 6), _ALL),
          "None restricts nothing: the other mask is the answer."),
-    case("rows", "None beside a single row, without queries and batch", _two_masks((17,), (17,), _ALL),
+    case("rows", "None and a single row, without queries or a batch", _two_masks((17,), (17,), _ALL),
          "None restricts nothing: the other mask is the answer, in its own shape."),
-    case("open", "a mask that closes nothing", _nothing_closed,
-         "A mask that is open everywhere still has its shape."),
-    case("both_open", "two masks that close nothing", _all_open,
-         "Two masks make a mask, also if it restricts nothing.", open=True),
+    case("open", "a mask that forbids nothing", _nothing_closed,
+         "A mask that allows everything still has a shape."),
+    case("both_open", "two masks that forbid nothing", _all_open,
+         "Two masks give a mask, even if it restricts nothing.", open=True),
     case("equal_sizes", "as many sentences as queries and keys", _two_masks((4, 1, 4), (4, 4), "both, the other order"),
-         "Shapes line up from the right, also where all sizes are equal."),
-    case("views", "masks that are views, with their rows and columns exchanged",
+         "Shapes are aligned from the right, even when all sizes are equal."),
+    case("views", "masks that are transposed views",
          lambda draw: {**_two_masks((2, 5, 5), (5, 5), "both")(draw), "turned": "yes"},
-         "What a tensor holds is not always in the order of its memory.", hidden_only=True),
+         "The entries of a tensor are not always in memory order.", hidden_only=True),
     case("sizes_of_one", "two padding masks (B, 1, L) of the same batch", _two_padding_masks,
          "A dimension of size 1 is a dimension."),
-    case("one_number", "a mask of a single number, closed, as the second and as the first", _one_closed,
-         "A mask that closes all there is, is a mask: only None restricts nothing.", open=True),
+    case("one_number", "a mask with a single entry, False, as the second and as the first", _one_closed,
+         "A mask that forbids everything is still a mask: only None restricts nothing.", open=True),
     case("heads", "masks with heads", _two_masks((2, 1, 1, 7), (3, 5, 7), _ALL),
-         "The shapes broadcast as tensors do.", hidden_only=True),
+         "The shapes broadcast as usual.", hidden_only=True),
 ]
 
 MISTAKES = [
     wrong("none_with_dimensions",
-          "In place of None you take an open mask of your own. A mask with fewer dimensions gains some.",
-          "Which shape has the answer if there is only one mask?",
+          "You replace `None` by an all-True mask of your own, which can add dimensions to the other mask.",
+          "What shape should the result have if there is only one mask?",
           source("""
               def combine_masks(first, second):
                   if first is None:
@@ -90,58 +90,58 @@ MISTAKES = [
                   return first & second
               """)),
     wrong("either",
-          "You combined with *or*: a pair is open as soon as one mask opens it. Then each mask opens what the other "
-          "had closed.",
-          "Two guards stand at the door. Is a yes of one enough?",
+          "You combined the masks with *or*: a pair is allowed as soon as one mask allows it, even if the other "
+          "forbids it.",
+          "Two guards stand at the door. Is a yes from one of them enough?",
           edit("first & second", "first | second"),
           edit("first & second", "torch.logical_or(first, second)", name="logical_or")),
     wrong("open_is_none",
-          "Where both masks close nothing, you return `None`.",
-          "When is the answer `None`, by the docstring?",
+          "If neither mask forbids anything, you return `None`.",
+          "According to the docstring, when is the result `None`?",
           edit("return first & second", """
               both = first & second
               return None if both.all() else both
               """)),
     wrong("differ",
-          "Your mask is open where the two masks *differ* (an exclusive or).",
+          "Your mask allows a pair where the two masks *differ* (an exclusive or).",
           "What should come out where both say yes?",
           edit("first & second", "first ^ second")),
     wrong("agree",
-          "Your mask is open where the two masks *agree*, even where both say no.",
+          "Your mask allows a pair where the two masks *agree*, even where both say no.",
           "What should come out where both say no?",
           edit("first & second", "first == second")),
     wrong("neither",
-          "Your mask is open where *neither* mask allows it: the result is upside down for masks in which `True` "
-          "means yes.",
+          "Your mask allows a pair exactly where *neither* of the two masks does.",
           "What should come out where both say yes?",
           edit("first & second", "~(first | second)")),
     wrong("not_both",
-          "The result is inverted: open where it should be closed.",
+          "The result is inverted: it is `True` where it should be `False`.",
           "What should come out where both say yes?",
           edit("first & second", "~(first & second)")),
     wrong("only_first",
-          "Only the first mask arrives in the result.",
-          "Where does the second mask enter?",
+          "Only the first mask affects the result.",
+          "Where does your code use the second mask?",
           edit("first & second", "first")),
     wrong("only_second",
-          "Only the second mask arrives in the result.",
-          "Where does the first mask enter?",
+          "Only the second mask affects the result.",
+          "Where does your code use the first mask?",
           edit("first & second", "second")),
     wrong("python_and",
-          "Python's `and`, `not` and `if` want one truth value for a whole tensor, and a tensor of many has none.",
-          "Which operator combines tensors entry by entry, and how do you ask whether something is `None`?",
+          "Python's `and`, `not` and `if` need a single truth value, which a tensor with several entries does not "
+          "have.",
+          "Which operator combines tensors element by element, and how do you test whether something is `None`?",
           edit("first & second", "first and second"),
           edit("if first is None:", "if not first:", name="truth_of_tensor")),
     wrong("numbers",
-          "The places are right, but the result holds numbers, not booleans.",
-          "What is the type of a product of floats?",
+          "The pattern is right, but the result holds floats instead of booleans.",
+          "What is the dtype of a product of floats?",
           edit("first & second", "first.float() * second.float()")),
     wrong("whole_numbers",
-          "The places are right, but the result holds whole numbers, not booleans.",
-          "What is the type of a product of integers?",
+          "The pattern is right, but the result holds integers instead of booleans.",
+          "What is the dtype of a product of integers?",
           edit("first & second", "first.int() * second.int()")),
     wrong("no_none",
-          "With two masks all is well, but `None` was forgotten.",
+          "Two masks work, but `None` is not handled.",
           "What should come out if one of the two is `None`?",
           source("""
               def combine_masks(first, second):
@@ -149,7 +149,7 @@ MISTAKES = [
               """)),
     wrong("none_closes",
           "If one mask is `None`, you return `None` and lose the other mask.",
-          "No restriction from one side: what does the other side still forbid?",
+          "If one side restricts nothing, what does the other side still forbid?",
           source("""
               def combine_masks(first, second):
                   if first is None or second is None:
@@ -157,14 +157,14 @@ MISTAKES = [
                   return first & second
               """)),
     wrong("second_none",
-          "One of the two may be `None` in your code, but not the other.",
-          "How many of the arguments can be `None`? Did you try each?",
+          "Your code handles `None` for one of the two masks, but not for the other.",
+          "Which of the arguments can be `None`, and did you try each?",
           edit("""
               if second is None:
                   return first
               """, "")),
     wrong("in_place",
-          "The result is right, but you changed one of the masks itself, and the next layer gets the changed one.",
+          "The result is correct, but you modified one of the masks itself, and the next layer gets the modified one.",
           "What is the difference between `a = a & b` and `a &= b`?",
           source("""
               def combine_masks(first, second):
@@ -176,32 +176,32 @@ MISTAKES = [
                   return first
               """)),
     wrong("in_place_small",
-          "You combined in place, with `&=`. The first mask cannot grow to the full shape, and it would be changed "
-          "for everybody else.",
-          "What shape does the result have, and what shape the first mask?",
+          "You combined in place, with `&=`. The first mask cannot grow to the full shape, and every other user of it "
+          "would see the change.",
+          "What is the shape of the result, and what is the shape of the first mask?",
           edit("return first & second", """
               first &= second
               return first
               """)),
     wrong("batch_added",
-          "The result has a batch, although neither mask has one.",
+          "The result has a batch dimension, although neither mask has one.",
           "Which dimensions come out when two matrices broadcast?",
           edit("return first & second", """
               both = first & second
               return both if both.dim() > 2 else both.unsqueeze(0)
               """)),
     wrong("stacked",
-          "You stacked the masks, which needs equal shapes.",
+          "You stacked the masks, which requires equal shapes.",
           "What does `&` do with shapes `(3, 1, 5)` and `(5, 5)`?",
           edit("first & second", "torch.stack([first, second]).all(0)")),
     wrong("one_sentence",
-          "All sentences share one mask in your result: the batch was reduced.",
+          "All sentences share one mask in your result: the batch dimension was reduced.",
           "Which shape should the result have?",
           edit("first & second", "(first & second)[:1]")),
     wrong("open_mask_left_out",
-          "A mask that closes nothing is left out, and with it its shape: the result is smaller than the two masks "
-          "together.",
-          "Which shape have two masks of shapes `(B, 1, L)` and `(L, L)` together?",
+          "A mask that forbids nothing is ignored, and so is its shape: the result is smaller than the two masks "
+          "broadcast together.",
+          "To which shape do masks of shapes `(B, 1, L)` and `(L, L)` broadcast?",
           source("""
               def combine_masks(first, second):
                   if first is None or first.all():

@@ -30,13 +30,13 @@ CASES = [
     case("plain", "2 sentences of 4 words, d_model 5, d_k 3, d_v 6", _self(2, 4, 5, 3, 6),
          "Each linear layer reads x; d_k and d_v may differ."),
     case("padding", "a padding mask for each of 3 sentences", _self(3, 5, 4, 2, 7, mask="padding"),
-         "The mask is handed on to attention as it is.", aspect="masks"),
-    case("causal", "a causal mask: who sees whom", _self(2, 6, 3, 5, 4, mask="causal"),
-         "The mask is handed on to attention as it is.", aspect="masks"),
+         "The mask is passed on to attention unchanged.", aspect="masks"),
+    case("causal", "a causal mask", _self(2, 6, 3, 5, 4, mask="causal"),
+         "The mask is passed on to attention unchanged.", aspect="masks"),
     case("gradient", "the gradient reaches x", _self(3, 2, 6, 4, 5, pull=True),
          "Gradients flow through queries, keys and values alike."),
-    case("one_word", "d_k of 1 and a single sentence", _self(1, 3, 7, 1, 2, mask="padding"),
-         "No size is special.", hidden_only=True, aspect="masks"),
+    case("one_word", "d_k = 1 and a single sentence", _self(1, 3, 7, 1, 2, mask="padding"),
+         "No size is a special case.", hidden_only=True, aspect="masks"),
 ]
 
 CALL = "return scaled_dot_product_attention(q, k, v, mask)"
@@ -56,22 +56,22 @@ MISTAKES = [
           edit("self.w_q(x)", "self.w_k(x)")),
     common("keys_as_values", edit("(q, k, v, mask)", "(q, k, k, mask)")),
     wrong("inputs_as_values",
-          "The input itself is handed out as values; `w_v` plays no part.",
+          "The input itself serves as the values, without `w_v`.",
           "Which of your three layers is never used?",
           edit("(q, k, v, mask)", "(q, k, x, mask)")),
     wrong("inputs_compared",
-          "The inputs themselves are compared; `w_q` and `w_k` play no part.",
+          "The inputs themselves are compared, without `w_q` and `w_k`.",
           "Which of your three layers are never used?",
           edit("(q, k, v, mask)", "(x, x, v, mask)")),
     wrong("zeros_closed",
-          "Without a mask, nobody sees a position whose vector is zero.",
-          "Who says which positions are padding?",
+          "If no mask is given, your layer masks positions whose vector is zero.",
+          "Where should the layer learn which positions are padding?",
           edit("(q, k, v, mask)", "(q, k, v, (x != 0).any(-1)[:, None] if mask is None else mask)")),
     common("mask_dropped",
            edit("(q, k, v, mask)", "(q, k, v)")),
     wrong("mask_in_training_only",
-          "The mask is used in training only.",
-          "Does it depend on the mode who may see whom?",
+          "The mask is used in training mode only.",
+          "Should the mode decide which positions may attend to each other?",
           edit("(q, k, v, mask)", "(q, k, v, mask if self.training else None)")),
     common("mask_inverted", edit("(q, k, v, mask)", "(q, k, v, None if mask is None else ~mask)")),
     wrong("always_causal",
@@ -83,36 +83,36 @@ MISTAKES = [
     common("weights_first", edit(CALL, "return scaled_dot_product_attention(q, k, v, mask)[::-1]")),
     common("weights_detached", edit(CALL, f"o, w = {CALL.removeprefix('return ')}; return o, w.detach()")),
     wrong("weights_averaged",
-          "The weights lost a dimension: `(B, L, L)` is wanted, a map for each sentence.",
+          "The weights have lost a dimension: they should be `(B, L, L)`, one map per sentence.",
           "Is there a mean or an index too many?",
           edit(CALL, """
               o, w = scaled_dot_product_attention(q, k, v, mask)
               return o, w.mean(0)
               """)),
     wrong("residual",
-          "You added the values to the output: a residual, which nobody asked for yet.",
+          "You added the values to the output: a residual connection that the exercise does not ask for yet.",
           "What does the docstring say `forward` returns?",
           edit(CALL, """
               o, w = scaled_dot_product_attention(q, k, v, mask)
               return o + v, w
               """)),
     wrong("normalised",
-          "The output is normalised: there is a layer norm which nobody asked for yet.",
+          "The output is normalised, which the exercise does not ask for yet.",
           "What does the docstring say `forward` returns?",
           edit(CALL, """
               o, w = scaled_dot_product_attention(q, k, v, mask)
               return F.layer_norm(o, o.shape[-1:]), w
               """)),
     wrong("activation",
-          "The projections pass through a ReLU: negative numbers are gone.",
+          "The projections pass through a ReLU, so negative entries are lost.",
           "What is between a linear layer and attention in the formula?",
           edit(PROJECT, """
               q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
               q, k, v = q.relu(), k.relu(), v.relu()
               """)),
     wrong("output_projection",
-          "There is one more layer, an output projection. It comes with the heads in unit 3, not here.",
-          "How many linear layers does the text ask for?",
+          "There is an extra layer, an output projection. It comes with the heads in unit 3, not here.",
+          "How many linear layers does the exercise ask for?",
           edit("self.w_v = nn.Linear(d_model, d_v)", """
               self.w_v = nn.Linear(d_model, d_v)
               self.w_o = nn.Linear(d_v, d_v)
@@ -123,19 +123,19 @@ MISTAKES = [
     common("mask_in_the_state", on="self.w_v = nn.Linear(d_model, d_v)"),
     common("value_size", edit("nn.Linear(d_model, d_v)", "nn.Linear(d_model, d_k)")),
     wrong("key_size",
-          "`w_q` and `w_k` have the size of the values, `d_v`, not `d_k`.",
-          "Which size do queries and keys share?",
+          "`w_q` and `w_k` map to `d_v`, the dimension of the values, instead of `d_k`.",
+          "Which dimension do queries and keys share?",
           edit("self.w_q = nn.Linear(d_model, d_k)", "self.w_q = nn.Linear(d_model, d_v)",
                "self.w_k = nn.Linear(d_model, d_k)", "self.w_k = nn.Linear(d_model, d_v)")),
     wrong("model_size",
-          "Your layers keep the size `d_model`. They should lead to `d_k`, `d_k` and `d_v`.",
+          "Your layers all map to `d_model`, instead of to `d_k`, `d_k` and `d_v`.",
           "What are the two arguments of `nn.Linear`?",
           edit("self.w_q = nn.Linear(d_model, d_k)", "self.w_q = nn.Linear(d_model, d_model)",
                "self.w_k = nn.Linear(d_model, d_k)", "self.w_k = nn.Linear(d_model, d_model)",
                "self.w_v = nn.Linear(d_model, d_v)", "self.w_v = nn.Linear(d_model, d_model)")),
     wrong("sizes_turned",
-          "The sizes of your layers are the wrong way round: from `d_k` to `d_model`.",
-          "`nn.Linear(a, b)`: which is the size that comes in?",
+          "The input and output dimensions of your layers are swapped.",
+          "In `nn.Linear(a, b)`, which one is the input dimension?",
           edit("self.w_q = nn.Linear(d_model, d_k)", "self.w_q = nn.Linear(d_k, d_model)",
                "self.w_k = nn.Linear(d_model, d_k)", "self.w_k = nn.Linear(d_k, d_model)",
                "self.w_v = nn.Linear(d_model, d_v)", "self.w_v = nn.Linear(d_v, d_model)")),
@@ -144,8 +144,8 @@ MISTAKES = [
                 "self.w_k = nn.Linear(d_model, d_k)", "self.w_k = nn.Linear(d_model, d_k, bias=False)",
                 "self.w_v = nn.Linear(d_model, d_v)", "self.w_v = nn.Linear(d_model, d_v, bias=False)")),
     wrong("other_names",
-          "Your layers have other names than `w_q`, `w_k` and `w_v`, so no weights can be loaded into them.",
-          "What names does the text give?",
+          "Your layers are not called `w_q`, `w_k` and `w_v`, so no weights can be loaded into them.",
+          "What names does the exercise give?",
           source("""
               class SelfAttention(nn.Module):
                   def __init__(self, d_model, d_k, d_v):
@@ -159,8 +159,8 @@ MISTAKES = [
                       return scaled_dot_product_attention(q, k, v, mask)
               """)),
     wrong("plain_list",
-          "PyTorch cannot see your layers: they lie in a plain Python list (or are made anew in `forward`). Such "
-          "layers never learn.",
+          "PyTorch cannot see your layers: they are in a plain Python list, or created anew in `forward`. Such layers "
+          "never learn.",
           "What does `list(layer.parameters())` show?",
           source("""
               class SelfAttention(nn.Module):
@@ -185,7 +185,7 @@ MISTAKES = [
               """, name="made_in_forward")),
     # Mistakes of the module as a whole: its batch, gradient and start.
     wrong("sequence_first",
-          "Your layer takes the positions for the batch: sentences attend to each other at the same position.",
+          "Your layer treats the positions as the batch: sentences attend to each other at the same position.",
           "Batch first: which dimension holds the words?",
           edit(PROJECT, "q, k, v = (w(x.transpose(0, 1)) for w in (self.w_q, self.w_k, self.w_v))",
                CALL, """
@@ -193,28 +193,28 @@ MISTAKES = [
               return o.transpose(0, 1), w
               """)),
     wrong("batch_flattened",
-          "You joined all sentences into one long sequence, so words see other sentences.",
-          "What shape do your weights have? `(B, L, L)` is wanted.",
+          "You joined all sentences into one long sequence, so words attend to other sentences.",
+          "What is the shape of your weights? It should be `(B, L, L)`.",
           edit(PROJECT, "q, k, v = (w(x.flatten(0, 1)) for w in (self.w_q, self.w_k, self.w_v))",
                CALL, """
               o, w = scaled_dot_product_attention(q, k, v)
               return o.unflatten(0, x.shape[:2]), w
               """)),
     wrong("no_gradient",
-          "The numbers are right, but no gradient comes back to the input.",
+          "The results are correct, but no gradient flows back to the input.",
           "Is there a `detach` or `no_grad` in your `forward`?",
           edit("self.w_q(x), self.w_k(x), self.w_v(x)",
                "self.w_q(x.detach()), self.w_k(x.detach()), self.w_v(x.detach())")),
     wrong("dropout",
-          "Some numbers are zeroed by chance, even in evaluation: a dropout which nobody asked for.",
+          "Some entries are randomly zeroed, even in eval mode: there is a dropout that the exercise does not ask for.",
           "Does your layer give the same result twice?",
           edit("self.w_v(x)", "F.dropout(self.w_v(x), 0.3)")),
     wrong("scaled_by_model",
-          "The scores are scaled by the root of `d_model`, not of `d_k`.",
-          "Which vectors are compared, and what is their size?",
+          "The scores are scaled by the square root of `d_model` instead of `d_k`.",
+          "Which vectors are compared, and how long are they?",
           edit("self.w_q(x)", "self.w_q(x) * (self.w_q.out_features / self.w_q.in_features) ** 0.5")),
     wrong("nothing_returned",
-          "`forward` computes, but returns nothing.",
+          "`forward` computes something but returns nothing.",
           "Which line hands the result to the caller?",
           edit(CALL, "scaled_dot_product_attention(q, k, v, mask)")),
     wrong("no_super",
@@ -222,18 +222,18 @@ MISTAKES = [
           "What does the first line of the skeleton's `__init__` do?",
           edit("super().__init__()", "pass")),
     wrong("starts_at_zero",
-          "`w_q` starts with zeros: at first every score is the same, and the keys get no gradient.",
-          "What does `nn.Linear` do about its first weights, and why?",
+          "`w_q` starts at zero, so at first all scores are equal and the keys get no gradient.",
+          "How does `nn.Linear` initialise its weights, and why?",
           edit("self.w_v = nn.Linear(d_model, d_v)",
                "self.w_v = nn.Linear(d_model, d_v); nn.init.zeros_(self.w_q.weight)")),
     wrong("starts_alike",
-          "`w_k` starts as a copy of `w_q`: each word then finds itself the most interesting.",
-          "Which layers should be alike before anything is learnt?",
+          "`w_k` starts as a copy of `w_q`, so at first each word prefers to attend to itself.",
+          "Should any two layers be equal before training?",
           edit("self.w_v = nn.Linear(d_model, d_v)",
                "self.w_v = nn.Linear(d_model, d_v); self.w_k.load_state_dict(self.w_q.state_dict())")),
     wrong("starts_large",
-          "`w_v` starts with numbers that are far too large.",
-          "How large are the numbers that `nn.Linear` starts with?",
+          "The initial weights of `w_v` are far too large.",
+          "How large are the initial weights of `nn.Linear`?",
           edit("self.w_v = nn.Linear(d_model, d_v)",
                "self.w_v = nn.Linear(d_model, d_v); nn.init.normal_(self.w_v.weight, std=50.0)")),
 ]
