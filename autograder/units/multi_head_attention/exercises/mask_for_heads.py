@@ -41,26 +41,26 @@ _THREE = "return mask.unsqueeze(1)"
 
 CASES = [
     case("padding", "a padding mask (B, 1, Lk), and a mask (Lq, Lk)", _masks(2, 3, 4, 5, two=(4, 5), three=(2, 1, 5)),
-         "Where must the dimension of heads stand?"),
+         "Where does the dimension for the heads belong?"),
     case("full", "a mask (B, Lq, Lk), and one for each head", _masks(2, 4, 5, 3, three=(2, 5, 3), four=(2, 4, 5, 3)),
-         "A mask of four dimensions is already what we want.", whole=True),
+         "A 4-D mask is already what we want.", whole=True),
     case("as_many_sentences_as_heads", "as many sentences as heads",
          _masks(3, 3, 4, 5, two=(4, 5), three=(3, 4, 5), four=(3, 1, 1, 5)),
          "Three dimensions always mean sentences, queries, keys."),
     case("one_query", "a single query", _masks(4, 2, 1, 6, two=(1, 6), three=(4, 1, 6), four=(1, 2, 1, 6)),
-         "Dimensions of size 1 are dimensions, too.", hidden_only=True),
+         "A dimension of size 1 is still a dimension.", hidden_only=True),
 ]
 
 MISTAKES = [
     wrong("unchanged",
-          "The mask comes back as it was, so a mask of three dimensions meets the heads with its batch.",
-          "Which shape has a padding mask after broadcasting fills in ones from the left?",
+          "The mask comes back unchanged, so the batch of a 3-D mask lines up with the heads.",
+          "What shape does a padding mask have after broadcasting adds ones on the left?",
           source("""
               def mask_for_heads(mask):
                   return mask
               """)),
     wrong("two_dimensional_forgotten",
-          "A mask of two dimensions does not get its four.",
+          "A 2-D mask does not get its four dimensions.",
           "What does your function do with a causal mask `(L, L)`?",
           edit("""
               if mask.dim() == 2:
@@ -70,14 +70,14 @@ MISTAKES = [
                   return mask
               """)),
     wrong("one_dimension_only",
-          "Every mask gets one dimension more, after its first one. That suits three dimensions only.",
+          "Every mask gets one extra dimension, after its first. That suits only 3-D masks.",
           "What does your function do with a causal mask `(L, L)`?",
           edit("""
               if mask.dim() == 2:
                   mask = mask.unsqueeze(0)  # (1, Lq, Lk)
               """, "")),
     wrong("two_dimensions_as_padding",
-          "A mask of two dimensions is read as `(B, Lk)`. In our contract it is `(Lq, Lk)`.",
+          "A 2-D mask is read as `(B, Lk)`, but in our contract it is `(Lq, Lk)`.",
           "What do the two dimensions of a causal mask mean?",
           edit("""
               if mask.dim() == 2:
@@ -87,20 +87,20 @@ MISTAKES = [
                   mask = mask.unsqueeze(1)
               """)),
     wrong("batch_read_as_heads",
-          "A mask of three dimensions was given its new one in front: its batch now stands where the heads should.",
-          "Which dimension is missing in `(B, Lq, Lk)`, and where?",
+          "A 3-D mask gets its new dimension in front, so its batch is now where the heads belong.",
+          "Which dimension is missing from `(B, Lq, Lk)`, and where?",
           edit(_THREE, "return mask.unsqueeze(0)")),
     wrong("heads_after_queries",
-          "The new dimension stands between queries and keys.",
+          "The new dimension is between queries and keys.",
           "In `(B, h, Lq, Lk)`, which dimension follows the batch?",
           edit(_THREE, "return mask.unsqueeze(2)")),
     wrong("heads_at_the_end",
-          "The new dimension stands at the end, after the keys.",
+          "The new dimension is at the end, after the keys.",
           "In `(B, h, Lq, Lk)`, which dimension follows the batch?",
           edit(_THREE, "return mask.unsqueeze(-1)")),
     wrong("five_dimensions",
-          "A mask of four dimensions is given a fifth.",
-          "What must happen with a mask that already has its heads?",
+          "A 4-D mask gets a fifth dimension.",
+          "What should happen to a mask that already has its heads?",
           edit("""
               if mask is None or mask.dim() == 4:
                   return mask
@@ -109,8 +109,8 @@ MISTAKES = [
                   return None
               """)),
     wrong("none_not_treated",
-          "`None` means that there is no mask; your function asks it for its dimensions.",
-          "What shall come back if there is no mask?",
+          "`None` means that there is no mask, but your function asks for its dimensions.",
+          "What should you return if there is no mask?",
           edit("""
               if mask is None or mask.dim() == 4:
                   return mask
@@ -119,7 +119,7 @@ MISTAKES = [
                   return mask
               """)),
     wrong("open_mask_lost",
-          "A mask that closes nothing comes back as `None`.",
+          "A mask that forbids nothing comes back as `None`.",
           "For which input does the docstring promise `None`?",
           edit("""
               if mask is None or mask.dim() == 4:
@@ -131,7 +131,7 @@ MISTAKES = [
                   return mask
               """)),
     wrong("closed_mask_lost",
-          "A mask that closes everything comes back as `None`.",
+          "A mask that forbids everything comes back as `None`.",
           "For which input does the docstring promise `None`?",
           source("""
               def mask_for_heads(mask):
@@ -140,8 +140,8 @@ MISTAKES = [
                   return mask.view(*(mask.shape if mask.dim() == 4 else (1, 1, *mask.shape) if mask.dim() == 2 else (len(mask), 1, *mask.shape[1:])))
               """)),
     wrong("none_gives_a_mask",
-          "Without a mask a tensor came back; `None` stays `None`.",
-          "How would you know the sizes of a mask that is not there?",
+          "For `None` you return a tensor, but `None` should stay `None`.",
+          "How would you know the shape of a mask that is not there?",
           edit("""
               if mask is None or mask.dim() == 4:
                   return mask
@@ -152,8 +152,8 @@ MISTAKES = [
                   return mask
               """)),
     wrong("inverted",
-          "The mask came back turned around.",
-          "Does this function change what `True` means?",
+          "The mask comes back inverted.",
+          "Should this function change what `True` means?",
           edit("""
               if mask is None or mask.dim() == 4:
                   return mask
@@ -165,13 +165,13 @@ MISTAKES = [
                   return mask
               """)),
     wrong("first_query_only",
-          "All queries got the mask of the first one.",
-          "Which masks do have more than one row?",
+          "All queries get the mask of the first one.",
+          "Which masks have more than one row?",
           edit(_THREE, "return mask.unsqueeze(1)[:, :, :1]")),
     common("first_sentence_only", edit(_THREE, "return mask.unsqueeze(1)[:1]")),
     wrong("heads_made_alike",
-          "A mask with heads of its own has lost them: all heads have the same now.",
-          "What must happen with a mask that already has its heads?",
+          "A 4-D mask loses its heads: all of them get the same mask.",
+          "What should happen to a mask that already has its heads?",
           edit("""
               if mask is None or mask.dim() == 4:
                   return mask
@@ -182,8 +182,8 @@ MISTAKES = [
                   return mask[:, :1]
               """)),
     wrong("heads_joined_by_or",
-          "A mask with heads of its own has lost them: they were joined to one by `any`.",
-          "What must happen with a mask that already has its heads?",
+          "A 4-D mask loses its heads: they are combined by `any`.",
+          "What should happen to a mask that already has its heads?",
           edit("""
               if mask is None or mask.dim() == 4:
                   return mask
@@ -194,7 +194,7 @@ MISTAKES = [
                   return mask.any(1, keepdim=True)
               """)),
     wrong("numbers",
-          "The mask came back as numbers; it should stay boolean.",
+          "The mask comes back as floats, but it should stay boolean.",
           "Which `dtype` did the mask have before?",
           edit("""
               if mask is None or mask.dim() == 4:
@@ -207,7 +207,7 @@ MISTAKES = [
                   return mask
               """)),
     wrong("in_place",
-          "The result is right, but the caller's own mask has changed its shape.",
+          "The result is correct, but the shape of the caller's own mask has changed.",
           "What does the underscore at the end of `unsqueeze_` mean?",
           source("""
               def mask_for_heads(mask):
@@ -218,7 +218,7 @@ MISTAKES = [
                   return mask
               """)),
     wrong("turned",
-          "Queries and keys have changed places in the mask.",
+          "Queries and keys are swapped in the mask.",
           "What are the rows of a mask, and what are its columns?",
           edit(_THREE, "return mask.unsqueeze(1).transpose(-2, -1)")),
 ]
