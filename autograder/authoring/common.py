@@ -25,11 +25,11 @@ TABLE = {
     ),
     "batch_for_length": (
         "The number of *sentences* decides how many rows are added.",
-        "Which dimension of `x` is the position?",
+        "Which dimension of `x` holds the positions?",
     ),
     "width_for_length": (
         "`d_model` decides how many rows are added.",
-        "Which dimension of `x` is the position?",
+        "Which dimension of `x` holds the positions?",
     ),
     "whole_table": (
         "The whole table is added, so only sentences of full length fit.",

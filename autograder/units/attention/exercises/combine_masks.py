@@ -195,7 +195,7 @@ MISTAKES = [
           "What does `&` do with shapes `(3, 1, 5)` and `(5, 5)`?",
           edit("first & second", "torch.stack([first, second]).all(0)")),
     wrong("one_sentence",
-          "All sentences share one mask in your result: the batch dimension was reduced.",
+          "All sentences share one mask in your result: the batch dimension is lost.",
           "Which shape should the result have?",
           edit("first & second", "(first & second)[:1]")),
     wrong("open_mask_left_out",

@@ -25,8 +25,8 @@ CASES = [
 
 MISTAKES = [
     wrong("unscaled",
-          "The dot products are right, but they are not scaled.",
-          "How large is the standard deviation of these scores for `d_k` = 64?",
+          "The dot products are correct, but they are not scaled.",
+          "How large is the standard deviation of these scores for `d_k = 64`?",
           edit("scores / math.sqrt(q.size(-1))", "scores")),
     common("clamped", on=_PRODUCT),
     wrong("by_size",

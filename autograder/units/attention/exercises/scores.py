@@ -64,7 +64,7 @@ MISTAKES = [
     common("shares", edit("q @ k.T", "F.softmax(q @ k.T, dim=-1)")),
     wrong("sum_first",
           "You summed the features of each vector before multiplying, but a product of sums is not a sum of products.",
-          "For (1, 2) · (3, 4): what is 1*3 + 2*4, and what (1+2) * (3+4)?",
+          "For (1, 2) · (3, 4): what is 1*3 + 2*4, and what is (1+2) * (3+4)?",
           edit("q @ k.T", "q.sum(1)[:, None] * k.sum(1)")),
     wrong("mean",
           "All scores are too small by a factor of `d_k`: you averaged the products instead of summing them.",

@@ -80,7 +80,7 @@ MISTAKES = [
     wrong("one_maximum",
           "You subtracted the maximum of the whole tensor. A row far below it underflows to zeros, and `0 / 0` is "
           "`nan`.",
-          "How many maxima does a tensor with three rows have?",
+          "How many row maxima does a tensor with three rows have?",
           edit(MAX, "x.max()")),
     wrong("maximum_of_columns",
           "You took the maximum along a different dimension, so the largest exponent of a row can be far from zero.",
@@ -129,7 +129,7 @@ MISTAKES = [
           edit(SUM, "powers.sum()")),
     wrong("columns",
           "Your *columns* sum to one: the softmax runs over the queries instead of the keys.",
-          "Over which dimension does the docstring ask you to sum, and over which do you sum?",
+          "Over which dimension should each softmax sum, and over which does yours?",
           edit(MAX, "x.amax(dim=-2, keepdim=True)", SUM, "powers.sum(dim=-2, keepdim=True)")),
     wrong("first_dimension",
           "You normalised along the first dimension, so the sentences of a batch compete with each other.",
@@ -191,7 +191,7 @@ MISTAKES = [
               """)),
     wrong("in_place_all",
           "You worked in place: `x` itself now holds the weights, and the scores are lost.",
-          "Which of your calls end in an underscore?",
+          "Which of your operations work in place?",
           source("""
               def stable_softmax(x):
                   x.sub_(x.amax(dim=-1, keepdim=True)).exp_()

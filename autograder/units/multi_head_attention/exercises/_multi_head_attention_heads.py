@@ -67,7 +67,7 @@ SPLITTING = [
               """)),
     wrong("view_of_transposed",
           "The merge is right, but a transposed tensor is not contiguous in memory, and `view` never copies.",
-          "Which other function reshapes, and copies where it must?",
+          "Which other function reshapes, and copies only if it must?",
           edit(RETURN, """
               z = weights @ v
               return self.w_o(z.transpose(1, 2).view(z.size(0), z.size(2), -1)), weights

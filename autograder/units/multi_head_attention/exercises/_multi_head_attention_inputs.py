@@ -78,7 +78,7 @@ PROJECTIONS = [
           "What happens to `value` in the drawing before it is split?",
           edit(V, "v = split_heads(value, self.num_heads)")),
     wrong("layers_without_bias",
-          "The layers have no bias.",
+          "Your linear layers have no bias.",
           "Which argument of `nn.Linear` did you set?",
           edit("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model, bias=False)",
                "self.w_k = nn.Linear(d_model, d_model)", "self.w_k = nn.Linear(d_model, d_model, bias=False)",

@@ -88,8 +88,8 @@ MISTAKES = [
           "Which step lets the outputs of different heads interact?",
           edit(LIST_RETURN, "return joined, torch.stack(weights, dim=1)")),
     wrong("features_interleaved",
-          "The features are interleaved (head 0, head 1, ..., head 0 again) instead of following block by block; "
-          "`stack` and `flatten` on the last dimension do this.",
+          "The features are interleaved (head 0, head 1, ..., head 0 again), not in blocks; `stack` and `flatten` on "
+          "the last dimension have this effect.",
           "After `stack(..., dim=-1)`, which index varies fastest: head or feature?",
           edit(JOINED, "joined = torch.stack(outputs, dim=-1).flatten(-2)")),
     wrong("heads_reversed",

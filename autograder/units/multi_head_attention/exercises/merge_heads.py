@@ -58,7 +58,7 @@ MISTAKES = [
           edit(_MERGE, "return x.permute(0, 2, 3, 1).flatten(2)")),
     wrong("view_of_transposed",
           "The idea is right, but a transposed tensor is not contiguous in memory, and `view` never copies.",
-          "Which other function reshapes, and copies where it must?",
+          "Which other function reshapes, and copies only if it must?",
           edit(_MERGE, "return x.transpose(1, 2).view(x.size(0), x.size(2), -1)")),
     wrong("mean_of_heads",
           "The heads are averaged, but all their features should be kept.",
@@ -102,7 +102,7 @@ MISTAKES = [
           edit(_MERGE, "return x.permute(0, 3, 1, 2).reshape(x.size(0), x.size(2), -1)")),
     wrong("heads_reversed",
           "The heads are in reverse order.",
-          "Which head's features come first?",
+          "Which head's features should come first?",
           edit(_MERGE, "return x.flip(1).transpose(1, 2).flatten(2)")),
     wrong("detached",
           "The values are correct, but no gradient flows back: there is a `detach`, a `.data` or a new tensor on the "

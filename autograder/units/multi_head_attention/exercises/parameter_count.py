@@ -112,7 +112,7 @@ MISTAKES = [
                _FOUR_LAYERS, "return one_layer")),
     wrong("heads_added",
           "You added the number of heads, which is not a trainable parameter.",
-          "Which of your summands belongs to no layer?",
+          "Which term of your sum belongs to no layer?",
           edit(_ONE_LAYER, "one_layer = d_model * d_model + (d_model if bias else 0)",
                _FOUR_LAYERS, "return 4 * one_layer + num_heads")),
     wrong("layers_not_tensors",

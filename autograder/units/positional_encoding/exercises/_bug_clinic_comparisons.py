@@ -197,7 +197,7 @@ COMPARISONS = [
               """)),
     wrong("swap_copied",
           "Your test itself has sine and cosine swapped.",
-          "Which function does the formula give to column 0?",
+          "Which function does the formula use for column 0?",
           source("""
               def assert_sinusoidal(table):
                   max_len, d_model = table.shape

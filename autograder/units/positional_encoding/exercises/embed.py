@@ -200,7 +200,7 @@ MISTAKES = [
           "Which vector adds nothing?",
           edit("(is_padding, 0.0)", "(is_padding, 1.0)")),
     wrong("gradient_kept",
-          "The vectors are right, but padding still sends a gradient into its row.",
+          "The vectors are correct, but padding still sends a gradient into its row.",
           "Does your zero depend on the table, as far as autograd can tell?",
           source("""
               def embed(ids, table, padding_idx=None):

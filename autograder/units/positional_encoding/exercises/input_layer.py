@@ -58,7 +58,7 @@ MISTAKES = [
           edit(SCALED, "x = self.embedding(ids) / self.scale")),
     wrong("scaled_by_d",
           "The embeddings are multiplied by `d_model` itself: the square root is missing, or was applied twice.",
-          "How often does the factor appear on the way from ids to result?",
+          "How many times is the factor applied on the way from the ids to the result?",
           edit(SCALE, "self.scale = d_model")),
     wrong("scaled_by_vocabulary",
           "The factor is the square root of the vocabulary size.",
@@ -111,7 +111,7 @@ MISTAKES = [
           edit("dropout: float = 0.1", "dropout: float = 0.0")),
     wrong("no_dropout",
           "Nothing is dropped in training mode.",
-          "Is the result of dropout used?",
+          "Do you use what dropout returns?",
           edit(DROP, "return self.positions(x)"),
           edit(DROP, """
               x = self.positions(x)

@@ -22,7 +22,7 @@ _REFUSE = "if length > max_len:"
 CASES = [
     case("short", "sentences shorter than the table", lambda draw: _learned(draw, 3, 5, 8, 6),
          "Only the first L rows are added, and only they get a gradient."),
-    case("full_length", "as long as the table", lambda draw: _learned(draw, 2, 7, 7, 4),
+    case("full_length", "sentences as long as the table", lambda draw: _learned(draw, 2, 7, 7, 4),
          "A sentence of exactly max_len positions fits."),
     case("one_sentence", "a batch of one, and a large table", lambda draw: _learned(draw, 1, 4, 13, 10),
          "Which dimension of `x` gives the number of positions?"),

@@ -94,7 +94,7 @@ MISTAKES = [
               """)),
     wrong("angle_times_two_pi",
           "The angles are multiplied by 2 pi.",
-          "Is there a pi in the formula of the encoding?",
+          "Does pi appear in the formula of the encoding?",
           edit(_SHIFT_ANGLES, """
               angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
               angles = angles * math.tau
@@ -124,7 +124,7 @@ MISTAKES = [
     wrong("halves",
           "Your matrix suits a table with all sines on the left and all cosines on the right, but ours alternates "
           "them.",
-          "At which two indices of our vectors is pair 0?",
+          "Which two entries of our vectors form pair 0?",
           edit(_DIAGONAL,
                "torch.cat((torch.cat((cos.diag(), sin.diag()), 1), torch.cat((-sin.diag(), cos.diag()), 1)))")),
     wrong("columns_rolled",

@@ -127,7 +127,7 @@ MISTAKES = [
     common("sine_everywhere", edit("angles.cos()", "angles.sin()*1")),
     common("cosine_everywhere", edit("angles.sin()", "angles.cos()*1")),
     wrong("from_one",
-          "Every position is too large by one: a 1 was added.",
+          "Every position is off by one: a 1 was added.",
           "What does the formula give for position 0?",
           edit(ANGLES, "angles = (positions + 1).unsqueeze(-1) / 10000**exponents")),
     wrong("counts_itself",
