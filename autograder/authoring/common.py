@@ -145,7 +145,7 @@ TABLE = {
     ),
     "clamped": (
         "Moderate scores are correct, but large ones are clipped.",
-        "Does the docstring mention a largest score?",
+        "Does the docstring mention a maximum score?",
     ),
     "shares": (
         "Your rows sum to one, so softmax has already been applied.",

@@ -271,7 +271,7 @@ MISTAKES = [
           edit(SOFTMAX, "F.dropout(F.softmax(scores, dim=-1), 0.1)")),
     wrong("in_float32",
           "Inputs of a different dtype, such as bfloat16, come back as float32.",
-          "Which of your calls sets a dtype, and where do you return to that of `q`?",
+          "Which of your calls sets a dtype, and where do you convert back to that of `q`?",
           edit(SOFTMAX, "F.softmax(scores, dim=-1, dtype=torch.float32)",
                "weights @ v,", "weights @ v.to(weights.dtype),"),
           edit(SOFTMAX, "F.softmax(scores, dim=-1, dtype=torch.float32 if mask is None else None)",

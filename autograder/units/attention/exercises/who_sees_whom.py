@@ -248,7 +248,7 @@ MISTAKES = [
           "What is the sum of +1 and -1, and did nothing move?",
           edit(MOVED, "(layer(changed) - before).sum(-1).abs() > 1e-6")),
     wrong("everything_changed",
-          "You changed all positions at once, so every output moves that depends on any input.",
+          "You changed all positions at once, so every output that depends on any input moves.",
           "Which position should change in step `j`?",
           edit("changed[j] += 1.0", "changed += 1.0")),
     wrong("inverted",
