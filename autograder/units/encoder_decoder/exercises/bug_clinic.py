@@ -71,46 +71,50 @@ def _patient(
 CASES = [
     _patient(name="published", title="a tensor unpacked as a pair; and two cross-attentions", bug="unpacks",
              second_bug="two memories", hint="Rule 1: which batch sizes do you try? Rule 5: what can you count?"),
-    _patient(name="no_mask", title="no causal mask; and nobody sees itself, only the past (pre-norm)", bug="no mask",
-             second_bug="shifts", hint="Rule 2: who must stay, and who must move?", right="pre gelu"),
-    _patient(name="wide_mask", title="one position of the future is seen; and a causal mask on the memory",
+    _patient(name="no_mask", title="no causal mask; and positions that see only the past, not themselves (pre-norm)", bug="no mask",
+             second_bug="shifts", hint="Rule 2: which outputs must stay the same, and which must change?", right="pre gelu"),
+    _patient(name="wide_mask", title="one position of the future is visible; and a causal mask on the memory",
              bug="one ahead", second_bug="causal memory",
-             hint="Rules 2 and 3: do you try each position, of the target and of the memory?"),
-    _patient(name="batch", title="sentences move each other; and the past is not seen (pre-norm)",
+             hint="Rules 2 and 3: do you change each position, of the target and of the memory?"),
+    _patient(name="batch", title="sentences influence each other; and the past is not seen (pre-norm)",
              bug="mixes the batch", second_bug="no past",
-             hint="Rules 2 and 4: which outputs, of which sentences, move if one changes?", right="pre gelu"),
-    _patient(name="shapes", title="a batch of one is squeezed; and outputs of one number", bug="squeezes",
-             second_bug="narrow", hint="Rule 1: which batch sizes do you try, and do you look at the whole shape?"),
-    _patient(name="lengths", title="no memory longer than the target; and only the word before is seen (pre-norm)",
+             hint="Rules 2 and 4: which outputs, of which sentences, change if one position does?", right="pre gelu"),
+    _patient(name="shapes", title="a batch of one is squeezed; and outputs with a single component", bug="squeezes",
+             second_bug="narrow", hint="Rule 1: which batch sizes do you try, and do you check the whole shape?"),
+    _patient(name="lengths", title="a memory longer than the target is an error; and only the previous word is seen "
+                                   "(pre-norm)",
              bug="square of the target", second_bug="short sight",
-             hint="Rules 1 and 2: is each of the two once the longer one, and long enough?", right="pre gelu"),
+             hint="Rules 1 and 2: do you try a longer target and a longer memory, and are both long enough?", right="pre gelu"),
     _patient(name="soft",
-             title="the future shines through; and nobody sees the first word (each layer rounds in its own way)",
+             title="the future leaks through a soft mask; and the first word is never seen (each layer rounds in its "
+                   "own way)",
              bug="soft mask", second_bug="first unseen",
-             hint="Rule 2: by how much may rounding move an output? Do you change *each* position?",
+             hint="Rule 2: by how much may rounding change an output? Do you change *each* position?",
              right="post relu rounding"),
-    _patient(name="memories", title="memories are mixed; and only the last word looks (pre-norm; weights are frozen)",
+    _patient(name="memories", title="memories are mixed; and only the last word attends to the memory (pre-norm; "
+                                    "weights are frozen)",
              bug="mixes memories", second_bug="last asks",
-             hint="Rules 3 to 5: you change the memory of one sentence. Which outputs move? Is a frozen weight a "
+             hint="Rules 3 to 5: you change the memory of one sentence. Which outputs change? Is a frozen weight a "
                   "parameter?", right="pre gelu", frozen=True),
-    _patient(name="sentences", title="the last sentence leaks; and only the first two have a mask", bug="last leaks",
+    _patient(name="sentences", title="the last sentence leaks into the others; and only the first two have a mask", bug="last leaks",
              second_bug="mask of the first two", hint="Rules 2 and 4: do you change each sentence of the batch?"),
     _patient(name="first",
-             title="the first position of the memory is left out; and the first sentence leaks (each layer keeps a "
-                   "mask)", bug="late memory", second_bug="first leaks",
+             title="the first position of the memory is left out; and the first sentence leaks into the others (each "
+                   "layer keeps a mask)", bug="late memory", second_bug="first leaks",
              hint="Rules 3 to 5: do you change each position, of each sentence? Is a mask a parameter?",
              mask_kept=True),
     _patient(name="last", title="the last word is not read; and one attention does the work of two", bug="last unread",
              second_bug="one attention",
-             hint="Rules 2 and 5: do you change the last position, too? How many weights are there, each counted "
+             hint="Rules 2 and 5: do you change the last position as well? How many parameters are there, each counted "
                   "once?"),
     _patient(name="memory",
-             title="the last position of the memory is left out; and no target longer than the memory (pre-norm)",
+             title="the last position of the memory is left out; and a target longer than the memory is an error "
+                   "(pre-norm)",
              bug="short memory", second_bug="square of the memory",
              hint="Rules 1 and 3: do you try each position, and targets that are longer?", hidden=True,
              right="pre gelu"),
-    _patient(name="no_bias", title="a bias is missing; and two sentences are taken for a pair", bug="no bias",
-             second_bug="unpacks pairs", hint="Rules 4 and 5: count the weights. Which batches hold two sentences?",
+    _patient(name="no_bias", title="a bias is missing; and two sentences are mistaken for a pair", bug="no bias",
+             second_bug="unpacks pairs", hint="Rules 4 and 5: count the parameters. Which batches hold two sentences?",
              hidden=True),
 ]
 
@@ -118,7 +122,7 @@ MISTAKES = [
     *RULES,
     # Tests that look at one thing only, or at nothing.
     wrong("batch_of_one",
-          "Your test tries a single sentence only, so it cannot see sentences that move each other.",
+          "Your test tries only a single sentence, so it cannot notice sentences that influence each other.",
           "Which rules need more than one sentence?",
           source(test(COUNT, """
                      x, memory = x[:1], memory[:1]
@@ -129,8 +133,7 @@ MISTAKES = [
                          assert moves(x, nudged(memory, 0, j))[0].all()
                      """))),
     wrong("batch_of_two",
-          "Your test tries a batch of 2 and nothing of rule 4. That is the size for which the published bug stays "
-          "silent.",
+          "Your test tries only a batch of 2 and ignores rule 4. At that size the published bug stays silent.",
           "Which batch sizes did the author forget?",
           source(test(COUNT, """
                      x, memory = x[:2], memory[:2]
@@ -141,23 +144,23 @@ MISTAKES = [
                          assert moves(x, nudged(memory, 0, j))[0].all()
                      """))),
     wrong("even_push",
-          "Your test refuses right pre-norm layers, and takes right post-norm ones.",
-          "Does it add the same number to all features? What did LayerNorm make of `vector + 1` in section 2?",
+          "Your test rejects correct pre-norm layers, although it accepts correct post-norm ones.",
+          "Do you add the same number to all features? What did LayerNorm make of `vector + 1` in section 2?",
           source(test(*ALL).replace("torch.linspace(-1, 1, d_model)", "1.0"))),
     wrong("only_count",
-          "Your test counts weights and looks at nothing else.",
-          "Does a missing mask change the number of weights?",
+          "Your test counts parameters and checks nothing else.",
+          "Does a missing mask change the number of parameters?",
           source(test(COUNT).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))),
     wrong("only_causal",
-          "Your test looks at the future only (rule 2, and not all of it).",
-          "Which rules are there besides, and which bug breaks which rule?",
+          "Your test checks only the future (rule 2, and not all of it).",
+          "Which other rules are there, and which bug breaks which rule?",
           source(test(FUTURE))),
     wrong("only_memory",
-          "Your test looks at the memory only (rule 3).",
-          "Which rules are there besides, and which bug breaks which rule?",
+          "Your test checks only the memory (rule 3).",
+          "Which other rules are there, and which bug breaks which rule?",
           source(test(MEMORY))),
     wrong("only_shape",
-          "Your test looks at shapes only.",
+          "Your test checks only shapes.",
           "Which of the three published bugs changes a shape?",
           source(test(SHAPE))),
     wrong("only_runs",
@@ -169,8 +172,8 @@ MISTAKES = [
                      assert (not leak, 'sees the future')
                      """), name="asserts_a_tuple")),
     wrong("another_error",
-          "Your test raises another error than `AssertionError`.",
-          "Which error was promised to whoever runs your test?",
+          "Your test raises a different error than `AssertionError`.",
+          "Which error does the text promise?",
           source(test(inside("def right():", *ALL), """
                      try:
                          right()
@@ -182,8 +185,8 @@ MISTAKES = [
                       "return not moves(nudged(x, 1, 4), memory)[1, :4].any()",
                   ).replace("(3, 5, d_model), torch.randn(3, 4", "(2, 5, d_model), torch.randn(2, 4"))),
     wrong("inverted",
-          "Your test rejects right layers and accepts wrong ones.",
-          "An `assert` passes when its condition is true. Is yours true for a right layer?",
+          "Your test rejects correct layers and accepts incorrect ones.",
+          "An `assert` passes when its condition is true. Is yours true for a correct layer?",
           source(test(inside("def right():", *ALL), """
                      try:
                          right()
@@ -192,7 +195,7 @@ MISTAKES = [
                      assert False
                      """))),
     wrong("rejects_all",
-          "Your test rejects every layer, right ones as well.",
+          "Your test rejects every layer, even the correct ones.",
           "Did you run it on your own `DecoderLayer`?",
           source(test("assert not layer(x, memory).isfinite().all()")),
           source(test("layer.train()", *ALL), name="in_training_mode"),
@@ -233,7 +236,7 @@ MISTAKES = [
                      assert torch.allclose(mine(x, memory, attention.causal_mask(5)), layer(x, memory))
                      """), name="against_own_with_copied_names")),
     wrong("accepts_all",
-          "Your test accepts every layer, wrong ones as well.",
+          "Your test accepts every layer, even the incorrect ones.",
           "Is there an `assert` that can fail?",
           source(test("assert layer is not None")),
           source(test(inside("try:", *ALL), """

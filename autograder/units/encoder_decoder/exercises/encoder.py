@@ -18,7 +18,7 @@ def _masked(shape: str) -> Maker:
 
 CASES = [
     case("three", "three layers with a norm at the end", stack_inputs(3, 2, 4, 5, norm=True, pull=True),
-         "Each layer gets what the one before it returned."),
+         "Each layer gets the previous layer's output."),
     case("two_padding", "two layers, a padding mask, no norm at the end",
          stack_inputs(2, 3, 5, 4, masks={"mask": "padding"}),
          "Does each layer get the mask?"),
@@ -35,7 +35,7 @@ MISTAKES = [
           "What is each layer called with?",
           edit("layer(x, mask)", "layer(x)")),
     wrong("mask_first_only",
-          "Only the first layer gets the mask; later ones let the padding in.",
+          "Only the first layer gets the mask; later layers attend to padding.",
           "What does the second layer see of padded positions?",
           edit("x = layer(x, mask)", "x, mask = layer(x, mask), None")),
     wrong("mask_last_only",
@@ -43,8 +43,8 @@ MISTAKES = [
           "What does the first layer see of padded positions?",
           edit("layer(x, mask)", "layer(x, mask if layer is self.layers[-1] else None)")),
     wrong("residual_around",
-          "You add the input of each layer once more; the layer has done that itself.",
-          "Where are the residual connections?",
+          "You add each layer's input once more; the layer has already done that.",
+          "Which part already contains the residual connections?",
           edit("x = layer(x, mask)", "x = x + layer(x, mask)")),
     wrong("detached",
           "The values are right, but no gradient flows back to the input.",

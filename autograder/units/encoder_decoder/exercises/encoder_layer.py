@@ -26,10 +26,10 @@ def _masked(shape: str) -> Maker:
 
 CASES = [
     case("post_relu", "post-norm, ReLU, no mask", layer_inputs(ENCODER, 3, 5, 6, 2, 7, pull=True),
-         "Follow the data line by line: attention, add & norm 1, network, add & norm 2."),
+         "Follow the data line by line: attention, add & norm 1, feed-forward network, add & norm 2."),
     case("pre_gelu", "pre-norm, GELU, a padding mask",
          layer_inputs(ENCODER, 3, 4, 6, 3, 5, norm_first=True, activation="gelu", masks={"mask": "padding"}),
-         "In pre-norm the attention sees the normalised x only: three times the same."),
+         "In pre-norm the attention sees only the normalised `x`, three times."),
     case("post_padding", "post-norm, a padding mask with a dimension for heads",
          layer_inputs(ENCODER, 2, 5, 8, 4, 3, norm_first=False, masks={"mask": "padding, 4-D"}),
          "Does the mask reach the attention?"),
@@ -38,13 +38,13 @@ CASES = [
          "Does the mask reach the attention?"),
     case("dropout", "both branches dropped in training",
          layer_inputs(ENCODER, 2, 3, 6, 2, 5, norm_first=True, rate=EVERYTHING),
-         "If each branch is dropped, the road alone is left. What comes out then?"),
-    case("chance", "which numbers are dropped, and what becomes of the others",
+         "If every branch is dropped, only the residual stream is left. What comes out then?"),
+    case("chance", "which entries are dropped, and what happens to the others",
          biases_only(layer_inputs(ENCODER, 9, 8, 12, 2, 5, norm_first=True, rate=0.375)),
-         "On average, dropout leaves a number as large as it was.", aspect="mode"),
+         "On average, dropout leaves each entry as large as it was.", aspect="mode"),
     case("dropout_post", "both branches dropped in training, post-norm",
          layer_inputs(ENCODER, 3, 2, 6, 3, 4, norm_first=False, rate=EVERYTHING),
-         "If each branch is dropped, two norms of the road are left.", hidden_only=True),
+         "If every branch is dropped, only two norms in a row are left.", hidden_only=True),
 ]
 
 MISTAKES = [
@@ -52,12 +52,13 @@ MISTAKES = [
     common("placement_swapped", edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
     common("always_post", edit("self.norm_first = norm_first", "self.norm_first = False")),
     wrong("always_pre",
-          "Your layer is pre-norm, even if `norm_first` is False (the default).",
-          "Who tells `add_and_norm` about `norm_first`?",
+          "Your layer is pre-norm even if `norm_first` is False (the default).",
+          "How does `add_and_norm` learn about `norm_first`?",
           edit("self.norm_first = norm_first", "self.norm_first = True")),
     wrong("argument_ignored",
-          "In pre-norm the attention sees the layer's raw input: your little function does not look at its argument.",
-          "What does `add_and_norm` hand to the function that it is given?",
+          "In pre-norm the attention sees the layer's raw input: the function that you pass to `add_and_norm` ignores "
+          "its argument.",
+          "What does `add_and_norm` hand to that function?",
           edit("""
               def attend(x: Tensor) -> Tensor:
                   return self.attention(x, x, x, mask)[0]
@@ -67,7 +68,7 @@ MISTAKES = [
               """)),
     wrong("keys_not_normed",
           "In pre-norm only the query is normalised; key and value are the layer's raw input.",
-          "Inside your little function, do all three come from its *argument*?",
+          "Inside the function that you pass to `add_and_norm`, do all three come from its *argument*?",
           edit("""
               def attend(x: Tensor) -> Tensor:
                   return self.attention(x, x, x, mask)[0]
@@ -78,43 +79,43 @@ MISTAKES = [
                "x = add_and_norm(x, attend,", "z = add_and_norm(x, attend,",
                "            x, self.feed_forward", "            z, self.feed_forward")),
     wrong("mask_ignored",
-          "The mask does not reach the attention: masked positions move outputs.",
+          "The mask does not reach the attention, so masked positions affect the output.",
           "Which argument of the attention is missing?",
           edit("(x, x, x, mask)", "(x, x, x)")),
     wrong("mask_inverted",
-          "The mask is turned round: exactly the forbidden positions are seen.",
+          "The mask is inverted: exactly the masked positions are visible.",
           'In this course, does True mean "may" or "may not"?',
           edit("(x, x, x, mask)", "(x, x, x, None if mask is None else ~mask)")),
     wrong("no_feed_forward",
           "The feed-forward network is not used.",
-          "How many sublayers has an encoder layer?",
+          "How many sublayers does an encoder layer have?",
           edit("""
               return add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first
               )
               """, "return x")),
     wrong("no_attention",
-          "The attention is not used: no position listens to another one.",
-          "How many sublayers has an encoder layer?",
+          "The attention is not used, so no position sees any other.",
+          "How many sublayers does an encoder layer have?",
           edit("x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)", ""),
           edit("x = add_and_norm(x, attend,", "_ = add_and_norm(x, attend,", name="first_lost")),
     wrong("feed_forward_first",
           "The feed-forward network comes before the attention.",
-          "First listen, then think: which is which?",
+          "First listen, then think: which sublayer does which?",
           edit("x = add_and_norm(x, attend, self.norm1,", "x = add_and_norm(x, self.feed_forward, self.norm2,",
                "            x, self.feed_forward, self.norm2,", "            x, attend, self.norm1,")),
     wrong("parallel",
-          "Both sublayers start from the layer's input. The network should get what the attention has made of it.",
-          "Which `x` do you hand to the second `add_and_norm`?",
+          "Both sublayers start from the layer's input. The network should get the output of the attention step.",
+          "Which `x` goes into the second add & norm?",
           edit("x = add_and_norm(x, attend,", "y = add_and_norm(x, attend,",
                "return add_and_norm(", "return y - x + add_and_norm(")),
     # Mistakes in norms, sizes, residuals, dropout and what is returned.
     wrong("one_norm",
-          "Only one norm has weights; each sublayer needs a norm of its own.",
-          "How many LayerNorms are among the layer's names?",
+          "There is only one norm; each sublayer needs its own.",
+          "How many LayerNorms does the text name?",
           edit("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1")),
     wrong("norms_swapped",
-          "`norm1` and `norm2` are exchanged.",
+          "`norm1` and `norm2` are swapped.",
           "Which one belongs to the attention?",
           edit("attend, self.norm1", "attend, self.norm2",
                "self.feed_forward, self.norm2", "self.feed_forward, self.norm1")),
@@ -124,7 +125,7 @@ MISTAKES = [
           edit("self.feed_forward, self.norm2", "self.feed_forward, self.norm1")),
     wrong("batch_norm",
           "The norm is not a `LayerNorm` over the features of one position.",
-          "Over which numbers is the mean to be taken?",
+          "Over which entries should the mean be taken?",
           source("""
               class EncoderLayer(EncoderLayer):
                   def __init__(self, *args, **kwargs):
@@ -134,7 +135,7 @@ MISTAKES = [
                               x.var((0, 1), False) + 1e-5) ** 0.5 * n.weight + n.bias
               """)),
     wrong("norm_over_sentence",
-          "Your norm takes its mean over the whole sentence, so positions move each other.",
+          "Your norm averages over the whole sentence, so positions affect each other.",
           "`nn.LayerNorm(d_model)` works on the last dimension. Does yours?",
           source("""
               class EncoderLayer(EncoderLayer):
@@ -144,8 +145,7 @@ MISTAKES = [
                           norm.forward = lambda x, n=norm: n.weight * torch.nn.functional.layer_norm(x, x.shape[1:]) + n.bias
               """)),
     wrong("unbiased_std",
-          "Your own LayerNorm divides by the unbiased standard deviation; the formula's divides by the number of "
-          "features.",
+          "Your own LayerNorm uses the unbiased standard deviation; the formula divides by the number of features.",
           "What is the default of `torch.std`?",
           source("""
               class EncoderLayer(EncoderLayer):
@@ -158,12 +158,12 @@ MISTAKES = [
     common("activation_ignored",
            edit("FeedForward(d_model, d_ff, dropout, activation)", "FeedForward(d_model, d_ff, dropout)")),
     wrong("one_head",
-          "The number of heads does not reach the attention: there is one head.",
-          "What do you hand to `MultiHeadAttention`?",
+          "The number of heads does not reach the attention: it has just one head.",
+          "What do you pass to `MultiHeadAttention`?",
           edit("d_model, num_heads, dropout", "d_model, 1, dropout")),
     wrong("returns_tuple",
-          "Your layer returns a tuple. The next layer of the stack wants a tensor.",
-          "Attention returns two things. Which one goes on?",
+          "Your layer returns a tuple; the next layer of the stack expects a tensor.",
+          "The attention returns two things. Which of them goes on?",
           edit("""
               return add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first
@@ -174,12 +174,12 @@ MISTAKES = [
               ), None
               """)),
     wrong("unpacks_wrongly",
-          "You add the pair that the attention returns; only its first part is a vector for each position.",
+          "You add the pair that the attention returns; only its first part has one vector per position.",
           "What does `MultiHeadAttention` return?",
           edit("(x, x, x, mask)[0]", "(x, x, x, mask)")),
     wrong("residual_missing_1",
           "The residual connection around the attention is missing.",
-          "If the attention returned zero, what should come out of it?",
+          "If the attention returned zero, what should come out of this step?",
           edit("x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)", """
               y = self.norm1(x) if self.norm_first else x
               y = self.dropout(attend(y))
@@ -187,7 +187,7 @@ MISTAKES = [
               """)),
     wrong("residual_missing_2",
           "The residual connection around the feed-forward network is missing.",
-          "If the network returned zero, what should come out of it?",
+          "If the network returned zero, what should come out of this step?",
           edit("""
               return add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first
@@ -198,15 +198,15 @@ MISTAKES = [
               return y if self.norm_first else self.norm2(y)
               """)),
     *BRANCH_DROPOUT,
-    without_dropout("no_dropout_after_attention", "on the branch of the attention", "attend, self.norm1, {}"),
-    without_dropout("no_dropout_after_network", "on the branch of the feed-forward network",
+    without_dropout("no_dropout_after_attention", "to the branch of the attention", "attend, self.norm1, {}"),
+    without_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
                     "self.feed_forward, self.norm2, {}"),
     without_dropout("no_dropout_in_attention", "inside the attention", "d_model, num_heads, {}", RATE),
     without_dropout("no_dropout_in_network", "inside the feed-forward network",
                     "FeedForward(d_model, d_ff, {}, activation)", RATE),
     wrong("dropout_outside",
-          "Dropout stands on the road: with everything dropped, even `x` is lost.",
-          "What is dropped: the branch, or the sum?",
+          "Dropout is applied to the residual stream: with everything dropped, even `x` is lost.",
+          "What should be dropped: the branch, or the sum?",
           edit("x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)",
                "x = self.dropout(add_and_norm(x, attend, self.norm1, nn.Identity(), self.norm_first))",
                """
@@ -219,7 +219,7 @@ MISTAKES = [
               """)),
     wrong("final_norm",
           "There is one norm too many, at the end of the layer.",
-          "The final norm belongs to the stack. How many has a layer?",
+          "The final norm belongs to the stack. How many norms does a layer have?",
           edit("""
               return add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first
