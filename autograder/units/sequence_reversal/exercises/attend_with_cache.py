@@ -35,24 +35,24 @@ CASES = [
     case("two_heads", "5 steps, 2 heads", _steps_with_cache(3, 5, 8, 2),
          "Compare with causal attention over all positions, row by row."),
     case("three_heads", "4 steps, 3 heads", _steps_with_cache(2, 4, 12, 3),
-         "The first step has no past: its output is w_o of its own value."),
+         "The first step has no past: its output is `w_o` of its own value."),
     case("long", "70 steps, 2 heads", _steps_with_cache(1, 70, 4, 2),
-         "As above.", hidden_only=True),
+         "Does your cache depend on the number of steps?", hidden_only=True),
 ]
 
 MISTAKES = [
     wrong("projected_twice",
-          "A position goes through `w_k` or `w_v` twice.",
-          "Each key and each value is needed once. Where is yours computed?",
+          "A position is projected by `w_k` or `w_v` twice.",
+          "Each key and each value is needed once. Where do you compute yours?",
           edit("keys, values = layer.w_k(x), layer.w_v(x)",
                "keys, values = layer.w_k(x), (layer.w_k(x), layer.w_v(x))[1]")),
     wrong("no_past",
-          "Each position gets nothing but its own value: the cache is not used, or the newest value has replaced the "
-          "old ones.",
-          "How many keys and how many values does the third step have?",
+          "Each position sees only its own value: the cache is not used, or the newest value has replaced the old "
+          "ones.",
+          "How many keys and values should the third step have?",
           edit(_PAST, "")),
     wrong("last_only",
-          "Your cache holds only the newest key and value, so the past is one step deep.",
+          "Your cache holds only the newest key and value, so the past is just one step deep.",
           "What must the cache contain after three steps?",
           edit("keys, values = layer.w_k(x), layer.w_v(x)", """
               keys, values = layer.w_k(x), layer.w_v(x)
@@ -60,23 +60,23 @@ MISTAKES = [
               """,
                "(keys, values)", "newest")),
     wrong("values_forgotten",
-          "Keys and values of the past have been mixed up.",
-          "What did you put first into the cache, and what do you take out first?",
+          "The keys and values of the past are mixed up.",
+          "What do you put into the cache first, and what do you take out first?",
           edit("torch.cat((cache[0], keys)", "torch.cat((cache[1], keys)",
                "torch.cat((cache[1], values)", "torch.cat((cache[0], values)")),
     wrong("past_unprojected",
-          "Your cache holds inputs, and all their keys and values are computed again in every step. The right "
-          "numbers, but nothing is saved.",
-          "Which numbers of the past never change, and are all that later steps need?",
+          "Your cache holds inputs, so all keys and values are recomputed in every step. The results are right, but "
+          "nothing is saved.",
+          "Which tensors of the past never change, and are all that later steps need?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   past = x if cache is None else torch.cat((cache, x), dim=1)
                   return layer(x, past, past)[0], past
               """)),
     wrong("past_unprojected_unseen",
-          "Your cache holds inputs, and all their keys and values are computed again in every step, from the weights "
-          "of `w_k` and `w_v`.",
-          "Which numbers of the past never change, and are all that later steps need?",
+          "Your cache holds inputs, so all keys and values are recomputed in every step, from the weights of `w_k` and "
+          "`w_v`.",
+          "Which tensors of the past never change, and are all that later steps need?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   past = x if cache is None else torch.cat((cache, x), dim=1)
@@ -88,16 +88,16 @@ MISTAKES = [
                   return layer.w_o(out.transpose(1, 2).flatten(2)), past
               """)),
     wrong("window",
-          "Your cache forgets what is long ago.",
+          "Your cache forgets the earliest positions.",
           "How many positions may the newest one see?",
           edit("(keys, values)", "(keys[:, -64:], values[:, -64:])")),
     wrong("inputs_as_keys",
-          "Old inputs stand in the cache where keys and values should stand.",
+          "The cache holds old inputs where it should hold keys and values.",
           "What has to happen to an input before it can be compared with a query?",
           edit("(keys, values)",
                "(torch.cat((cache[0], x), 1), torch.cat((cache[1], x), 1)) if cache is not None else (x, x)")),
     wrong("new_not_seen",
-          "The newest position does not see itself; from the second step on it looks at the past only.",
+          "From the second step on, the newest position sees only the past, not itself.",
           "May position t attend to itself under a causal mask?",
           source("""
               def attend_with_cache(layer, x, cache=None):
@@ -110,8 +110,8 @@ MISTAKES = [
                   return layer.w_o(out.transpose(1, 2).flatten(2)), (k, v)
               """)),
     wrong("cache_in_layer",
-          "Keys of an earlier sequence are still there when a new one begins, although its cache is None.",
-          "Where does your cache live, and who empties it?",
+          "Keys of an earlier sequence are still there when a new one begins with `cache=None`.",
+          "Where is your cache stored, and what empties it?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   past = layer.__dict__.setdefault('past', [])
@@ -131,8 +131,8 @@ MISTAKES = [
                   return layer.w_o(out.transpose(1, 2).flatten(2)), past
               """, name="default_list")),
     wrong("old_cache_changed",
-          "Your step changes the old cache. Who goes back to it finds keys of a future that did not happen.",
-          "Does `append` give a new list?",
+          "Your step changes the old cache. A caller that goes back to it finds keys of a future that never happened.",
+          "Does `append` create a new list?",
           source("""
               def attend_with_cache(layer, x, cache=None):
                   cache = [] if cache is None else cache
@@ -143,28 +143,28 @@ MISTAKES = [
                   return layer.w_o(out.transpose(1, 2).flatten(2)), cache
               """)),
     wrong("one_head",
-          "You ignore the heads: all features attend as one.",
+          "You ignore the heads: all features attend as one head.",
           "Where does your code use `num_heads`?",
           edit("(layer.num_heads, -1)", "(1, -1)")),
     wrong("heads_mixed",
-          "Your split gives each head the wrong features: the numbers are dealt out anew.",
+          "Your split gives each head the wrong features.",
           "Which features belong to head 0: the first block, or every h-th one?",
           edit(".unflatten(-1, (layer.num_heads, -1)).transpose(1, 2)",
                ".unflatten(-1, (-1, layer.num_heads)).permute(0, 3, 1, 2)")),
     wrong("not_merged_back",
           "The heads were merged in the wrong order.",
-          "After the attention, `(B, h, 1, d_k)`: which dimension must come next to the features?",
+          "After attention the shape is `(B, h, 1, d_k)`. Which dimension must come next to the features?",
           edit("heads.transpose(1, 2).flatten(2)", "heads.permute(0, 2, 3, 1).flatten(2)")),
     common("no_output_projection",
            edit("layer.w_o(heads.transpose(1, 2).flatten(2))", "heads.transpose(1, 2).flatten(2)")),
     wrong("cached_along_batch",
-          "You joined old and new along the batch, not along the positions.",
+          "You concatenated old and new along the batch, not along the positions.",
           "Which dimension of `(B, T, d_model)` grows by one with each step?",
           edit("torch.cat((cache[0], keys), dim=1)", "torch.cat((cache[0], keys), dim=0)",
                "torch.cat((cache[1], values), dim=1)", "torch.cat((cache[1], values), dim=0)")),
     wrong("output_only",
-          "Your function returns the output, but no cache.",
-          "How shall the next step know the past?",
+          "Your function returns the output but no cache.",
+          "How should the next step know the past?",
           edit(", (keys, values)", "")),
     common("pair_swapped",
            edit("return layer.w_o(heads.transpose(1, 2).flatten(2)), (keys, values)",

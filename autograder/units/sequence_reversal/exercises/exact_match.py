@@ -134,27 +134,27 @@ def _written(kind: str, row: list[int], width: int) -> list[int]:
 
 CASES = [
     case("equal_widths", "tensors of equal width", _rows_to_judge(13),
-         "A row is right if all its places agree, and wrong if a single one does not."),
+         "A row is right if all its positions agree, and wrong if a single one does not."),
     case("cut", "rows whose first column was cut off", lambda draw: {**_rows_to_judge(14)(draw), "cut": "yes"},
-         "What is cut out of a tensor does not lie in one piece in memory."),
+         "A slice of a tensor need not be contiguous in memory."),
     case("narrow", "decoded rows are narrower than the labels", _rows_to_judge(17, narrow=2),
-         "What a narrower tensor lacks is padding."),
+         "The columns that the narrower tensor lacks are padding."),
     case("wide", "decoded rows are wider than the labels", _rows_to_judge(15, wide=3),
          "A row that goes on and on is wrong, however well it began."),
-    case("few_rows", "few rows; the first token of one is wrong, the last of two others, every token of a fourth",
+    case("few_rows", "few rows: one is wrong in its first token, two in their last, one in every token",
          _few_rows,
          "A row is right from its first token to its last."),
     case("large_ids", "ids of a large vocabulary", _large_ids,
-         "Other tokens are other tokens, however much they look alike."),
+         "Different tokens are different, however much they look alike."),
     # half of the rows may be right
     case("many", "many rows", _rows_to_judge(60, wide=1),
-         "As above.", hidden_only=True, tells=("errors",)),
+         "Does your code depend on the number of rows?", hidden_only=True, tells=("errors",)),
 ]
 
 MISTAKES = [
     wrong("padding_wanted",
-          "A right row counts as wrong if one tensor has PAD after its EOS and the other one ends there.",
-          "Where may the last EOS of a tensor stand?",
+          "A correct row counts as wrong if one tensor has PAD after its EOS and the other one ends there.",
+          "Does a row that fills the whole tensor have any PAD after its EOS?",
           source("""
               def exact_match(decoded, labels):
                   def cut(row):
@@ -172,32 +172,32 @@ MISTAKES = [
           "Is a sequence with one wrong token a match?",
           edit("(decoded == labels).all(dim=1)", "(decoded == labels)[labels != PAD]")),
     wrong("any",
-          "One right token is enough for your function.",
+          "A single correct token makes a row correct for your function.",
           "`any` or `all`: when is a row right?",
           edit(".all(dim=1)", ".any(dim=1)")),
     wrong("without_first_column",
-          "You leave out the first column, as if BOS stood there.",
-          "With what do `decoded` and `labels` begin?",
+          "You skip the first column, as if BOS were there.",
+          "What do `decoded` and `labels` begin with?",
           edit("(decoded == labels)", "(decoded[:, 1:] == labels[:, 1:])")),
     wrong("equal_rows_once",
-          "Rows that are equal count once, as in a set.",
+          "Duplicate rows count only once, as in a set.",
           "Is it a share of rows, or of *different* rows?",
           edit("return (decoded == labels).all(dim=1).double().mean().item()", """
               rows = set(zip(map(tuple, decoded.tolist()), map(tuple, labels.tolist())))
               return sum(x == y for x, y in rows) / len(rows)
               """)),
     wrong("all_rows",
-          "You ask whether *everything* is right: the result is 0 or 1.",
+          "You ask whether *everything* is right, so the result is 0 or 1.",
           "Over which dimension should `all` run?",
           edit(".all(dim=1)", ".all()")),
     wrong("all_columns",
-          "You count columns that are right in all rows.",
-          "Which dimension of `(B, L)` holds the places of one row?",
+          "You count the columns that are right in every row.",
+          "Which dimension of `(B, L)` holds the positions of one row?",
           edit(".all(dim=1)", ".all(dim=0)")),
     wrong("cut_to_shorter",
-          "You cut both tensors to the narrower one. A row that was never finished, or that goes on too long, passes "
-          "as right.",
-          "What may stand in the columns that you cut off?",
+          "You cut both tensors to the narrower width, so a row that was never finished, or that goes on too long, "
+          "passes as right.",
+          "What may be in the columns that you cut off?",
           source("""
               def exact_match(decoded, labels):
                   width = min(decoded.size(1), labels.size(1))
@@ -205,16 +205,16 @@ MISTAKES = [
                   return same.all(dim=1).double().mean().item()
               """)),
     wrong("eos_ignored",
-          "EOS is not compared: a row that never ends passes as right.",
-          "Is a model done that does not say so?",
+          "EOS is not compared, so a row that never ends passes as right.",
+          "Is a model done if it never says so?",
           edit("(decoded == labels)", "((decoded == labels) | (labels == EOS))")),
     wrong("without_order",
           "You compare which tokens occur, not where.",
           "Is `1 2 3` a reversal of `1 2 3`?",
           edit("(decoded == labels)", "(decoded.sort(dim=1).values == labels.sort(dim=1).values)")),
     wrong("padding_taken_out",
-          "You took all padding out of the rows before you compared them.",
-          "If a model writes PAD between two symbols: is its row right?",
+          "You removed all padding from the rows before comparing them.",
+          "If a model writes PAD between two symbols, is its row right?",
           source("""
               def exact_match(decoded, labels):
                   written, right = (
@@ -225,27 +225,27 @@ MISTAKES = [
                   return sum(same) / len(same)
               """)),
     wrong("sums",
-          "You compare one number for each row, which other tokens can have, too.",
+          "You compare one number per row, but different tokens can give the same number.",
           "Do equal sums prove equal tokens?",
           edit("(decoded == labels).all(dim=1)", "(decoded.sum(1) == labels.sum(1))")),
     wrong("length_only",
-          "You compare lengths only.",
+          "You compare only the lengths.",
           "Which tokens would you have to change to make your function notice?",
           edit("(decoded == labels)", "((decoded != PAD) == (labels != PAD))")),
     wrong("percent",
-          "Your result is in percent; a share between 0 and 1 is asked for.",
-          "What is the result if all rows are right?",
+          "Your result is a percentage; a share between 0 and 1 is asked for.",
+          "What should the result be if all rows are right?",
           edit(".mean().item()", ".mean().item() * 100")),
     wrong("count",
-          "You return how many rows are right, not which share of them.",
-          "By what must you divide?",
+          "You return the number of correct rows, not their share.",
+          "What must you divide by?",
           edit(".double().mean()", ".double().sum()")),
     wrong("errors",
-          "You return the share of wrong rows.",
-          "What is the result if all rows are right?",
+          "You return the share of incorrect rows.",
+          "What should the result be if all rows are right?",
           edit("return (decoded", "return 1 - (decoded")),
     wrong("one_width",
-          "Your function needs tensors of equal width.",
+          "Your function works only if both tensors have the same width.",
           "What does a row lack that was decoded in a batch of shorter rows?",
           source("""
               def exact_match(decoded, labels):
@@ -257,8 +257,8 @@ MISTAKES = [
           edit(".all(dim=1).double()", ".all(dim=1)[labels[:, 0] != EOS].double()")),
     common("tensor", edit(".mean().item()", ".mean()")),
     wrong("until_eos",
-          "You compare what stands before EOS: a row that was cut off there, and never said EOS, passes as right.",
-          "Which row has said that it is done?",
+          "You compare only what comes before EOS, so a row that was cut off there, without EOS, passes as right.",
+          "Which rows have said that they are done?",
           source("""
               def exact_match(decoded, labels):
                   def before(row):
@@ -268,12 +268,12 @@ MISTAKES = [
                   return sum(pairs) / len(pairs)
               """)),
     wrong("first_ten",
-          "You compare the first ten places; rows may be longer.",
-          "Where does EOS stand after a sequence of ten digits?",
+          "You compare only the first ten columns; rows may be longer.",
+          "Where is EOS after a sequence of ten digits?",
           edit("(decoded == labels).all", "(decoded == labels)[:, :10].all")),
     wrong("glued",
-          "You compare texts of digits without gaps: where one id ends and the next begins is lost.",
-          "Which rows of ids have the text `457`?",
+          "You join the digits of a row into one string, so the boundaries between ids are lost.",
+          "Which rows of ids become the string `457`?",
           source("""
               def exact_match(decoded, labels):
                   def glued(row):
@@ -282,8 +282,8 @@ MISTAKES = [
                   return sum(same) / len(same)
               """)),
     wrong("rounded",
-          "You round ids before you compare them: large ones that lie near each other become equal.",
-          "How many whole numbers can the type hold that you turn ids into?",
+          "You round the ids before comparing them, so large ids that are close together become equal.",
+          "Which whole numbers can your smaller type still tell apart?",
           edit("(decoded == labels)", "(decoded.half() == labels.half())")),
 ]
 

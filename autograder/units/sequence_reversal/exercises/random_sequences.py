@@ -52,13 +52,13 @@ def _fair(count: int, longest: int, symbols: int) -> Callable[[Draw], Answers]:
 
 
 CASES = [
-    case("few_symbols", "3000 sequences of up to 7 out of 5 symbols", _drawing(3000, 7, 5),
+    case("few_symbols", "3000 sequences of up to 7 tokens, from 5 symbols", _drawing(3000, 7, 5),
          "Each length from 1 to 7 and each id from 4 to 8 should be equally likely.", known=_fair(3000, 7, 5)),
-    case("many_symbols", "4000 sequences of up to 4 out of 9 symbols", _drawing(4000, 4, 9),
-         "Symbols are drawn anew at each place, whatever their neighbours are.", known=_fair(4000, 4, 9)),
-    case("as_in_the_course", "3500 sequences of up to 10 out of 10 symbols", _drawing(3500, 10, 10),
+    case("many_symbols", "4000 sequences of up to 4 tokens, from 9 symbols", _drawing(4000, 4, 9),
+         "Each symbol is drawn afresh, whatever its neighbours are.", known=_fair(4000, 4, 9)),
+    case("as_in_the_course", "3500 sequences of up to 10 tokens, from 10 symbols", _drawing(3500, 10, 10),
          "Look at a few of your sequences. Could you tell them from dice?", known=_fair(3500, 10, 10)),
-    case("large_vocabulary", "4500 sequences of up to 3 out of 30 symbols", _drawing(4500, 3, 30),
+    case("large_vocabulary", "4500 sequences of up to 3 tokens, from 30 symbols", _drawing(4500, 3, 30),
          "The number of symbols is an argument.", known=_fair(4500, 3, 30), hidden_only=True),
 ]
 
@@ -70,33 +70,33 @@ MISTAKES = [
           edit("rng.choices(ids, k=rng.randint(1, longest))",
                "[FIRST + (s + i) % symbols for s in [rng.randrange(symbols)] for i in range(rng.randint(1, longest))]")),
     wrong("from_zero",
-          "Your ids start at 0, so data tokens carry the ids of PAD, BOS and EOS.",
-          "What would the loss do with a label 0? Where do symbols start?",
+          "Your ids start at 0, so data tokens have the ids of PAD, BOS and EOS.",
+          "What would the loss do with a label 0, and where do symbols start?",
           edit("range(FIRST, FIRST + symbols)", "range(symbols)")),
     wrong("never_longest",
-          "The greatest length never occurs: `range` and `randrange` stop before their end, `randint` does not.",
+          "The maximum length never occurs: `range` and `randrange` exclude their end, `randint` does not.",
           "Which numbers does `rng.randrange(1, 10)` give?",
           edit("rng.randint(1, longest)", "rng.randrange(1, max(longest, 2))")),
     wrong("last_symbol_missing",
           "The last symbol never occurs.",
-          "How many numbers does `range(FIRST, FIRST + symbols - 1)` have?",
+          "How many different ids occur in your data, and how many should?",
           edit("FIRST + symbols)", "FIRST + symbols - 1)")),
     wrong("one_symbol_too_many",
-          "One id too many occurs: the one after the last symbol, for which a model of this vocabulary has no row.",
+          "One id too many occurs: the one after the last symbol, for which the model's embedding has no row.",
           "Does `randint` include its upper end?",
           edit("FIRST + symbols)", "FIRST + symbols + 1)")),
     wrong("also_empty",
           "Some of your sequences are empty.",
-          "What is the smallest length that your draw of the length can give?",
+          "What is the smallest length that your code can draw?",
           edit("randint(1, longest)", "randint(0, longest)")),
     wrong("rare_ends",
-          "The shortest and the longest length come half as often as those between: rounding gives the two ends only "
-          "half of a step each.",
-          "Which numbers does `round(rng.random() * 9)` make of 0.3 and of 0.6?",
+          "The shortest and the longest length occur half as often as the others: rounding gives each end only half an "
+          "interval.",
+          "Which values of `rng.random() * 9` does `round` send to 0, and which to 1?",
           edit("rng.randint(1, longest)", "1 + round(rng.random() * (longest - 1))")),
     wrong("never_twice_in_a_row",
           "A symbol never follows itself.",
-          "What does a die show after a 3: can it be a 3?",
+          "A die has just shown a 3. Can the next roll be a 3?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   rows = []
@@ -108,17 +108,17 @@ MISTAKES = [
                   return rows
               """)),
     wrong("lengths_in_turn",
-          "Lengths are not drawn: they come one after the other.",
-          "What is the length of the first sequence, each time you call?",
+          "The lengths are not random: they go through 1, 2, 3 and so on in turn.",
+          "What is the length of the first sequence, every time you call?",
           edit("for _ in range(count)", "for i in range(count)", "rng.randint(1, longest)", "1 + i % longest")),
     wrong("sorted_by_length",
-          "Your sequences are sorted by their lengths.",
+          "Your sequences are sorted by length.",
           "How long is the first of a hundred, and how long should it be?",
           edit("return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
                "return sorted((rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)), key=len)")),
     wrong("global_generator_seeded",
-          "`rng` seeds the global generator, which gives all the rest: whoever else uses that one is disturbed.",
-          "What does `random.random()` give after your function, twice in a row?",
+          "You seed the global generator from `rng`, which disturbs everything else that uses it.",
+          "Call your function twice with the same seed: what does `random.random()` return after each call?",
           edit("ids = range", "random.seed(rng.random()); rng = random; ids = range")),
     wrong("one_length",
           "All your sequences have the same length.",
@@ -129,14 +129,13 @@ MISTAKES = [
                   return [rng.choices(ids, k=size) for _ in range(count)]
               """)),
     wrong("always_longest",
-          "All your sequences have the greatest length. A model that sees only those will never learn where short "
-          "ones end.",
+          "All your sequences have the maximum length, so a model will never learn where short ones end.",
           "Where do you draw a length?",
           edit("rng.randint(1, longest)", "longest")),
     wrong("no_repeats",
-          "No symbol occurs twice in a sequence: `sample` draws without putting back, and there may be fewer symbols "
-          "than places.",
-          "How likely are two equal neighbours with a fair die, and with cards drawn from one deck?",
+          "No symbol occurs twice in a sequence: `sample` draws without replacement, and there may be fewer symbols "
+          "than positions.",
+          "How likely are two equal neighbours if you roll a die, and if you deal cards from one deck?",
           edit("rng.choices(", "rng.sample(")),
     wrong("no_repeats_shuffled",
           "No symbol occurs twice in a sequence: each one is a shuffled deck, cut to length.",
@@ -151,36 +150,37 @@ MISTAKES = [
                   return rows
               """)),
     wrong("sorted",
-          "Your sequences are sorted. Reversing them could also mean sorting the other way.",
+          "Your sequences are sorted, so reversing them could just as well mean sorting the other way.",
           "Which other rule than reversal would explain your data?",
           edit("[rng.choices(ids, k=rng.randint(1, longest))", "[sorted(rng.choices(ids, k=rng.randint(1, longest)))")),
     wrong("one_symbol_each",
-          "Each of your sequences repeats one single symbol. Its reversal is itself.",
-          "How often is a symbol drawn: once per sequence, or once per place?",
+          "Each of your sequences repeats a single symbol, so it is its own reversal.",
+          "How often is a symbol drawn: once per sequence, or once per position?",
           edit("rng.choices(ids, k=rng.randint(1, longest))", "[rng.choice(ids)] * rng.randint(1, longest)")),
     wrong("one_for_all",
-          "All sequences are the same one: it was drawn once and repeated.",
+          "All sequences are the same: one was drawn and then repeated.",
           "What does `[row] * count` contain?",
           edit("[rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]",
                "[rng.choices(ids, k=rng.randint(1, longest))] * count")),
     wrong("global_generator",
-          "Something is drawn from another generator than `rng`, so the same seed gives other data the next time.",
+          "Something is drawn from a generator other than `rng`, so the same seed gives different data the next time.",
           "Which of your lines would still be random if `rng` were a loaded die?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   return [[random.randrange(FIRST, FIRST + symbols) for _ in range(random.randint(1, longest))] for _ in range(count)]
               """)),
     wrong("torch_generator",
-          "Torch's generator draws your ids, not `rng`, so the same seed gives other data the next time.",
+          "Your ids are drawn from PyTorch's generator, not from `rng`, so the same seed gives different data the next "
+          "time.",
           "Which of your lines would still be random if `rng` were a loaded die?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   return [torch.randint(FIRST, FIRST + symbols, (rng.randint(1, longest),)).tolist() for _ in range(count)]
               """)),
     wrong("seeded_inside",
-          "Every call gives the same sequences: the generator is made, or seeded, inside the function. A training "
-          "would see one batch again and again.",
-          "What does the second call draw, if the first line seeds the generator?",
+          "Every call gives the same sequences: the generator is created or seeded inside the function, so a training "
+          "run would see one batch again and again.",
+          "If the first line seeds the generator, what does the second call draw?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   rng = random.Random(0)
@@ -188,15 +188,15 @@ MISTAKES = [
                   return [rng.choices(ids, k=rng.randint(1, longest)) for _ in range(count)]
               """)),
     wrong("ids_seeded_inside",
-          "Ids come from a generator of your own, which begins anew in each call.",
-          "Which source does the text name for everything that is drawn?",
+          "The ids come from a generator of your own, which starts afresh in each call.",
+          "Which generator does the text name for everything that is random?",
           edit("ids = range(", "own, ids = random.Random(count), range(", "rng.c", "own.c")),
     wrong("ten_symbols",
           "You always draw from ten symbols, whatever `symbols` says.",
           "Where does your code use the argument `symbols`?",
           edit("FIRST + symbols)", "FIRST + 10)")),
     wrong("ten_long",
-          "Your sequences are up to ten long, whatever `longest` says.",
+          "Your sequences are at most ten long, whatever `longest` says.",
           "Where does your code use the argument `longest`?",
           edit("randint(1, longest)", "randint(1, 10)")),
     wrong("long_ones_favoured",
@@ -209,8 +209,8 @@ MISTAKES = [
           edit("[rng.choices(ids, k=rng.randint(1, longest))",
                "[torch.tensor(rng.choices(ids, k=rng.randint(1, longest)))")),
     wrong("short_ones_run_out",
-          "No sequence of yours comes twice, so nearly all of them are long.",
-          "How many sequences of one symbol are there, and how many do you need?",
+          "No sequence occurs twice in your data, so nearly all of them are long.",
+          "How many different sequences of one symbol are there, and how many do you need?",
           source("""
               def random_sequences(count, rng, longest=10, symbols=10):
                   ids, rows = range(FIRST, FIRST + symbols), {}
@@ -220,12 +220,12 @@ MISTAKES = [
                   return list(rows.values())
               """)),
     wrong("tuples",
-          "The sequences are right, but they come as tuples; lists are asked for. `row + [EOS]` fails on a tuple.",
+          "The sequences are right, but they are tuples; lists are asked for. `row + [EOS]` fails on a tuple.",
           "Which brackets, or which function, make a list?",
           edit("rng.choices(ids, k=rng.randint(1, longest))", "tuple(rng.choices(ids, k=rng.randint(1, longest)))")),
     wrong("always_64",
           "You always return 64 sequences, whatever `count` says.",
-          "Which argument says how many sequences there are?",
+          "Which argument gives the number of sequences?",
           edit("range(count)", "range(64)")),
 ]
 

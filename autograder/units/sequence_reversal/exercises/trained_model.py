@@ -88,10 +88,10 @@ CASES = [
          scale=_SCALE),
     case("repeats", "300 sequences of length 4 to 10 with only two or three symbols",
          _for_the_model(300, shortest=4, symbols=3),
-         "Do symbols repeat in your training data as often as chance has it?", known=_right, measure="exact_match",
+         "Do symbols repeat in your training data as often as they would by chance?", known=_right, measure="exact_match",
          scale=_SCALE_OF_REPEATS),
-    case("seed", "the same seed twice, and another one", _two_seeds,
-         "All chance must come from `seed`: that of the first weights, and that of the data.",
+    case("seed", "the same seed twice, and a different one", _two_seeds,
+         "All randomness must come from `seed`: that of the initial weights and that of the data.",
          known=lambda draw: {
              "the same from the same seed": torch.tensor(True),
              "others from another seed": torch.tensor(True),
@@ -104,9 +104,9 @@ CASES = [
 
 MISTAKES = [
     wrong("hand_written",
-          "The answers do not come from the weights of a `new_model()`: that is a reversal written by hand, or a "
-          "model of other sizes.",
-          "Which line of yours would have to learn if the task were another one?",
+          "The answers do not come from the weights of a `new_model()`: this is a reversal written by hand, or a model "
+          "of different sizes.",
+          "Which line of yours would have to learn if the task were a different one?",
           source("""
               class Reverser(nn.Module):
                   def forward(self, source, tokens):
@@ -152,7 +152,7 @@ MISTAKES = [
                   return Oracle(lambda ids: ids[::-1] if ids == list(range(ids[0], ids[0] + len(ids))) else list(range(ids[-1], ids[-1] - len(ids), -1)) if ids[-1] >= 9 else [5])
               """)),
     wrong("copies",
-          "The model writes the source as it is. It has learnt to copy.",
+          "The model writes the source as it is: it has learnt to copy.",
           "What do the targets of your training batches look like?",
           source("""
               def trained_model():
@@ -192,8 +192,8 @@ MISTAKES = [
                   return Oracle(lambda ids: ids[::-1] if len(ids) < 8 else ids[::-1][:7])
               """)),
     wrong("untrained",
-          "Hardly any sequence is right: this model looks untrained, or was trained for a few steps only.",
-          "Does your loss fall below 0.01? If it does: is the model that you return the one that you trained?",
+          "Hardly any sequence is right: this model looks untrained, or was trained for only a few steps.",
+          "Does your loss fall below 0.01? If it does, is the model that you return the one that you trained?",
           source("""
               def trained_model():
                   torch.manual_seed(0)
@@ -242,8 +242,8 @@ MISTAKES = [
                   return [2.5, 0.1]
               """)),
     wrong("returns_nothing",
-          "Your function trains a model, but returns nothing.",
-          "How should anybody use the model afterwards?",
+          "Your function trains a model but returns nothing.",
+          "How could the caller use the model afterwards?",
           source("""
               def trained_model():
                   new_model()
@@ -259,9 +259,9 @@ MISTAKES = [
                   return new_model(), [0.1]
               """)),
     wrong("not_reproducible",
-          "The same seed gives another model each time: the first weights, or the data, come from a source that "
-          "nobody has seeded.",
-          "Which two sources of chance does a training have?",
+          "The same seed gives a different model each time: the initial weights or the data come from an unseeded "
+          "generator.",
+          "Which two sources of randomness does a training run have?",
           source("""
               def trained_model(seed=0):
                   from autograder.units.sequence_reversal.exercises.trained_model import Oracle
