@@ -63,92 +63,95 @@ _OF_THE_MODULE = ("loaded", "start")
 _KINDS = {
     "steady": _Kind(
         "calls",
-        "the same twice, and other calls in between",
-        "Nothing of one call may be left in the next one.",
-        "The first call is right, a later one is not: {label}.",
-        "Does anything of one call stay for the next, and does your code mind another "
-        "size or mask?",
+        "the same call twice, with others in between",
+        "Nothing may carry over from one call to the next.",
+        "The first call is right, but a later one is not: {label}.",
+        "Does anything carry over from one call to the next, and does your code "
+        "accept other sizes, masks and keyword arguments?",
     ),
     "alone": _Kind(
         "calls",
-        "each sentence alone, and the batch in another order",
-        "What happens to a sentence must not depend on its neighbours in the batch.",
-        "Right as a batch, wrong {label}.",
-        "Which of your dimensions is the batch? Does anything mix along it, and may "
+        "each sentence alone, and the batch in a different order",
+        "The result for a sentence must not depend on its neighbours in the batch.",
+        "Right for the whole batch, wrong {label}.",
+        "Which of your dimensions is the batch? Is anything mixed along it, and may "
         "its size be 1?",
     ),
     "spread": _Kind(
         "calls",
-        "inputs that are views of others",
-        "A transposed or expanded tensor holds the same numbers in another order of "
-        "memory.",
-        "Right for inputs as usual, wrong {label}.",
-        "Which of your steps relies on how the numbers lie in memory, or names a type?",
+        "inputs that are views of other tensors",
+        "A transposed or expanded tensor holds the same values in a different memory "
+        "layout.",
+        "Right for ordinary inputs, wrong {label}.",
+        "Which of your steps relies on the memory layout, or names a dtype?",
     ),
     "training": _Kind(
         "mode",
         "training mode, with nothing to drop",
-        "Where nothing is dropped, training mode changes nothing.",
-        "Right in eval mode, wrong in training mode, though nobody asked for dropout.",
-        "What, except dropout, may depend on `self.training`?",
+        "If nothing is dropped, training mode changes nothing.",
+        "Right in eval mode, wrong in training mode, even without dropout.",
+        "What else besides dropout depends on `self.training` in your code?",
     ),
     "dropout": _Kind(
         "mode",
-        "where dropout acts in training",
-        "In training a stand-in takes the place of dropout; it must act where the text "
-        "says, on each number by itself, with the given probability.",
-        "Right in eval mode, but in training dropout acts on other numbers, or with "
-        "another probability.",
-        "On which numbers should dropout act, each by itself, and with which "
+        "where dropout is applied in training",
+        "In training a stand-in replaces dropout. It must be applied where the text "
+        "says, to each entry separately, with the given probability.",
+        "Right in eval mode, but in training dropout is applied to the wrong entries, "
+        "or with the wrong probability.",
+        "Which entries should dropout be applied to, each separately, and with which "
         "probability?",
     ),
     "gradient": _Kind(
         "learning",
         "the gradient of every input and parameter",
-        "What takes part in the computation needs its gradient.",
-        "The values are right; the gradient is not: {label}.",
+        "Whatever takes part in the computation needs a gradient.",
+        "The values are right, but not {label}.",
         "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
-        "made of its numbers), and what should still learn?",
+        "made from its values), and which parameters should be trainable?",
     ),
     "loaded": _Kind(
         "learning",
         "a second module with the state of the first, and a copy",
-        "All that a module needs is in its state dict, or follows from its arguments.",
-        "The module is right, but not the result {label}.",
-        "What does your module hold, or call, that is neither parameter, buffer nor "
+        "Everything a module needs is in its state dict, or follows from its "
+        "arguments.",
+        "The module computes correctly, but something is wrong with {label}.",
+        "What does your module hold or call that is not a parameter, a buffer or a "
         "submodule of its own?",
     ),
     "start": _Kind(
         "learning",
-        "what the weights hold before anything is learnt",
-        "Weights that start alike learn alike: each matrix starts at random.",
-        "With given weights all is right, but at first {label}.",
-        "Which weights could ever become different from each other, if they start "
-        "like this?",
+        "the initial values of the weights",
+        "Weights that start alike stay alike, so each matrix must start at random.",
+        "With given weights everything is right, but the initial values are not: "
+        "{label}.",
+        "If they start like this, which weights could ever become different from each "
+        "other?",
     ),
     "closed": _Kind(
         "calls",
-        "scores in the millions, of open and of closed keys",
-        "A closed key gets nothing, however large its score and however small the open "
-        "ones are.",
-        "Among usual scores all is right; where they are very large, closed keys get a "
-        "share.",
-        "Which number is below every score that there can be?",
+        "scores in the millions, for allowed and masked keys",
+        "A masked key gets no weight, however large its score and however small the "
+        "allowed ones are.",
+        "For ordinary scores everything is right; for very large ones, masked keys "
+        "get some weight.",
+        "Which number is below every possible score?",
     ),
     "sizes": _Kind(
         "calls",
         "sizes of one, and equal sizes",
-        "No size is special: one sentence, one position, sizes that happen to agree.",
-        "Right otherwise, wrong {label}.",
-        "Which of your steps finds its dimension by its size, or drops one of size 1?",
+        "No size is special: not one sentence, not one position, not sizes that "
+        "happen to agree.",
+        "Right in the other cases, wrong {label}.",
+        "Which of your steps finds a dimension by its size, or drops one of size 1?",
     ),
     "sequence": _Kind(
         "calls",
         "several inputs in turn, then the first again",
-        "Nothing of one call may be left in the next one.",
-        "The first call is right, a later one is not: {label}.",
-        "Does anything of one call stay for the next, and does your code mind another "
-        "size or mask?",
+        "Nothing may carry over from one call to the next.",
+        "The first call is right, but a later one is not: {label}.",
+        "Does anything carry over from one call to the next, and does your code "
+        "accept other sizes, masks and keyword arguments?",
     ),
 }
 

@@ -167,12 +167,18 @@ class Squeezing(Mixer):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (Remembers, "The first call is right, a later one is not: with one sentence"),
+        (
+            Remembers,
+            "The first call is right, but a later one is not: with one sentence",
+        ),
         (Noisy, "Right in eval mode, wrong in training mode"),
-        (DropsInputs, "in training dropout acts on other numbers"),
+        (DropsInputs, "in training dropout is applied to the wrong entries"),
         (Detached, "gradient of x"),
-        (Viewing, "All else is right, but here your code stops"),
-        (Squeezing, "The first call is right, a later one is not: with one sentence"),
+        (Viewing, "Everything else is right, but your code stops"),
+        (
+            Squeezing,
+            "The first call is right, but a later one is not: with one sentence",
+        ),
     ],
 )
 def test_what_was_seen_is_said(wrong, says):
@@ -216,7 +222,7 @@ def test_dropping_whole_rows_is_seen():
             super().__init__(d)
             self.dropout = nn.Dropout1d(dropout)
 
-    assert "dropout acts on other numbers" in said(WholeRows)
+    assert "dropout is applied to the wrong entries" in said(WholeRows)
 
 
 def test_a_module_that_is_wrong_at_first_gets_no_such_sentence():

@@ -36,62 +36,63 @@ _ARGUMENTS = (
 CRASHES = (
     Crash(
         r"^expected (a parameter|parameters) `.*, found `",
-        "Your module has parameters, but some that the text names are not among them.",
+        "Your module lacks some of the parameters that the text names.",
         "Which names does the text give, and which does `named_parameters()` list?",
     ),
     Crash(
         r"Boolean value of Tensor with more than one value is ambiguous",
-        "Python's `if`, `and`, `or` and `not` want one truth value, and a tensor of "
-        "many has none.",
-        "Is the question whether there *is* a tensor, or what holds for each entry?",
+        "Python's `if`, `and`, `or` and `not` need one truth value, and a tensor with "
+        "several entries has none.",
+        "Do you want to know whether there *is* a tensor, or what holds for each "
+        "entry?",
     ),
     Crash(
         r"^NameError: name '(?P<name>\w+)' is not defined",
-        "Your code uses `{name}`, and nothing of this name is defined.",
-        "Is it spelled as elsewhere, and has the cell that makes it run since the "
-        "kernel was started?",
+        "Your code uses `{name}`, which is not defined.",
+        "Is it spelled the same everywhere, and has the cell that defines it run "
+        "since the kernel started?",
     ),
     Crash(
         r"^TypeError: .*(got \(?float|of type float|'float' object cannot be)",
-        "A size or a count must be a whole number, and yours is a `float`.",
-        "Which step made it one?",
+        "A size or a count must be an integer, but yours is a `float`.",
+        "Which step turned it into a `float`?",
     ),
     Crash(
         _ARGUMENTS,
-        "The check calls your code with the arguments of the stub, and yours takes "
-        "others.",
-        "Which arguments did the stub name, in which order, `self` included?",
+        "The check calls your code with the arguments of the stub, but yours takes "
+        "different ones.",
+        "Which arguments does the stub name, in which order, including `self`?",
         own=False,
     ),
     Crash(
         _ARGUMENTS,
-        "A call in your code and what it calls disagree about the arguments.",
-        "Which arguments does it take, in which order, and which do you hand over?",
+        "A call in your code passes different arguments than the function takes.",
+        "Which arguments does it take, in which order, and which do you pass?",
         own=True,
     ),
     Crash(
         r"^NotImplementedError: Module \[\w+\] is missing the required",
         "Your module has no method `forward`.",
-        "What is the method called in the stub, and is it indented like `__init__`?",
+        "What is the method called in the stub, and is yours indented like `__init__`?",
     ),
     Crash(
         r"^TypeError: '[\w.]+' object is not callable",
-        "Round brackets call a function, and what stands before them here is none.",
-        "What does that name hold, and which line put it there?",
+        "Parentheses call a function, but what comes before them here is not one.",
+        "What does that name hold, and which line assigned it?",
     ),
     Crash(
         r"^TypeError: .* is not a Module subclass",
-        "A container of modules is given something that is none.",
-        "Is it a layer, or what makes one?",
+        "A container of modules gets something that is not a module.",
+        "Is it a layer, or a function that makes one?",
     ),
     Crash(
         r"^AttributeError: cannot assign \w+ before Module.__init__",
-        "`nn.Module` was not set up before something was put into it.",
-        "Which line must every `__init__` of a module begin with?",
+        "`nn.Module` was not initialised before you assigned something to it.",
+        "Which line must the `__init__` of every module begin with?",
     ),
     Crash(
         r"NoneType",
-        "Your line meets `None` where it needs a value.",
+        "Your line gets `None` where it needs a value.",
         "Which argument may be `None`, and which function ends without `return`?",
         own=True,
     ),
@@ -99,132 +100,133 @@ CRASHES = (
         r"('tuple' object has no attribute|must be Tensor, not tuple"
         r"|torch\.return_types|'tuple' and '\w+'|'\w+' and 'tuple'"
         r"|can only concatenate tuple)",
-        "Several results come as a tuple, and your line uses them as if they were one.",
+        "Several results come as a tuple, but your line uses them as if they were one.",
         "What does the function that you call return, and which part of it is wanted?",
     ),
     Crash(
         r"^AttributeError: (module )?'[\w.]+' (object )?has no attribute "
         r"'(?P<name>\w+)'",
-        "Your line asks for `.{name}`, and what it asks has nothing of this name.",
-        "Is it spelled alike everywhere, and is it set before it is used?",
+        "Your line asks for `.{name}`, but there is no attribute of that name.",
+        "Is it spelled the same everywhere, and is it set before it is used?",
     ),
     Crash(
         r"^TypeError: ('\w+' object is not (subscriptable|iterable|an iterator)"
         r"|iteration over a 0-d tensor|object of type '\w+' has no len)",
-        "Your line walks through something that has no parts, or takes one of them.",
-        "What is it just before this line? `print` shows it, and its type.",
+        "Your line loops over something that has no parts, or picks one of them.",
+        "What is it just before this line? `print` shows its value and its type.",
     ),
     Crash(
         r"^KeyError: '(?P<name>[\w.]+)'",
-        "A dictionary is asked for `{name}`, which it does not hold.",
-        "Which names does it hold? `print` shows them.",
+        "Your code looks up `{name}` in a dictionary that has no such key.",
+        "Which keys does it have? `print` shows them.",
     ),
     Crash(
         r"^RecursionError",
-        "Your function calls itself, over and over.",
+        "Your function keeps calling itself.",
         "Which function did you mean to call there?",
     ),
     Crash(
         r"^ValueError: (not enough|too many) values to unpack",
-        "Your line unpacks into more names, or fewer, than there are values.",
-        "How many dimensions, or results, come there, and is it the same each time?",
+        "Your line unpacks into more or fewer names than there are values.",
+        "How many dimensions or results are there, and is it the same number each "
+        "time?",
     ),
     Crash(
         r"view size is not compatible with input tensor's size and stride",
-        "A tensor that was transposed or expanded lies scattered in memory, and `view` "
-        "never copies.",
-        "Which other function reshapes, and copies where it must?",
+        "A tensor that was transposed or expanded is not contiguous in memory, and "
+        "`view` never copies.",
+        "Which other function reshapes, and copies if it must?",
     ),
     Crash(
         r"(shape '.*' is invalid for input of size|don't multiply up to the size)",
-        "The new shape holds another number of entries than the tensor has.",
-        "What do its sizes multiply to, and which one did you mean to be another?",
+        "The new shape has a different number of entries than the tensor.",
+        "What do its sizes multiply to, and which of them is not the one you meant?",
     ),
     Crash(
         r"The shape of the mask .* does not match the shape of the indexed tensor",
-        "In square brackets a mask must have the very shape of the tensor: there, "
-        "nothing is broadcast.",
-        "Which shapes have the two: should they be equal, or is a function wanted "
-        "whose mask broadcasts?",
+        "In square brackets a mask must have exactly the shape of the tensor: nothing "
+        "is broadcast there.",
+        "Which shapes do the two have? Should they be equal, or do you need a "
+        "function whose mask broadcasts?",
     ),
     Crash(
         r"(mat1 and mat2 shapes cannot be multiplied|must match except in dimension|"
         r"Expected size for first two dimensions of batch2|size mismatch, got input)",
-        "Two tensors meet whose shapes do not fit each other.",
-        "Which shapes has each of them just before this line, and which size should be "
+        "The shapes of two tensors do not fit together.",
+        "Which shapes do they have just before this line, and which sizes should be "
         "equal?",
     ),
     Crash(
         r"^RuntimeError: The (size of tensor a|expanded size of the tensor) \(\d+\) m",
         "Two tensors do not broadcast: counted from the right, their sizes must be "
-        "equal, or 1.",
-        "Which shapes have the two, and does one of them lack a dimension?",
+        "equal or 1.",
+        "Which shapes do the two have, and does one of them lack a dimension?",
     ),
     Crash(
         r"^ValueError: expected sequence of length \d+ at dim \d+ \(got \d+\)",
-        "A tensor is a rectangle, and your rows have different lengths.",
-        "What should stand in a short row where the others go on?",
+        "A tensor is rectangular, but your rows have different lengths.",
+        "What should fill a short row where the others go on?",
     ),
     Crash(
         r"stack expects each tensor to be equal size",
-        "`stack` wants parts that are all of one shape, and yours are not.",
+        "`stack` needs tensors that all have the same shape, and yours do not.",
         "Along which dimension were they cut, and does it divide evenly?",
     ),
     Crash(
         r"^IndexError: (Dimension out of range|too many indices for tensor)",
-        "A dimension is asked for that the tensor does not have.",
-        "How many dimensions may there be, and which numbers count from the end?",
+        "Your line asks for a dimension that the tensor does not have.",
+        "How many dimensions may there be, and which indices count from the end?",
     ),
     Crash(
         r"^IndexError: (index -?\d+ is out of (bounds|range)|.*index out of range)",
-        "An index is too large: n entries have the numbers 0 to n - 1.",
-        "Which dimension does it belong to, and which is its last number?",
+        "An index is out of range: n entries have the indices 0 to n - 1.",
+        "Which dimension does it belong to, and what is the last index there?",
     ),
     Crash(
         r"(tensors used as indices must be|Expected tensor for argument #\d+ 'indices'"
         r"|valid indices \(got)",
-        "What stands in the square brackets, or is looked up, cannot be an index: that "
-        "takes whole numbers.",
-        "Which argument holds the numbers of rows, and has it kept its type?",
+        "What you use as an index, or look up in an embedding, does not hold integers.",
+        "Which argument holds the indices of the rows, and has it kept its dtype?",
     ),
     Crash(
         r"^TypeError: .*must be Tensor, not (float|int)",
-        "A function of PyTorch wants a tensor, and gets a plain number.",
-        "Which of the two is asked for here, and which module computes with numbers?",
+        "A PyTorch function expects a tensor but gets a plain number.",
+        "Which of the two is wanted here, and which module computes with plain "
+        "numbers?",
     ),
     Crash(
         r"(only supports boolean masks|expected condition to be a boolean"
         r"|only implemented on integer and Boolean)",
-        "A mask says yes or no, and yours holds other numbers.",
-        "Which comparison makes it, and has it kept its type since?",
+        "A mask says yes or no, but yours holds other values.",
+        "Which comparison creates it, and has it kept its dtype since?",
     ),
     Crash(
         r"(expected m1 and m2 to have the same dtype|mat1 and mat2 must have the same"
         r"|expected scalar type \w+ but found)",
-        "Tensors of different types meet in one operation.",
-        "Which of them is made in your code, and of which type?",
+        "Tensors of different dtypes meet in one operation.",
+        "Which of them does your code create, and with which dtype?",
     ),
     Crash(
         r"^RuntimeError: (a view of )?a leaf Variable that requires grad",
-        "Your code writes into a tensor that records gradients, and PyTorch refuses.",
-        "Should this tensor change at all, and if so, is there something to "
-        "differentiate?",
+        "Your code writes into a tensor that records gradients, which PyTorch "
+        "refuses.",
+        "Should this tensor change at all, and if so, does the change need a gradient?",
     ),
     Crash(
         r"modified by an inplace operation",
-        "Numbers that the gradient needs were written over.",
+        "Values that the gradient needs were overwritten.",
         "Which line works in place: `+=`, a name that ends in `_`, an assignment to a "
-        "part?",
+        "slice?",
     ),
     Crash(
         r"Can't call numpy\(\) on Tensor that requires grad",
         "NumPy cannot take a tensor that records gradients.",
-        "Can PyTorch do the same, so that gradients flow on?",
+        "Can PyTorch do the same, so that the gradient flows on?",
     ),
     Crash(
         r"(Torch not compiled with CUDA|No CUDA GPUs|Found no NVIDIA driver)",
-        "Your code asks for a GPU, and there is none.",
-        "On which device is what your code was given?",
+        "Your code asks for a GPU, but there is none.",
+        "On which device are the tensors that your code was given?",
     ),
 )  # fmt: skip
 
@@ -253,8 +255,8 @@ def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
     if not _all_raised(wrong) or len(lines) != 1 or not lines.pop():
         return None
     return (
-        "In every case your code stops with an error, at the same line.",
-        "What does the error say of this line, and what would `print` show just "
+        "In every case your code stops with an error at the same line.",
+        "What does the error say about this line, and what would `print` show just "
         "before it?",
     )
 

@@ -24,7 +24,7 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
     case, findings = wrong[0].case, [f for f in wrong[0].findings if f.problem]
     if findings[0].problem == RAISED:
         where = _note(findings[0].message) or case.title
-        says = f"All else is right, but here your code stops: {where}."
+        says = f"Everything else is right, but your code stops with an error: {where}."
         return Mistake("symptom", says, case.asks)
     if what_was_seen(findings[0].name)[1] in _USUAL:
         return None  # not even right where nothing is special
@@ -38,8 +38,10 @@ def _label(finding: Finding) -> str:
     if reported.startswith("gradient of"):
         return f"the {reported}"
     if reported.startswith("start of"):
-        return f"`{reported.removeprefix('start of ')}` is {finding.actual}"
-    return label
+        return f"`{reported.removeprefix('start of ')}` ({finding.actual})"
+    if label == _HELD:
+        return f"{reported} ({finding.actual})"
+    return f"the result {label}" if label.startswith("of a ") else label
 
 
 def _listed(labels: Sequence[str]) -> str:
@@ -53,6 +55,8 @@ _USUAL = (
     "at first", "as a batch", "for inputs as usual", "in eval mode",
     "of the first module",
 )  # fmt: skip
+
+_HELD = "of a look at what it holds"
 
 
 def _note(message: str) -> str:

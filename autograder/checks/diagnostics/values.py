@@ -44,15 +44,15 @@ def _input_changed(wrong: Wrong) -> Sign:
     name = first.name.removesuffix(AFTERWARDS)
     if _is_yes_or_no(first.expected):
         return (
-            "The results are right, but something is not as your code found it: "
-            f"{name}, afterwards ({first.message}).",
-            "What does your code set, and how could it know what was set before?",
+            "The results are right, but your code does not leave everything as it was: "
+            f"{name} ({first.message}).",
+            "What does your code set, and how could it know what was there before?",
         )
     return (
-        f"The results are right, but your code writes into what it was given: "
-        f"{name} is another one afterwards.",
+        f"The results are right, but your code writes into its input: {name} has "
+        "changed.",
         "Which operation works in place (`+=`, a name that ends in `_`, an assignment "
-        "to a part)?",
+        "to a slice)?",
     )
 
 
@@ -67,9 +67,9 @@ def _only_gradients(wrong: Wrong) -> Sign:
     if not all(name.startswith("gradient of ") for name in names):
         return None
     return (
-        f"The values are right; the {names[0]} is not.",
+        f"The values are right, but the {names[0]} is not.",
         "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
-        "made of its numbers)?",
+        "made from its values)?",
     )
 
 
@@ -78,9 +78,9 @@ def _only_again(wrong: Wrong) -> Sign:
     if not all("second call" in name for name in names):
         return None
     return (
-        "Right at first, wrong when the same is asked for again.",
-        "What stays of one call for the next: an attribute, a global name, an input "
-        "that was changed?",
+        "The first call is right, but the same call again is not.",
+        "What carries over from one call to the next: an attribute, a global name, an "
+        "input that was changed?",
     )
 
 
@@ -89,10 +89,9 @@ def _only_kind(wrong: Wrong) -> Sign:
     if not all(f.name.startswith("kind of ") for f in problems):
         return None
     return (
-        f"All is right, but {problems[0].name.removeprefix('kind of ')} is "
-        f"{problems[0].actual}; asked for is {problems[0].expected}.",
-        "What does the docstring promise to return, and what turns the one into the "
-        "other?",
+        f"All values are right, but {problems[0].name.removeprefix('kind of ')} is "
+        f"{problems[0].actual} instead of {problems[0].expected}.",
+        "What does the docstring promise to return, and what turns one into the other?",
     )
 
 
@@ -102,13 +101,13 @@ def _only_parameters(wrong: Wrong) -> Sign:
         return None
     if first.name == "parameters that are missing":
         return (
-            f"Your module lacks {first.actual}. With it, all is right.",
-            "Which layers have a bias, and which arguments leave it out?",
+            f"Your module lacks {first.actual}; everything else is right.",
+            "Which layers have a bias, and which arguments switch it off?",
         )
     if first.name == "other parameters":
         return (
-            f"All is right, but your module has parameters beside: {first.actual}.",
-            "Is each of them asked for? Some come by default.",
+            f"All is right, but your module has extra parameters: {first.actual}.",
+            "Is each of them asked for? Some are created by default.",
         )
     return None
 
@@ -122,9 +121,8 @@ def _other_type(wrong: Wrong) -> Sign:
         return None
     expected, actual = (str(t.dtype).removeprefix("torch.") for t in pairs[0])
     return (
-        f"The numbers are those that are wanted, but of the type {actual} instead of "
-        f"{expected}.",
-        "Which step changes the type?",
+        f"The values are right, but their dtype is {actual} instead of {expected}.",
+        "Which step changes the dtype?",
     )
 
 
@@ -132,7 +130,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
     if not all(f.problem == "finite" for f in _problems(wrong)):
         return None
     return (
-        "NaN or infinite numbers come back.",
+        "Your result contains NaN or infinity.",
         "Which step divides by zero, subtracts infinity from infinity, or takes the "
         "exponential of a large number?",
     )
@@ -147,8 +145,8 @@ def _zeros(wrong: Wrong) -> Sign:
     if min(b.numel() for _, b in pairs) < 4:
         return None
     return (
-        "Only zeros come back.",
-        "Is anything written into the tensor that you have made?",
+        "Your result is all zeros.",
+        "Is anything ever written into the tensor that you created?",
     )
 
 
@@ -161,7 +159,7 @@ def _input_returned(wrong: Wrong) -> Sign:
     if len(names) != 1 or "" in names:
         return None
     return (
-        f"What comes back is `{names.pop()}`, as it was given.",
+        f"Your code returns `{names.pop()}` unchanged.",
         "Is the result of each step used by the next one?",
     )
 
@@ -190,7 +188,7 @@ def _exchanged(wrong: Wrong) -> Sign:
         ):
             return None
     return (
-        "The results are right, but they have changed places.",
+        "The results are right, but in the wrong order.",
         "In which order does the docstring name them?",
     )
 
@@ -206,8 +204,8 @@ def _other_shape(wrong: Wrong) -> Sign:
         return None
     expected, actual = (tuple(t.shape) for t in pairs[0])
     return (
-        f"The numbers are right, but in the shape {actual} instead of {expected}.",
-        "Which dimension is too many, or missing?",
+        f"The values are right, but their shape is {actual} instead of {expected}.",
+        "Which dimension is one too many, or missing?",
     )
 
 
@@ -222,9 +220,9 @@ def _elsewhere(wrong: Wrong) -> Sign:
     ):
         return None
     return (
-        "All numbers are there, but at other places.",
-        "Which step moves numbers: a `reshape` where a `transpose` belongs, another "
-        "dimension, another order?",
+        "All values are there, but at the wrong positions.",
+        "Which step moves entries: a `reshape` where a `transpose` belongs, the wrong "
+        "dimension, the wrong order?",
     )
 
 
@@ -245,7 +243,7 @@ def _multiplied(wrong: Wrong) -> Sign:
     if f"{factors[0]:.4g}" == "1":  # nothing to tell: other digits are wrong
         return None
     return (
-        f"Every number is {factors[0]:.4g} times what it should be.",
+        f"Every value is {factors[0]:.4g} times what it should be.",
         "Where does this factor come from?",
     )
 
@@ -258,8 +256,9 @@ def _few_digits(wrong: Wrong) -> Sign:
     ):
         return None
     return (
-        "Nearly right: all numbers agree to two digits or three, and no further.",
-        "Is something computed in a smaller type, rounded, or approximated?",
+        "Nearly right: all values agree to two or three digits, but no further.",
+        "Is something rounded, approximated or computed in a smaller dtype, or is a "
+        "small constant different?",
     )
 
 
@@ -275,7 +274,7 @@ def _first_only(wrong: Wrong) -> Sign:
     ):
         return None
     return (
-        "Only the first entry of the first dimension is right.",
+        "Only the first entry along the first dimension is right.",
         "What does your code do with the second sentence, or the second row?",
     )
 

@@ -35,17 +35,17 @@ def _value(expected: Answers, actual: Answers) -> float:
     copied = _texts(expected, "copied") if "copied" in expected else []
     if _same_errors(wanted, given, copied):
         raise NotTheirsError(
-            "0: these are the errors of the checkpoint that ships with the course; the "
-            "grade is for a model that you trained"
+            "0: these are the errors of the checkpoint that ships with the course; "
+            "the grade is for a model that you trained yourself"
         )
     first = slice(len(copied))
     if "goes back" in actual and not (
         _bleu(wanted[first], given[first]) > _bleu(wanted[first], copied)
     ):
         raise NotTheirsError(
-            "0: these weights go back to the checkpoint that ships with the course, "
+            "0: these weights started from the checkpoint that ships with the course, "
             "and recover no more than it does; the grade is for a model that you "
-            "trained"
+            "trained yourself"
         )
     return _bleu(wanted, given)
 

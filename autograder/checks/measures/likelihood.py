@@ -15,7 +15,7 @@ _LARGEST = 700.0  # nats; the perplexity of more is beyond the largest float
 def _value(expected: Answers, actual: Answers) -> float:
     """The probability of the right byte in percent, as a geometric mean.
 
-    ``nats`` is the mean price of a byte; its perplexity is 100 over this value. A model
+    ``nats`` is the mean loss of a byte; its perplexity is 100 over this value. A model
     that sees the byte it should predict earns nothing.
     """
     if actual["likelihood"] == "the future moves the present":
@@ -23,24 +23,28 @@ def _value(expected: Answers, actual: Answers) -> float:
     nats = actual["nats"]
     if not isinstance(nats, torch.Tensor) or nats.numel() != 1:
         return 0.0
-    price = nats.item()
-    return 100 * math.exp(-price) if price >= 0 else 0.0
+    loss = nats.item()
+    return 100 * math.exp(-loss) if loss >= 0 else 0.0
 
 
 def _details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Perplexity and bits, for who thinks in those; nothing beyond numbers."""
-    price = float(actual["nats"])  # type: ignore[arg-type]
-    if not price < _LARGEST:  # also for NaN
+    """Perplexity and bits per byte; nothing beyond the range of floats."""
+    loss = float(actual["nats"])  # type: ignore[arg-type]
+    if not loss < _LARGEST:  # also for NaN
         return {}
-    return {"perplexity a byte": math.exp(price), "bits per byte": price / math.log(2)}
+    return {
+        "perplexity per byte": math.exp(loss),
+        "bits per byte": loss / math.log(2),
+    }
 
 
 def _remark(expected: Answers, actual: Answers) -> str:
     found = _details(expected, actual)
     if not found:
-        return "(its logits are huge or no numbers, as after training that diverged)"
+        return "(its logits are huge or NaN, as after a training run that diverged)"
     return (
-        f"(percent for the right byte; perplexity {found['perplexity a byte']:.3f}, "
+        "(percent for the correct byte; "
+        f"perplexity {found['perplexity per byte']:.3f}, "
         f"{found['bits per byte']:.3f} bits per byte)"
     )
 

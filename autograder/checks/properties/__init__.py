@@ -156,7 +156,7 @@ def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
         probe(module if form["module"] else function, dict(inputs))
     except _Caught as call:
         return _call(call, form, inputs, (answer, *made[0]) if made else None)
-    raise WrongAnswerError("expected something that can be called")
+    raise WrongAnswerError("expected something callable")
 
 
 def _watched(module: object) -> object:

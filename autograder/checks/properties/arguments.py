@@ -237,7 +237,7 @@ def _types(found: Mapping[str, torch.Tensor]) -> Results:
 
 
 def closed(call: Call) -> Tries:
-    """Scores in the millions: closed keys get nothing, however small the open ones.
+    """Scores in the millions: masked keys get nothing, however small the allowed ones.
 
     Results are reported as shares of their largest number.
     """
