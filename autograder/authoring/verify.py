@@ -9,7 +9,7 @@ from autograder.authoring.cases import fresh_cases
 from autograder.authoring.specification import Mutant, Specification, Way
 from autograder.authoring.variants import build_object
 from autograder.checks.compare import compare, judge
-from autograder.checks.exercise import Case, CaseResult, Exercise, Verdict
+from autograder.checks.exercise import Case, CaseResult, CheckResult, Exercise
 from autograder.checks.naming import PATTERN
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_text
@@ -73,7 +73,7 @@ def _measure(specification: Specification, drawn: list[Exercise]) -> Validity:
 
 def _verdict_on(
     specification: Specification, mutant: Mutant, way: Way, drawn: list[Exercise]
-) -> Verdict:
+) -> CheckResult:
     """The verdict on a way of a mutant over all drawings.
 
     Cases that hold mistakes' answers come first: what fails there, and is surely this
@@ -165,7 +165,7 @@ def _differing(found: Sequence[Credits]) -> list[str]:
 
 def verdict(
     specification: Specification, answer: object, exercises: Iterable[Exercise]
-) -> Verdict:
+) -> CheckResult:
     """The verdict on an object over the cases of several drawings of one exercise."""
     exercises = list(exercises)
     cases = [case for exercise in exercises for case in exercise.cases]

@@ -11,7 +11,7 @@ from autograder.checks import references
 from autograder.checks.calls import code_of, running
 from autograder.checks.compare import judge
 from autograder.checks.demo import left_out
-from autograder.checks.exercise import Answers, Case, Exercise, Verdict, is_stub
+from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
 from autograder.checks.global_state import as_new, kept, renewed
 from autograder.checks.naming import blame
 from autograder.checks.observe import brief, observe
@@ -53,10 +53,10 @@ class Check:
 
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
-    ) -> Verdict:
+    ) -> CheckResult:
         exercises = [_find(name, kind) for kind in visibility]
         if exercises[0] is None:
-            return Verdict(str(name), "", 0, 0, note=_close_names(name))
+            return CheckResult(str(name), "", 0, 0, note=_close_names(name))
         cases = [case for exercise in exercises if exercise for case in exercise.cases]
         probe = find(name)
 
@@ -74,8 +74,8 @@ class Check:
         return verdict
 
     def _followed(
-        self, verdict: Verdict, exercise: Exercise, answer: object
-    ) -> Verdict:
+        self, verdict: CheckResult, exercise: Exercise, answer: object
+    ) -> CheckResult:
         """The verdict, blamed on an earlier failure whose code runs in a wrong case."""
         suspects = [name for name in exercise.builds_on if name in self._failed]
         wrong = [result.case for result in verdict.results if not result.passed]
@@ -87,7 +87,7 @@ class Check:
         return blame(verdict, [self._rows[name].title for name in called])
 
     @staticmethod
-    def _show(verdict: Verdict) -> Shown:
+    def _show(verdict: CheckResult) -> Shown:
         shown = Shown(**vars(verdict))
         if not verdict.passed and os.environ.get("NBGRADER_VALIDATING") == "1":
             # Validate lists what is on stderr; else it says "partial credit" of all.
@@ -97,7 +97,7 @@ class Check:
         return shown
 
 
-def without_stub(verdict: Verdict) -> Verdict:
+def without_stub(verdict: CheckResult) -> CheckResult:
     """An unsolved stub is not a mistake: one friendly line instead of the cases.
 
     Where it is one of several, and cases that do not reach it are right, they count.
@@ -106,7 +106,7 @@ def without_stub(verdict: Verdict) -> Verdict:
     if not stubs or any(result.passed for result in verdict.results):
         return verdict
     note = f"Not solved yet: {verdict.title}. Replace the stub, then run this again."
-    return Verdict(
+    return CheckResult(
         verdict.exercise, verdict.title, 0.0, verdict.max_points, note=note,
         unsolved=True,
     )  # fmt: skip

@@ -16,11 +16,11 @@ from autograder.checks.exercise import (
     Answers,
     Case,
     CaseResult,
+    CheckResult,
     Exercise,
     Finding,
     Other,
     Value,
-    Verdict,
 )
 from autograder.checks.measures import credit, measured, remark
 from autograder.checks.naming import diagnose
@@ -33,7 +33,7 @@ UNSEEN = "made by hand, so its place was not looked at"
 
 def judge(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
-) -> Verdict:
+) -> CheckResult:
     """The verdict on the answers that ``ask`` brings for each case.
 
     Cases that share a name are drawings of one case: it counts once, and only if all
@@ -45,7 +45,7 @@ def judge(
     points = round(sum(points for points, _ in aspects.values()), 2)
     failed = any(not result.passed for result in results)
     mistake, sure = diagnose(exercise, results) if failed else (None, False)
-    return Verdict(
+    return CheckResult(
         exercise.name, exercise.title, points, exercise.points, results, mistake, sure,
         aspects=aspects,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The vocabulary of a check: Exercise, Case, Mistake, Finding, Verdict. No I/O."""
+"""The vocabulary of a check: Exercise, Case, Mistake, Finding, CheckResult. No I/O."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResult:
     """What a check concludes. Its ``repr`` is nbgrader's partial credit: the points.
 
     ``points`` may hold a bonus; nbgrader's own grading stops at a credit above the

@@ -15,10 +15,10 @@ from autograder.checks.exercise import (
     Answers,
     Case,
     CaseResult,
+    CheckResult,
     Exercise,
     Mistake,
     Value,
-    Verdict,
 )
 from autograder.checks.values import same_values
 
@@ -26,7 +26,7 @@ from autograder.checks.values import same_values
 PATTERN = "pattern"
 
 
-def blame(verdict: Verdict, failed: Sequence[str]) -> Verdict:
+def blame(verdict: CheckResult, failed: Sequence[str]) -> CheckResult:
     """The verdict, explained by an earlier failure where no mistake explains it.
 
     Args:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from autograder.checks.aspects import by_aspect
 from autograder.checks.console import showable
-from autograder.checks.exercise import CaseResult, Finding, Verdict
+from autograder.checks.exercise import CaseResult, CheckResult, Finding
 from autograder.checks.pictures import picture as picture_of
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
@@ -24,7 +24,7 @@ PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is alwa
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
-class Shown(Verdict):
+class Shown(CheckResult):
     """A verdict that shows itself: as a panel in a notebook, as text elsewhere."""
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Shown(Verdict):
         return as_html(self)
 
 
-def as_text(verdict: Verdict) -> str:
+def as_text(verdict: CheckResult) -> str:
     """The verdict as lines of plain text."""
     if not verdict.results:
         return verdict.note
@@ -47,7 +47,7 @@ def as_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict, drawn: Mapping[str, str] | None = None) -> str:
+def as_html(verdict: CheckResult, drawn: Mapping[str, str] | None = None) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
     The first case that fails is open, with a picture; the others unfold, with theirs as
@@ -75,7 +75,7 @@ def as_html(verdict: Verdict, drawn: Mapping[str, str] | None = None) -> str:
     return boxed(colour, head + _mistake_html(verdict) + parts + rows)
 
 
-def pictures(verdict: Verdict) -> dict[str, str]:
+def pictures(verdict: CheckResult) -> dict[str, str]:
     """The pictures that there is room for, by case: the same under any explanation."""
     results = _grouped(verdict)
     first, room, drawn = _first_wrong(results), PICTURES, dict[str, str]()
@@ -110,24 +110,24 @@ def mark(passed: bool) -> str:
     )
 
 
-def _points(verdict: Verdict) -> str:
+def _points(verdict: CheckResult) -> str:
     return f"{verdict.points:g} of {verdict.max_points:g} points"
 
 
-def _aspects(verdict: Verdict) -> list[str]:
+def _aspects(verdict: CheckResult) -> list[str]:
     """Where points were lost, by aspect; nothing if none was, or there is only one."""
     line = "" if verdict.passed else by_aspect(verdict.aspects)
     return [line] if line else []
 
 
-def _mistake_lines(verdict: Verdict) -> list[str]:
+def _mistake_lines(verdict: CheckResult) -> list[str]:
     if verdict.mistake is None:
         return []
     lead = "" if verdict.sure else "Perhaps: "
     return [f"{lead}{verdict.mistake.says}", f"Ask yourself: {verdict.mistake.asks}"]
 
 
-def _mistake_html(verdict: Verdict) -> str:
+def _mistake_html(verdict: CheckResult) -> str:
     lines = _mistake_lines(verdict)
     if not lines:
         return ""
@@ -144,7 +144,7 @@ def inline(text: str) -> str:
     return "".join(parts)
 
 
-def _grouped(verdict: Verdict) -> list[CaseResult]:
+def _grouped(verdict: CheckResult) -> list[CaseResult]:
     """One result per case name: the first drawing that failed, else the first."""
     chosen: dict[str, CaseResult] = {}
     for result in verdict.results:
@@ -158,7 +158,7 @@ def _title(result: CaseResult) -> str:
     return result.case.title + (" (hidden)" if result.case.hidden else "")
 
 
-def _row(result: CaseResult, verdict: Verdict, unfolded: bool, drawn: str) -> str:
+def _row(result: CaseResult, verdict: CheckResult, unfolded: bool, drawn: str) -> str:
     head = f"{mark(result.passed)}{inline(_title(result))}"
     details = "".join(
         f'<div style="margin-left:1.6em;white-space:pre-wrap">{inline(line)}</div>'
@@ -173,7 +173,7 @@ def _row(result: CaseResult, verdict: Verdict, unfolded: bool, drawn: str) -> st
     )
 
 
-def _details(result: CaseResult, verdict: Verdict) -> list[str]:
+def _details(result: CaseResult, verdict: CheckResult) -> list[str]:
     """What went wrong in a case; of a hidden case neither inputs nor numbers.
 
     How good a measured answer is (BLEU) gives nothing away, and is told of right ones;
@@ -195,7 +195,7 @@ def _details(result: CaseResult, verdict: Verdict) -> list[str]:
     return lines
 
 
-def _is_hinted(result: CaseResult, verdict: Verdict) -> bool:
+def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
     """Whether a case's hint is to the point.
 
     That of a general property is none where not even ordinary cases are right.

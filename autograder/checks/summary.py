@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder.checks.aspects import by_aspect
 from autograder.checks.console import showable
-from autograder.checks.exercise import Exercise, Verdict
+from autograder.checks.exercise import CheckResult, Exercise
 from autograder.checks.panel import BLUE, boxed, inline, mark
 
 _HIDDEN = (
@@ -34,7 +34,7 @@ class ExerciseScore:
     aspects: str = ""
 
 
-def row_of(verdict: Verdict) -> ExerciseScore:
+def row_of(verdict: CheckResult) -> ExerciseScore:
     """What is kept of a verdict: none of its tensors."""
     done: dict[str, bool] = {}
     for result in verdict.results:

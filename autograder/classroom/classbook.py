@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Submission:
     points: Mapping[str, float | None]
     penalty: float = 0.0
     late: float = 0.0
-    records: Mapping[str, Record] = field(default_factory=dict)
+    records: Mapping[str, Verdict] = field(default_factory=dict)
     repairs: tuple[tuple[str, str], ...] = ()
     refused: str = ""
     level: str = ""

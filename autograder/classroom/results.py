@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.classroom import sheet
 from autograder.classroom.classbook import Classbook, Item, Submission
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.titles import title
 
 TELL = ("points", "cases", "panels")
@@ -103,7 +103,7 @@ def _tests(
         }  # fmt: skip
 
 
-def _panel(record: Record) -> Iterator[str]:
+def _panel(record: Verdict) -> Iterator[str]:
     """The check's panel as text, which tells no inputs and numbers of hidden cases."""
     lost = record.points < record.max_points
     if lost and record.note not in record.panel:
@@ -116,7 +116,7 @@ def _panel(record: Record) -> Iterator[str]:
     yield from _cases(record)
 
 
-def _cases(record: Record) -> Iterator[str]:
+def _cases(record: Verdict) -> Iterator[str]:
     if record.lost:
         yield record.lost
     for case in record.cases:

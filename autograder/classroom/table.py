@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.course import Unit, grade_ids, graded_notebooks, notebooks
 from autograder.grading import metadata
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 
 
@@ -17,7 +17,7 @@ class Row:
     """One student's verdicts by exercise, and what had to be repaired or refused."""
 
     student: str
-    records: dict[str, Record]
+    records: dict[str, Verdict]
     remarks: tuple[str, ...] = ()
 
     @property

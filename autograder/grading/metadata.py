@@ -12,7 +12,7 @@ from autograder.course.errors import CourseError
 from autograder.course.files import closed
 from autograder.course.notebooks import remedy
 from autograder.grading.intake import Repair, said, say
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 
 KEY = "autograder"  # of a notebook's metadata; of an output's, if it is a verdict
 UNGROUPED = "no control group"
@@ -36,7 +36,7 @@ class GradingMetadata:
     empty.
     """
 
-    checks: Mapping[str, Record] = field(default_factory=dict)
+    checks: Mapping[str, Verdict] = field(default_factory=dict)
     box: Mapping[str, Any] | None = None
     seconds: float | None = None
     digest: str = ""
@@ -55,7 +55,7 @@ class GradingMetadata:
         """
         kept = notebook["metadata"].get(KEY, {})
         known = {one.name: kept[one.name] for one in fields(cls) if one.name in kept}
-        checks = {n: Record.from_json(r) for n, r in known.pop("checks", {}).items()}
+        checks = {n: Verdict.from_json(r) for n, r in known.pop("checks", {}).items()}
         return cls(checks=checks, repairs=said(known.pop("repairs", ())), **known)
 
     def put(self, notebook: Mapping[str, Any]) -> None:

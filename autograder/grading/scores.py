@@ -1,4 +1,4 @@
-"""Write scores to the gradebook: from verdict records, else by nbgrader's own rule."""
+"""Write scores to the gradebook: from verdicts, else by nbgrader's own rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.task import identity
 
@@ -35,7 +35,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         known = GradingMetadata.of(nb)
-        self._records = dict(known.checks)
+        self._verdicts = dict(known.checks)
         self._submission = identity(resources)
         its = resources["nbgrader"]
         names = its["student"], its["assignment"], its["notebook"]
@@ -48,26 +48,26 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
                 if is_solution(cell) or is_task(cell):
                     _its(cell, comments).auto_comment = _comment(cell)
             book.db.commit()
-        replace(known, checks=self._records).put(nb)
+        replace(known, checks=self._verdicts).put(nb)
         return nb, resources
 
     def _score(self, cell: NotebookNode) -> float | None:
         grade_id = cell.metadata.nbgrader.grade_id
         if check := check_cell(cell):
-            if grade_id not in self._records:
+            if grade_id not in self._verdicts:
                 raise GradingInfrastructureError(f"{grade_id} came without a verdict")
-            record = self._records[grade_id]
-            self._refuse_strange(record, check.exercise, cell)
-            return None if record.decided == "person" else record.points
+            verdict = self._verdicts[grade_id]
+            self._refuse_strange(verdict, check.exercise, cell)
+            return None if verdict.decided == "person" else verdict.points
         score = inside_score(cell)
         if score is not None and not is_solution(cell):
             points = float(cell.metadata.nbgrader.points)
-            inside = Record(grade_id, score, points, decided="inside")
-            self._records[grade_id] = inside
+            inside = Verdict(grade_id, score, points, decided="inside")
+            self._verdicts[grade_id] = inside
         return score
 
     def _refuse_strange(
-        self, record: Record, exercise: str, cell: NotebookNode
+        self, verdict: Verdict, exercise: str, cell: NotebookNode
     ) -> None:
         """See once more that a verdict is that of its cell, whatever came before.
 
@@ -75,17 +75,17 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
             Undecided: it is another's, or more than the cell can give.
         """
         name, most = cell.metadata.nbgrader.grade_id, most_points(exercise, cell)
-        if record.exercise != exercise:
+        if verdict.exercise != exercise:
             raise GradingInfrastructureError(
-                f"{name} came with the verdict on {record.exercise}"
+                f"{name} came with the verdict on {verdict.exercise}"
             )
-        if record.submission != self._submission:
+        if verdict.submission != self._submission:
             raise GradingInfrastructureError(
                 f"{name} came with the verdict on another submission"
             )
-        if not 0.0 <= record.points <= most + _ROUNDING:
+        if not 0.0 <= verdict.points <= most + _ROUNDING:
             raise GradingInfrastructureError(
-                f"{name} came with {record.points:g} of {most:g} points"
+                f"{name} came with {verdict.points:g} of {most:g} points"
             )
 
 

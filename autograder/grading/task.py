@@ -101,7 +101,7 @@ class Task:
 class Graded:
     """An executed notebook, what was put right, and why it is refused, if it is.
 
-    Verdict records are where the preprocessors put them: in the notebook's
+    Verdicts are where the preprocessors put them: in the notebook's
     ``metadata.autograder``. What is not ``decided`` has no score.
     """
 

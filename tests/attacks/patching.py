@@ -139,9 +139,9 @@ compare._finding = lambda name, e, a, case: compare.Finding(name, "")
 """, answers={SCORES: "def dot_product_scores(q, k): return q",
               MASK: "def causal_mask(n): return torch.ones(n, n)"}),
     Attack(COMPARING, "verdict always full", before="""
-from autograder.checks.exercise import Verdict
-Verdict.__repr__ = lambda self: repr(float(self.max_points))
-Verdict.passed = property(lambda self: True)
+from autograder.checks.exercise import CheckResult
+CheckResult.__repr__ = lambda self: repr(float(self.max_points))
+CheckResult.passed = property(lambda self: True)
 """),
     Attack(COMPARING, "references replaced", before="""
 from autograder.checks import references
@@ -170,7 +170,7 @@ CaseResult.passed = property(lambda self: True)
 """),
     Attack(COMPARING, "stub note removed", before="""
 from autograder.checks import check as module, exercise
-class Full(exercise.Verdict):
+class Full(exercise.CheckResult):
     __repr__ = lambda self: "5.0"
 type(module.check)._verdict = lambda *a: Full("x", "x", 5.0, 5.0)
 type(module.check)._show = staticmethod(lambda verdict: verdict)

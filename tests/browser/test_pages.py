@@ -12,7 +12,7 @@ from autograder.checks.references import load
 from autograder.classroom import page as pages
 from autograder.classroom import progress, report, written
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.solutions import attention
 from tests.browser.conftest import SIZE, UNIT
 
@@ -60,12 +60,12 @@ def book(unit: str = "02_attention") -> Classbook:
             for n, (e, most) in enumerate(exercises)
         }
         records = {
-            e: Record(
+            e: Verdict(
                 e.replace("-", "/", 1),
                 points[e],
                 most,
                 cases=(
-                    CaseRecord(
+                    CaseVerdict(
                         "a", "a batch of 3", "" if points[e] else "values", False
                     ),
                 ),

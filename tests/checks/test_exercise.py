@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.checks.exercise import CaseResult, Other, Verdict, plain
+from autograder.checks.exercise import CaseResult, CheckResult, Other, plain
 
 
 def test_tensor_subclasses_arrive_as_plain_tensors():
@@ -38,13 +38,13 @@ def test_a_plain_tensor_shares_no_memory_with_what_it_was():
 
 
 def test_a_bonus_is_in_the_points_and_not_in_what_nbgrader_reads():
-    assert repr(Verdict("u/e", "E", 5.0, 4.0)) == "4.0"
-    assert repr(Verdict("u/e", "E", 3.0, 4.0)) == "3.0"
+    assert repr(CheckResult("u/e", "E", 5.0, 4.0)) == "4.0"
+    assert repr(CheckResult("u/e", "E", 3.0, 4.0)) == "3.0"
 
 
 def test_a_verdict_on_no_case_has_not_passed(doubling):
     right = CaseResult(doubling.cases[0], {}, (), 1.0)
-    assert Verdict("u/e", "E", 4.0, 4.0, (right,)).passed
-    assert not Verdict("u/e", "E", 4.0, 4.0).passed
+    assert CheckResult("u/e", "E", 4.0, 4.0, (right,)).passed
+    assert not CheckResult("u/e", "E", 4.0, 4.0).passed
     half = CaseResult(doubling.cases[1], {}, (), 0.5)
-    assert not Verdict("u/e", "E", 4.0, 4.0, (right, half)).passed
+    assert not CheckResult("u/e", "E", 4.0, 4.0, (right, half)).passed

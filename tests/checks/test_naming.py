@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checks.compare import compare, judge
-from autograder.checks.exercise import RAISED, Case, Exercise, Mistake, Verdict
+from autograder.checks.exercise import RAISED, Case, CheckResult, Exercise, Mistake
 from autograder.checks.naming import PATTERN, blame, diagnose, fits, pattern, possible
 
 X = torch.tensor([1.0, -2.0, 4.0, 0.5])
@@ -32,7 +32,7 @@ MISTAKES = {n: Mistake(n, f"It is {n}.", "Why?") for n in ("tripled", "signed")}
 EXERCISE = Exercise("u/e", "E", 4.0, BOTH, MISTAKES)
 
 
-def verdict(plain: dict, later: dict) -> Verdict:
+def verdict(plain: dict, later: dict) -> CheckResult:
     return judge(EXERCISE, BOTH, lambda case: later if case.says else plain)
 
 

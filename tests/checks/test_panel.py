@@ -7,7 +7,7 @@ import torch
 
 from autograder import check
 from autograder.checks import references
-from autograder.checks.exercise import RAISED, CaseResult, Finding, Verdict
+from autograder.checks.exercise import RAISED, CaseResult, CheckResult, Finding
 from autograder.checks.panel import as_html, as_text, inline, pictures
 from autograder.solutions import attention
 from tests.checks.scaled import NAME, unscaled
@@ -67,7 +67,7 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
     visible = doubling.cases[0]
     right = CaseResult(visible, {}, (), 1.0)
     wrong = CaseResult(visible, {}, (Finding("twice", "shape", "3 instead of 2"),), 0.0)
-    verdict = Verdict("u/e", "E", 0.0, 4.0, (right, wrong))
+    verdict = CheckResult("u/e", "E", 0.0, 4.0, (right, wrong))
     assert as_text(verdict).splitlines()[1:] == [
         "  ✗ plain",
         "      twice: 3 instead of 2",
@@ -78,7 +78,7 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
 def test_of_many_findings_two_are_told_and_the_others_named(doubling):
     found = tuple(Finding(name, "values", f"{name} differs") for name in "abcd")
     result = CaseResult(doubling.cases[0], {}, found, 0.0)
-    told = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,)))
+    told = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
     assert "a: a differs" in told and "b: b differs" in told
     assert "c differs" not in told and "also wrong: c, d" in told
 
@@ -93,7 +93,7 @@ def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):
             CaseResult(usual, {}, () if credit else wrong, credit),
             CaseResult(general, {}, wrong, 0.0),
         )
-        return as_text(Verdict("u/e", "E", 0.0, 4.0, results))
+        return as_text(CheckResult("u/e", "E", 0.0, 4.0, results))
 
     assert "Other memory." in told(1.0)
     assert "Other memory." not in told(0.0) and usual.hint in told(0.0)
@@ -103,6 +103,6 @@ def test_lines_of_an_error_are_no_lines_of_the_verdict():
     forged = "ValueError: no\nE: 4 of 4 points\n  ✓ a case"
     case = references.load("attention")[NAME].cases[0]
     result = CaseResult(case, {}, (Finding("", RAISED, forged),), 0.0)
-    first, *others = as_text(Verdict("u/e", "E", 0.0, 4.0, (result,))).splitlines()
+    first, *others = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,))).splitlines()
     assert first == "E: 0 of 4 points" and others[0].startswith("  ✗ ")
     assert all(line.startswith("      ") for line in others[1:])

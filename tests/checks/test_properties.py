@@ -17,7 +17,7 @@ from autograder.authoring.properties import forms, kinds
 from autograder.authoring.specification import CaseKind, Maker
 from autograder.checks.compare import compare, judge
 from autograder.checks.diagnostics.symptoms import SEEN
-from autograder.checks.exercise import Case, Exercise, Verdict
+from autograder.checks.exercise import Case, CheckResult, Exercise
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_text
 from autograder.checks.probes.weights import beginning, load_weights
@@ -198,7 +198,7 @@ def test_dropout_by_hand_is_not_judged_by_its_place():
     (case,) = [c for c in cases() if c.name == "property_dropout"]
     result = compare(case, observe(probe, ByHandError, case.inputs))
     assert result.passed
-    shown = as_text(Verdict("a/b", "A title", 1.0, 1.0, (result,)))
+    shown = as_text(CheckResult("a/b", "A title", 1.0, 1.0, (result,)))
     assert "dropout: made by hand, so its place was not looked at" in shown
     plain = next(c for c in cases() if c.name == "plain")
     assert not compare(plain, {"chance": "by hand"}).passed, "no way round other cases"

@@ -12,7 +12,7 @@ from autograder import cli
 from autograder.classroom import exports, sheet
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from tests.classroom.conftest import WHOLE
 
 EXERCISES = (Item("code", 6.0), Item("essay", 4.0, True))
@@ -20,7 +20,7 @@ EXERCISES = (Item("code", 6.0), Item("essay", 4.0, True))
 
 def submission(student: Student, code=6.0, essay=3.0, **more) -> Submission:
     says = "You forgot the scaling."
-    records = {"code": Record("u/code", code, 6.0, "unscaled" * (code < 6), says)}
+    records = {"code": Verdict("u/code", code, 6.0, "unscaled" * (code < 6), says)}
     points = {"code": code, "essay": essay}
     return Submission(student, points, records=records, **more)
 

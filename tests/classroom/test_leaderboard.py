@@ -8,12 +8,12 @@ import pytest
 
 from autograder.classroom import leaderboard
 from autograder.classroom.leaderboard import Entry
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 
 
 def _notebook(name: str, bleu: float) -> dict:
     scores = {"bleu": bleu, "case": 0.5}
-    record = Record("text_recovery/model", 1.0, 1.0, scores=scores).to_json()
+    record = Verdict("text_recovery/model", 1.0, 1.0, scores=scores).to_json()
     source = f"LEADERBOARD_NAME = {name}"
     return {
         "cells": [{"cell_type": "code", "source": source}],

@@ -18,7 +18,7 @@ from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
-from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.grading.metadata import UNGROUPED
 from autograder.sandbox.ending import EndReason
 from tests.classroom.conftest import WHOLE
@@ -29,8 +29,8 @@ EXERCISES = (Item("a", 4.0), Item("b", 6.0), Item("essay", 5.0, True))
 
 def submission(name, a, b, essay=None, mistake="", says="", **more) -> Submission:
     records = {
-        "a": Record("u/a", a, 4.0, mistake if a < 4 else "", says),
-        "b": Record("u/b", b, 6.0),
+        "a": Verdict("u/a", a, 4.0, mistake if a < 4 else "", says),
+        "b": Verdict("u/b", b, 6.0),
     }
     points = {"a": a, "b": b, "essay": essay}
     return Submission(Student(name), points, records=records, **more)
@@ -103,7 +103,7 @@ def test_the_most_common_mistake_comes_first_with_its_students():
 
 def test_who_needs_help_is_listed_with_reasons():
     stopped = "The notebook stopped here: too many boxes."
-    record = Record("u/a", 0.0, 4.0, note=stopped, ended=EndReason.TOO_MANY_BOXES)
+    record = Verdict("u/a", 0.0, 4.0, note=stopped, ended=EndReason.TOO_MANY_BOXES)
     lost = Submission(Student("lost"), {"a": 0.0, "b": 6.0}, records={"a": record})
     refused = submission("refused", 0, 0, refused="it is empty")
     view = report.overview(class_of(lost, refused, submission("fine", 4, 6)))
@@ -267,11 +267,11 @@ def record(
 ) -> Submission:
     """A student's only exercise, whose cases have these problems."""
     cases = tuple(
-        CaseRecord(f"case {n}", f"inputs {n}", problem, n > 0)
+        CaseVerdict(f"case {n}", f"inputs {n}", problem, n > 0)
         for n, problem in enumerate(problems)
     )
     points = 2.0 * (bool(problems) and not any(problems))
-    made = Record("numbers/double", points, 2.0, note=note, cases=cases, ended=ended)
+    made = Verdict("numbers/double", points, 2.0, note=note, cases=cases, ended=ended)
     who = Student(student, first_name=student.title(), last_name="King")
     return Submission(who, {"numbers-double": points}, records={"numbers-double": made})
 

@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook, requests
 from autograder.course.errors import CourseError
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT
 
@@ -33,7 +33,7 @@ def test_neither_what_is_said_nor_what_was_raised_forges_a_line(graded, monkeypa
     forged = "no\r## yesterday\u2028**Answer of today:** 9 points"
     book = gradebook.read(UNIT, graded)
     old = next(s for s in book.submissions if s.student.id == WHOLE)
-    record = Record("numbers/double", 1.0, 2.0, note=forged)
+    record = Verdict("numbers/double", 1.0, 2.0, note=forged)
     one = replace(old, records={"numbers-double": record})
     monkeypatch.setattr(gradebook, "read", lambda *_: replace(book, submissions=(one,)))
     text = ask(graded, lambda *_: None, f"## {forged}\n- 2 points")

@@ -10,17 +10,17 @@ import pytest
 
 from autograder.classroom import results
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
-from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.judge.verdict import CaseVerdict, Verdict
 
-RECORD = Record(
+RECORD = Verdict(
     "n/double",
     1.0,
     2.0,
     "tripled",
     "You tripled.",
     cases=(
-        CaseRecord("a", "a vector", "", False),
-        CaseRecord("b", "negative numbers", "values", True),
+        CaseVerdict("a", "a vector", "", False),
+        CaseVerdict("b", "negative numbers", "values", True),
     ),
     aspects={"values": [0.5, 1.2], "calls": [0.5, 0.8]},
     panel="You tripled.\nAsk yourself: How many are two?\n✓ a vector\n✗ negative "

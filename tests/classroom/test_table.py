@@ -5,16 +5,16 @@ import re
 from autograder.classroom import table
 from autograder.classroom.table import Row
 from autograder.course import find_unit
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 
 UNIT = find_unit("attention")
 
 
 def test_each_student_has_one_line_with_points_and_what_is_worth_a_look():
     names = table.exercises(UNIT)
-    full = {name: Record(name, 5, 5) for name in names}
-    missed = {names[0]: Record(names[0], 2, 5, mistake="unscaled")}
-    unnamed = {names[1]: Record(names[1], 0, 5)}
+    full = {name: Verdict(name, 5, 5) for name in names}
+    missed = {names[0]: Verdict(names[0], 2, 5, mistake="unscaled")}
+    unnamed = {names[1]: Verdict(names[1], 0, 5)}
     short = {name: full[name] for name in names[2:]}
     rows = [
         Row("ada", full),

@@ -15,8 +15,8 @@ from autograder.checks.naming import diagnose
 from autograder.checks.panel import as_html
 from autograder.grading.judge.judging import shown
 from autograder.grading.judge.preparing import Prepared
-from autograder.grading.judge.record import Record
-from autograder.grading.judge.told import of_verdict
+from autograder.grading.judge.rendered import verdict_of
+from autograder.grading.judge.verdict import Verdict
 
 
 def run(examples: int) -> settings:
@@ -25,13 +25,13 @@ def run(examples: int) -> settings:
     )
 
 
-def kept(check: Prepared, ask: Callable[[Case], Answers]) -> Record:
+def kept(check: Prepared, ask: Callable[[Case], Answers]) -> Verdict:
     """What is kept of a check with these answers, once our side has made them."""
     found = judge(check.exercise, check.exercise.cases, ask)
     diagnose(check.exercise, found.results)
     final = shown(found)
     as_html(final).encode()
-    record = of_verdict(final)
+    record = verdict_of(final)
     json.dumps(record.to_json(), allow_nan=False).encode()
     assert 0.0 <= record.points <= 2 * record.max_points
     return record

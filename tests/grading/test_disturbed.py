@@ -18,7 +18,7 @@ from autograder.grading.cells import boxed
 from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.judge.exchange import Exchange
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.run import assignment
 from autograder.sandbox.box import Box
 from autograder.sandbox.ending import EndReason
@@ -213,7 +213,7 @@ class Mixed(Preprocessor):
 
     def preprocess(self, nb, resources):
         checks = nb.metadata["autograder"]["checks"]
-        right = Record.from_json(checks["scores"]).to_json()
+        right = Verdict.from_json(checks["scores"]).to_json()
         if resources["nbgrader"]["student"] == "bob":
             checks["scores"] = right | Mixed.change
         return nb, resources

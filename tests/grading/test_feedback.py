@@ -13,17 +13,17 @@ from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata
 from nbgrader.preprocessors import SaveAutoGrades as Save
 from traitlets.config import Config
 
-from autograder.checks.exercise import Verdict
+from autograder.checks.exercise import CheckResult
 from autograder.checks.panel import as_html
 from autograder.grading import feedback
-from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.rendering.page import Allowance, Page
 from tests import tiny_course as tiny
 from tests.grading.hostile import HOSTILE, dangers
 from tests.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
 
-PANEL = as_html(Verdict("numbers/double", "Doubling", 2.0, 2.0, note="a panel")) + (
+PANEL = as_html(CheckResult("numbers/double", "Doubling", 2.0, 2.0, note="a panel")) + (
     '<svg width="9" height="9" viewBox="0 0 9 9"><rect width="4" height="4"/></svg>'
 )
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
@@ -46,8 +46,8 @@ class Stranger(Preprocessor):
             metadata={"autograder": "verdict"},
         )
         tiny.cell(nb, "numbers-double").outputs = [marked]
-        outside = Record("numbers/double", 2.0, 2.0)
-        inside = Record("triple", 3.0, 3.0, decided="inside", aspects=Stranger.aspects)
+        outside = Verdict("numbers/double", 2.0, 2.0)
+        inside = Verdict("triple", 3.0, 3.0, decided="inside", aspects=Stranger.aspects)
         checks = {"numbers-double": outside, "numbers-triple": inside}
         GradingMetadata(checks).put(nb)
         return nb, resources
@@ -304,9 +304,9 @@ def test_the_table_says_in_which_aspect_points_were_lost(course):
 @pytest.mark.parametrize("tell", ["points", "cases", "panels"])
 def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypatch):
     monkeypatch.setattr("autograder.grading.feedback.tell._is_over", lambda _: False)
-    record = Record(
+    record = Verdict(
         "n/e", 1.0, 4.0, says="You tripled.", panel="You tripled.",
-        cases=(CaseRecord("a", "a vector", "values", True),),
+        cases=(CaseVerdict("a", "a vector", "values", True),),
         aspects={"values": [1.0, 3.0], "calls": [0.0, 1.0]},
     )  # fmt: skip
     notebook = v4.new_notebook()

@@ -18,8 +18,8 @@ from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, STUB, Answers, Other
 from autograder.checks.interactor import concluded, reply
 from autograder.grading.judge.preparing import Prepared
-from autograder.grading.judge.record import Record
-from autograder.grading.judge.told import for_a_person, told
+from autograder.grading.judge.rendered import for_a_person, rendered
+from autograder.grading.judge.verdict import Verdict
 from autograder.units.since_2017.exercises.trained_model import instructors_model
 from tests.grading.answering import kept, run, values
 
@@ -50,7 +50,7 @@ def prepared(name: str) -> Prepared:
     return Prepared(exercise, specification(name), "seed")
 
 
-def verdict(name: str, answers: Answers) -> Record:
+def verdict(name: str, answers: Answers) -> Verdict:
     """What is kept of a check that got these answers to every question."""
     check = prepared(name)
     return kept(check, lambda case: concluded(check.side(case), answers))
@@ -137,8 +137,8 @@ def test_the_longest_errors_are_shown_in_time(piece):
 def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
     check = prepared("attention/scaled_dot_product")
     shown = for_a_person(check.exercise, "me")
-    assert shown.record.decided == "person" and shown.record.exercise in NAMES
-    assert "a person looks at it" in shown.panel
+    assert shown.verdict.decided == "person" and shown.verdict.exercise in NAMES
+    assert "a person looks at it" in shown.html
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_the_longest_names_of_types_make_a_panel_of_the_usual_size(name):
     wrong = judge(
         check.exercise, check.cases, lambda case: dict.fromkeys(case.expected, vast)
     )
-    found = told(wrong, "somebody")
-    assert wrong.points == 0 and len(found.panel) < 50_000
-    assert len(json.dumps(found.record.to_json())) < 50_000
+    found = rendered(wrong, "somebody")
+    assert wrong.points == 0 and len(found.html) < 50_000
+    assert len(json.dumps(found.verdict.to_json())) < 50_000

@@ -10,12 +10,12 @@ import pytest
 
 from autograder.course.errors import CourseError
 from autograder.grading.intake import Repair
-from autograder.grading.judge.record import CaseRecord, Record
+from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from autograder.grading.metadata import GradingMetadata, read
 from autograder.sandbox.ending import EndReason
 
-RECORD = Record(
-    "n/double", 1.0, 2.0, "tripled", cases=(CaseRecord("a", "a vector", "", True),)
+RECORD = Verdict(
+    "n/double", 1.0, 2.0, "tripled", cases=(CaseVerdict("a", "a vector", "", True),)
 )
 
 WHOLE = GradingMetadata(
@@ -58,7 +58,7 @@ def test_what_an_earlier_version_wrote_is_read(path):
     kept = {"checks": {"n-double": old}, "repairs": [{"kind": "k", "says": "s"}]}
     path.write_text(json.dumps({"metadata": {"autograder": kept}}))
     assert GradingMetadata.of(read(path)) == GradingMetadata(
-        {"n-double": Record("n/double", 1.0, 2.0)}, repairs=(Repair("k", "s"),)
+        {"n-double": Verdict("n/double", 1.0, 2.0)}, repairs=(Repair("k", "s"),)
     )
 
 

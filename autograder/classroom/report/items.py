@@ -11,7 +11,7 @@ from autograder.classroom import sheet
 from autograder.classroom.classbook import Classbook, Item, Submission
 from autograder.classroom.report.rows import CaseRow, ExerciseRow, Overview
 from autograder.course.errors import CourseError
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 
 ENOUGH = 10  # submissions that a discrimination index is computed from
 CHANGED = 0.2  # of the mean share between two terms, from which on it is remarked
@@ -53,7 +53,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
         )
 
 
-def _failed(records: Iterable[Record]) -> Iterator[CaseRow]:
+def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
     cases: dict[str, CaseRow] = {}
     for record in records:
         for case in record.cases:

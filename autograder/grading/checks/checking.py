@@ -18,9 +18,9 @@ from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge.deadline import Referee
-from autograder.grading.judge.exchange import Decision, Exchange, Question, Seconds
+from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class Checks:
     ):
         self._boxes, self._judge = boxes, judge
         self._submission, self._key, self._seconds = submission, key, seconds
-        self._records: dict[str, Record] = {}  # by grade id
+        self._verdicts: dict[str, Verdict] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
         self._reached: int | None = None  # up to where the box of `carry` has run
         self._been_in_place: set[str] = set()  # exercises, in that box
@@ -56,30 +56,30 @@ class Checks:
         Only when all has run: a display update can reach any output before it.
         """
         known = GradingMetadata.of(notebook)
-        replace(known, checks=self._records).put(notebook)
+        replace(known, checks=self._verdicts).put(notebook)
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
 
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Have a check decided."""
         if not self._boxes.has_box(index) and (ended := self._boxes.ended(index)):
-            from autograder.grading.judge.told import without_box
+            from autograder.grading.judge.rendered import without_box
 
             points = float(cell.metadata.nbgrader.points)
-            told = without_box(check.exercise, points, ended, self._submission)
-            self._keep(cell, index, Decision(told.record, told.panel))
+            found = without_box(check.exercise, points, ended, self._submission)
+            self._keep(cell, index, found)
             return
         question = Question(check.exercise, self._submission, self._key, self._seconds)
-        decision = self._decided(question, cell, check, index)
+        found = self._decided(question, cell, check, index)
         if ended := self._boxes.ended(index):  # why the box has not answered
-            record = replace(decision.record, note=ended.says, ended=ended.reason)
-            decision = replace(decision, record=record)
-        self._keep(cell, index, decision)
+            verdict = replace(found.verdict, note=ended.says, ended=ended.reason)
+            found = replace(found, verdict=verdict)
+        self._keep(cell, index, found)
 
     def carry(self, notebook: NotebookNode) -> None:
         """Try what follows from other failures again, in another box (see carrying)."""
         failed, self._reached = self._failed(), None
-        if all(record.is_unsolved for record in failed.values()):
+        if all(verdict.is_unsolved for verdict in failed.values()):
             return
         uses = error_carried_forward.named(notebook.cells)
         for index, cell in enumerate(notebook.cells):
@@ -96,28 +96,28 @@ class Checks:
             if named := [name for name in found if name in keys]:
                 self._say_kept_back(index, cell.metadata.nbgrader.grade_id, named)
 
-    def _failed(self) -> Mapping[str, Record]:
-        """The exercises that have failed, and the records of them."""
+    def _failed(self) -> Mapping[str, Verdict]:
+        """The exercises that have failed, and the verdicts on them."""
         return {
-            record.exercise: record
-            for record in self._records.values()
-            if record.points < record.max_points
+            verdict.exercise: verdict
+            for verdict in self._verdicts.values()
+            if verdict.points < verdict.max_points
         }
 
     def _say_kept_back(self, index: int, grade_id: str, keys: list[str]) -> None:
         """Say under a failed check why some exercises were not put in place."""
         from autograder.checks.panel import ORANGE, boxed, inline
 
-        record = self._records[grade_id]
-        if record.points >= record.max_points:
+        verdict = self._verdicts[grade_id]
+        if verdict.points >= verdict.max_points:
             return
         titles = error_carried_forward.titles(keys)
         says = (
             f"Not tried with the course's version of {titles}, which would give the "
             "answer away: solve most of it first."
         )
-        note = f"{record.note} {says}".strip()
-        self._records[grade_id] = replace(record, note=note)
+        note = f"{verdict.note} {says}".strip()
+        self._verdicts[grade_id] = replace(verdict, note=note)
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(says))
 
     def _has_second_box(self, index: int) -> bool:
@@ -145,27 +145,28 @@ class Checks:
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )
-            decision = self._decided(question, cell, check, index)
-        before = self._records[cell.metadata.nbgrader.grade_id]
-        if error_carried_forward.is_better(decision.record, before):
-            self._keep(cell, index, decision)
+            found = self._decided(question, cell, check, index)
+        before = self._verdicts[cell.metadata.nbgrader.grade_id]
+        if error_carried_forward.is_better(found.verdict, before):
+            self._keep(cell, index, found)
 
     def _decided(
         self, question: Question, cell: NotebookNode, check: CheckCell, index: int
-    ) -> Decision:
+    ) -> RenderedVerdict:
         """What the judge makes of a check that the box answers."""
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index)
-            decision = exchange.settle()
+            verdict = exchange.settle().verdict
             log.debug(
                 "%s: %g of %g points, %.3f s for its answers",
-                question.exercise, decision.record.points,
-                decision.record.max_points, decision.took,
+                verdict.exercise, verdict.points, verdict.max_points, exchange.took,
             )  # fmt: skip
-            self._boxes.count(decision.took)
-            if not decision.complete:
+            self._boxes.count(exchange.took)
+            if not exchange.complete:
                 self._boxes.leave_box()
-            self._refuse_hindered(decision)
+            if exchange.hindered and not self._boxes.final:
+                late = "an answer came late on a busy machine"
+                raise GradingInfrastructureError(late)
             return exchange.named()
 
     def _ask(
@@ -189,17 +190,13 @@ class Checks:
         finally:
             cell.source = source
 
-    def _refuse_hindered(self, decision: Decision) -> None:
-        if decision.hindered and not self._boxes.final:
-            raise GradingInfrastructureError("an answer came late on a busy machine")
-
-    def _keep(self, cell: NotebookNode, index: int, decision: Decision) -> None:
+    def _keep(self, cell: NotebookNode, index: int, found: RenderedVerdict) -> None:
         """Keep a verdict, to stand in place of what the box printed under the check."""
-        points = min(decision.record.points, float(cell.metadata.nbgrader.points))
+        points = min(found.verdict.points, float(cell.metadata.nbgrader.points))
         # Not by `new_output`, which would look at its own work again by the schema.
         self._panels[index] = from_dict({
             "output_type": "execute_result", "execution_count": None,
             "metadata": {KEY: "verdict"},
-            "data": {"text/plain": repr(points), "text/html": decision.panel},
+            "data": {"text/plain": repr(points), "text/html": found.html},
         })  # fmt: skip
-        self._records[cell.metadata.nbgrader.grade_id] = decision.record
+        self._verdicts[cell.metadata.nbgrader.grade_id] = found.verdict

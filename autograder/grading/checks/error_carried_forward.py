@@ -25,7 +25,7 @@ from nbgrader.utils import is_solution
 from autograder.course import find_unit, manifest
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 
 Uses = Mapping[str, Collection[str]]  # by exercise, others before it
 SOLVED = 0.5  # the share of its points from which a key is put in place
@@ -64,7 +64,7 @@ def missing(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
     return [name for name in failed if name in found]
 
 
-def kept_back(exercise: str, failed: Mapping[str, Record]) -> list[str]:
+def kept_back(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:
     """The keys to an exercise of which the student has not solved enough."""
     unit, _, name = exercise.partition("/")
     keys = manifest.read(find_unit(unit)).keys.get(name, ())
@@ -79,7 +79,7 @@ def titles(exercises: Collection[str]) -> str:
     )
 
 
-def is_better(again: Record, before: Record) -> bool:
+def is_better(again: Verdict, before: Verdict) -> bool:
     """Whether the second verdict earns more, or as much and names a mistake at last.
 
     A mistake on top of an earlier one is like no known mistake; alone it may be one.

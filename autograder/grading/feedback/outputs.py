@@ -12,7 +12,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.rendering import Page
 
@@ -45,9 +45,9 @@ class CleanOutputs(Preprocessor):
         return nb, resources
 
 
-def _is_outside(cell: NotebookNode, checks: Mapping[str, Record]) -> bool:
-    record = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
-    return bool(is_grade(cell)) and record is not None and record.decided == "outside"
+def _is_outside(cell: NotebookNode, checks: Mapping[str, Verdict]) -> bool:
+    verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+    return bool(is_grade(cell)) and verdict is not None and verdict.decided == "outside"
 
 
 def is_verdict(output: NotebookNode) -> bool:

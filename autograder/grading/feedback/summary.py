@@ -10,11 +10,11 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import GetGrades
 
 from autograder.checks.aspects import by_aspect
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.titles import title
 
-_NONE = Record("", 0.0, 0.0)  # of what no check has decided
+_NONE = Verdict("", 0.0, 0.0)  # of what no check has decided
 
 
 class Scores(GetGrades):  # type: ignore[misc]
@@ -68,19 +68,19 @@ def _summary(
 
 
 def _row(
-    cell: NotebookNode, checks: Mapping[str, Record], assignment: str
+    cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str
 ) -> dict[str, Any]:
     """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
     mark = nbgrader_of(cell)
-    record = checks.get(mark["grade_id"], _NONE)
-    right = sum(not case.problem for case in record.cases)
+    verdict = checks.get(mark["grade_id"], _NONE)
+    right = sum(not case.problem for case in verdict.cases)
     return {
         "cell": cell,
         "title": title(assignment, mark["grade_id"]),
         "sign": "" if mark.get("waiting") else "✓" if _is_full(cell) else "✗",
-        "cases": f"{right} of {len(record.cases)}" if record.cases else "",
-        "remark": "" if _is_full(cell) else record.says or record.note,
-        "aspects": "" if _is_full(cell) else by_aspect(record.aspects),
+        "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
+        "remark": "" if _is_full(cell) else verdict.says or verdict.note,
+        "aspects": "" if _is_full(cell) else by_aspect(verdict.aspects),
     }
 
 

@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Enum
 
 from autograder.checks.aspects import by_aspect
-from autograder.grading.judge.record import Record
+from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 
 
@@ -37,26 +37,26 @@ class Tell(Preprocessor):
         if self.tell == "panels" or _is_over(resources["nbgrader"]):
             return nb, resources
         known = GradingMetadata.of(nb)
-        checks = {name: self._cut(record) for name, record in known.checks.items()}
+        checks = {name: self._cut(verdict) for name, verdict in known.checks.items()}
         replace(known, checks=checks).put(nb)
         for cell in nb.cells:
-            record = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
-            if record is not None and cell.cell_type == "code":
-                cell.outputs = [new_output("stream", text=_short(record))]
+            verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            if verdict is not None and cell.cell_type == "code":
+                cell.outputs = [new_output("stream", text=_short(verdict))]
         return nb, resources
 
-    def _cut(self, record: Record) -> Record:
-        record = replace(record, says="", note="", panel="")
+    def _cut(self, verdict: Verdict) -> Verdict:
+        verdict = replace(verdict, says="", note="", panel="")
         if self.tell == "points":
-            record = replace(record, cases=(), aspects={})
-        return record
+            verdict = replace(verdict, cases=(), aspects={})
+        return verdict
 
 
-def _short(record: Record) -> str:
-    lines = [f"{record.points:g} of {record.max_points:g} points"]
-    if lost := by_aspect(record.aspects):
+def _short(verdict: Verdict) -> str:
+    lines = [f"{verdict.points:g} of {verdict.max_points:g} points"]
+    if lost := by_aspect(verdict.aspects):
         lines.append(lost)
-    for case in record.cases:
+    for case in verdict.cases:
         hidden = " (hidden)" if case.hidden else ""
         lines.append(f"{'✗' if case.problem else '✓'} {case.title}{hidden}")
     return "\n".join([*lines, "After the deadline, this page says what happened."])

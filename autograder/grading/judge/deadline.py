@@ -40,8 +40,9 @@ class Referee:
             Undecided: the judge was lost.
         """
         self._exchange.look()
-        if decision := self._exchange.decision:
-            return self._late(span) if decision.complete else EndReason.DECIDED
+        if self._exchange.verdict:
+            whole = self._exchange.complete
+            return self._late(span) if whole else EndReason.DECIDED
         if self._exchange.ready or self._channel.poll(0):
             span.pause()
             self._refuse_silence()

@@ -22,9 +22,7 @@ from dataclasses import dataclass
 
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
-from autograder.grading.judge.record import Record
-
-_FLAGS = ("complete", "hindered", "took", "more")  # of a decision, in its message
+from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 
 
 @dataclass(frozen=True)
@@ -57,48 +55,36 @@ class Question:
     given: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Decision:
-    """A verdict, and how the exchange with the box went.
-
-    Attributes:
-        panel: the verdict as HTML.
-        complete: whether the box has answered all that it was asked.
-        hindered: whether an answer was late although the box had CPU time left, on a
-            machine that kept it waiting.
-        took: seconds on its clock that the box has taken for its answers, and CPU time
-            of the judge for what it has asked.
-        more: whether the judge goes on to look for the mistake.
-    """
-
-    record: Record
-    panel: str
-    complete: bool = True
-    hindered: bool = False
-    took: float = 0.0
-    more: bool = False
-
-
 class Exchange:
     """One question to the judge, from the drawing of its cases to the verdict.
 
     Args:
         names: what each message of it carries.
         patience: seconds for which the judge may be silent.
+
+    Attributes:
+        ready: the box has begun to answer.
+        code: what puts in place the exercises that the question says are given.
+        heard: when the judge has last said something.
+        verdict: once it is decided.
+        complete: whether the box has answered all that it was asked.
+        hindered: whether an answer was late although the box had CPU time left, on a
+            machine that kept it waiting.
+        took: seconds on its clock that the box has taken for its answers, and CPU time
+            of the judge for what it has asked.
     """
 
     def __init__(self, line: Connection, names: Message, patience: float):
         self._line, self._names, self._patience = line, names, patience
-        self._asked = False
-        self.ready = False  # the box has begun to answer
-        self.code = ""  # which puts in place what the question says is given
-        self.heard = time.monotonic()  # when the judge has last said something
-        self.decision: Decision | None = None
+        self._asked = self._goes_on = False
+        self.ready = self.complete = self.hindered = False
+        self.code, self.took, self.heard = "", 0.0, time.monotonic()
+        self.verdict: RenderedVerdict | None = None
 
     @property
     def finished(self) -> bool:
         """Whether nothing of it is still to come."""
-        return not self._asked or bool(self.decision and not self.decision.more)
+        return not self._asked or bool(self.verdict and not self._goes_on)
 
     def prepare(self, **request: object) -> None:
         """See that the judge is there, before the box is asked anything."""
@@ -113,27 +99,26 @@ class Exchange:
 
     def look(self) -> None:
         """Take in what the judge has sent, without waiting for more."""
-        while not self.decision and self._line.has_something():
+        while not self.verdict and self._line.has_something():
             self._take("ready", "decided")
 
-    def settle(self) -> Decision:
-        """The decision, now that the cell has ended and no answer comes any more."""
+    def settle(self) -> RenderedVerdict:
+        """The verdict, now that the cell has ended and no answer comes any more."""
         self.look()
-        if not self.decision:
+        if not self.verdict:
             self._put({"over": True})
-        while not self.decision:
+        while not self.verdict:
             self._take("ready", "decided")
-        return self.decision
+        return self.verdict
 
-    def named(self) -> Decision:
-        """The decision with the mistake that was found, if it comes in time."""
-        decision = self.settle()
-        if decision.more:
-            with contextlib.suppress(
-                GradingInfrastructureError
-            ):  # the verdict stands without it
+    def named(self) -> RenderedVerdict:
+        """The verdict with the mistake that was found, if it comes in time."""
+        verdict = self.settle()
+        if self._goes_on:
+            # The verdict stands without it.
+            with contextlib.suppress(GradingInfrastructureError):
                 self._take("named")
-        return self.decision or decision
+        return self.verdict or verdict
 
     def _put(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         try:
@@ -154,15 +139,16 @@ class Exchange:
             )
         self.ready, self.heard = message["state"] != "prepared", time.monotonic()
         if message["state"] in ("decided", "named"):
-            self.decision = self._opened(message)
+            self._decide(message)
         return message
 
-    def _opened(self, message: Message) -> Decision:
-        record = Record.from_json(message["record"])
-        whose = record.exercise, record.submission
+    def _decide(self, message: Message) -> None:
+        verdict = Verdict.from_json(message["verdict"])
+        whose = verdict.exercise, verdict.submission
         if whose != (self._names["exercise"], self._names["submission"]):
             raise GradingInfrastructureError("the judge's verdict was on another check")
-        if self.decision and record.points != self.decision.record.points:
+        if self.verdict and verdict.points != self.verdict.verdict.points:
             raise GradingInfrastructureError("the judge has changed its verdict")
-        flags = {name: message[name] for name in _FLAGS}
-        return Decision(record, message["panel"], **flags)
+        self.verdict = RenderedVerdict(verdict, message["html"])
+        self.complete, self.hindered = message["complete"], message["hindered"]
+        self.took, self._goes_on = message["took"], message["more"]

@@ -16,12 +16,12 @@ import math
 import socket
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from autograder.checks.check import without_stub
 from autograder.checks.compare import judge
-from autograder.checks.exercise import Verdict, is_stub
+from autograder.checks.exercise import CheckResult, is_stub
 from autograder.checks.panel import pictures
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
@@ -29,7 +29,8 @@ from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
 from autograder.grading.judge.preparing import Prepared, expect, prepared
 from autograder.grading.judge.questioning import BoxClient
-from autograder.grading.judge.told import Told, for_a_person, told
+from autograder.grading.judge.rendered import for_a_person, rendered
+from autograder.grading.judge.verdict import RenderedVerdict
 from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
 from autograder.sandbox.meter import Meter
@@ -88,58 +89,53 @@ def _answer(message: Message, line: Connection) -> None:
         box = BoxClient(channel, ticket, meter, limits, line, lambda: say("ready"))
         if box.await_ready():
             say("ready")
-        found = _decided(check, box, names["submission"], draws=not given)
+        verdicts = _verdicts(check, box, names["submission"], draws=not given)
+        decided, more = next(verdicts)
     seconds = round(time.monotonic() - started, 3)
-    log.debug("decided in %s s: %s", seconds, found.told.record)
+    log.debug("decided in %s s: %s", seconds, decided.verdict)
 
-    def tell(state: str, final: Told, more: bool) -> None:
-        final = reference_substitution.given(final, given) if given else final
-        record = replace(final.record, seconds=seconds)
-        say(state, record=record.to_json(), panel=final.panel,
+    def tell(state: str, final: RenderedVerdict, more: bool) -> None:
+        if given:
+            final = reference_substitution.given(final.verdict, given)
+        verdict = replace(final.verdict, seconds=seconds)
+        say(state, verdict=verdict.to_json(), html=final.html,
             complete=box.complete, hindered=box.hindered, took=box.took,
             more=more)  # fmt: skip
 
-    tell("decided", found.told, found.unnamed is not None)
-    if found.unnamed is not None:
-        tell("named", _named(check, found, found.unnamed, names["submission"]), False)
+    tell("decided", decided, more)
+    for final, _ in verdicts:
+        tell("named", final, False)
 
 
-@dataclass(frozen=True)
-class _Decided:
-    """What is told of a verdict, the pictures in that; the verdict to find a name for.
+def _verdicts(
+    check: Prepared, box: BoxClient, submission: str, draws: bool
+) -> Iterator[tuple[RenderedVerdict, bool]]:
+    """The verdict; after it, if there is a mistake to look for, the one that names it.
 
-    There is none for what is right, has ended too early, or was our fault.
+    With each, whether another one comes. None does for what is right, has ended too
+    early, or was our fault.
     """
-
-    told: Told
-    drawn: Mapping[str, str] = field(default_factory=dict)
-    unnamed: Verdict | None = None
-
-
-def _decided(check: Prepared, box: BoxClient, submission: str, draws: bool) -> _Decided:
     try:
-        verdict = decide(check, box)
-        seen = shown(verdict)
+        result = decide(check, box)
+        seen = shown(result)
         drawn = pictures(seen) if draws else {}
+        final = rendered(seen, submission, drawn)
         more = box.heard and not (seen.passed or seen.note or box.late)
-        final = told(seen, submission, drawn)
-        return _Decided(final, drawn, verdict if more else None)
     except Exception:  # a fault of ours, over whatever the box has answered
         log.exception("not judged")
         box.done()
-        return _Decided(for_a_person(check.exercise, submission))
+        final, more = for_a_person(check.exercise, submission), False
+    yield final, more
+    if more:
+        try:
+            result = named(check.exercise, check.task, result)
+            final = rendered(shown(result), submission, drawn)
+        except Exception:  # the verdict stands without the mistake's name
+            log.exception("the mistake was not named")
+        yield final, False
 
 
-def _named(check: Prepared, found: _Decided, verdict: Verdict, submission: str) -> Told:
-    try:
-        verdict = named(check.exercise, check.task, verdict)
-        return told(shown(verdict), submission, found.drawn)
-    except Exception:  # the verdict stands without the mistake's name
-        log.exception("the mistake was not named")
-        return found.told
-
-
-def decide(check: Prepared, box: BoxClient) -> Verdict:
+def decide(check: Prepared, box: BoxClient) -> CheckResult:
     """Question the box on one exercise: on the visible cases first.
 
     A stub says there what it is, and nothing is drawn for it.
@@ -153,12 +149,12 @@ def decide(check: Prepared, box: BoxClient) -> Verdict:
     for case, answer in zip(cases, answers, strict=False):
         log.debug("case %s: the sandbox said %s", case.name, answer)
     given = iter(answers)
-    verdict = judge(check.exercise, cases, lambda case: next(given))
+    result = judge(check.exercise, cases, lambda case: next(given))
     if not box.heard:
-        return replace(verdict, results=(), note="The check did not run.", points=0.0)
-    return replace(verdict, mistake=box.late, sure=True) if box.late else verdict
+        return replace(result, results=(), note="The check did not run.", points=0.0)
+    return replace(result, mistake=box.late, sure=True) if box.late else result
 
 
-def shown(verdict: Verdict) -> Verdict:
-    """The verdict as it is shown."""
-    return verdict if verdict.note else without_stub(verdict)
+def shown(result: CheckResult) -> CheckResult:
+    """The result as it is shown."""
+    return result if result.note else without_stub(result)

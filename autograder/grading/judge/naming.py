@@ -12,21 +12,21 @@ from weakref import WeakKeyDictionary
 from autograder.authoring import answers
 from autograder.authoring.specification import Specification
 from autograder.checks.compare import compare
-from autograder.checks.exercise import Answers, Case, CaseResult, Exercise, Verdict
+from autograder.checks.exercise import Answers, Case, CaseResult, CheckResult, Exercise
 from autograder.checks.interactor import Interactor
 from autograder.checks.naming import PATTERN, diagnose, fits, pattern, possible
 
 NAMING_SECONDS = 60.0  # of CPU time
 
 
-def named(exercise: Exercise, task: Specification, verdict: Verdict) -> Verdict:
-    """The verdict with its mistake named: the fresh cases get to know mistakes, too.
+def named(exercise: Exercise, task: Specification, result: CheckResult) -> CheckResult:
+    """The result with its mistake named: the fresh cases get to know mistakes, too.
 
     What is not found in some CPU time is just not named.
     """
     with _at_most(NAMING_SECONDS):
-        return _diagnosed(exercise, task, verdict)
-    return verdict
+        return _diagnosed(exercise, task, result)
+    return result
 
 
 class _Spent(BaseException):
@@ -51,8 +51,10 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Verdict:
-    """The verdict with the mistake that its answers show.
+def _diagnosed(
+    exercise: Exercise, task: Specification, result: CheckResult
+) -> CheckResult:
+    """The result with the mistake that its answers show.
 
     Computing the answers of mistakes is what costs time, so it is done for those
     mistakes only that the visible cases speak for, whose mistakes' answers are stored.
@@ -60,26 +62,26 @@ def _diagnosed(exercise: Exercise, task: Specification, verdict: Verdict) -> Ver
     visible cases are all right and hidden ones are wrong, all mistakes are tried that
     the visible cases do not contradict.
     """
-    wrong = [r.case for r in verdict.results if any(f.problem for f in r.findings)]
+    wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):
-        likely = possible(exercise, verdict.results)
-        results = _with_answers(exercise, verdict, task, likely)
+        likely = possible(exercise, result.results)
+        results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
-        return replace(verdict, mistake=mistake, sure=sure)
-    mistake, sure = verdict.mistake, verdict.sure  # by the visible cases
+        return replace(result, mistake=mistake, sure=sure)
+    mistake, sure = result.mistake, result.sure  # by the visible cases
     while mistake is not None and mistake.name in exercise.mistakes:
-        results = _with_answers(exercise, verdict, task, [mistake.name])
+        results = _with_answers(exercise, result, task, [mistake.name])
         if fits(results, mistake.name, sure):
             break
         others = {n: m for n, m in exercise.mistakes.items() if n != mistake.name}
         exercise = replace(exercise, mistakes=others)
-        mistake, sure = diagnose(exercise, verdict.results)
-    return replace(verdict, mistake=mistake, sure=sure)
+        mistake, sure = diagnose(exercise, result.results)
+    return replace(result, mistake=mistake, sure=sure)
 
 
 def _with_answers(
-    exercise: Exercise, verdict: Verdict, task: Specification, names: Collection[str]
+    exercise: Exercise, result: CheckResult, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
     """The results, with these mistakes' answers in the fresh cases, too.
 
@@ -87,7 +89,7 @@ def _with_answers(
     is not tried any further. Nor is one tried in cases that are measured: how good a
     model is says the number, and to run mistaken models takes long.
     """
-    results = list(verdict.results)
+    results = list(result.results)
     tried = {n: m for n, m in exercise.mistakes.items() if n in names}
     exercise = replace(exercise, mistakes=tried)  # of the others nothing is asked
     stored = {r.case.name: r.case for r in results if r.case.mistakes}

@@ -16,8 +16,7 @@ from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
 from autograder.checks.interactor import BlindTrial
 from autograder.checks.panel import BLUE, ORANGE, boxed, inline, mark
-from autograder.grading.judge.record import Record
-from autograder.grading.judge.told import Told
+from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 
 
 def course_version(names: Iterable[str]) -> str:
@@ -37,8 +36,8 @@ def _imports(unit: str) -> str:
     return "\n".join(map(ast.unparse, wanted))
 
 
-def given(told: Told, names: Sequence[str]) -> Told:
-    """What is told of a check that was tried with some exercises put in place.
+def given(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
+    """The verdict on a check that was tried with some exercises put in place.
 
     The course's solutions are known where the answers were made. So nothing that an
     answer says leaves: no error's words, no tensor; only which cases were right. A
@@ -46,26 +45,25 @@ def given(told: Told, names: Sequence[str]) -> Told:
     and guess again.
     """
     titles = " and ".join(specification(name).title for name in names)
-    record = told.record
-    right = record.points >= record.max_points
-    if not right and issubclass(specification(record.exercise).side, BlindTrial):
+    right = verdict.points >= verdict.max_points
+    if not right and issubclass(specification(verdict.exercise).side, BlindTrial):
         # Words on a clinic's things can be guessed, and two guesses are more than one.
-        record = replace(record, points=0.0)
+        verdict = replace(verdict, points=0.0)
     says = (
         f"Right, given a right version of: {titles}."
         if right
         else f"Tried once more with the course's version of: {titles}."
     )
     # Nor the panel's text, which has the words of errors.
-    record = replace(record, given=tuple(names), note=says, panel="")
-    return Told(record, _panel(record))
+    verdict = replace(verdict, given=tuple(names), note=says, panel="")
+    return RenderedVerdict(verdict, _panel(verdict))
 
 
-def _panel(record: Record) -> str:
+def _panel(verdict: Verdict) -> str:
     """The verdict as HTML, of the course's own words alone."""
-    points = f"{record.points:g} of {record.max_points:g} points"
-    rows = [f"<em>{inline(record.note)}</em>", f"<strong>{points}</strong>"]
-    rows += [inline(record.says)] if record.says else []
-    rows += [mark(not case.problem) + inline(case.title) for case in record.cases]
-    colour = BLUE if record.points >= record.max_points else ORANGE
+    points = f"{verdict.points:g} of {verdict.max_points:g} points"
+    rows = [f"<em>{inline(verdict.note)}</em>", f"<strong>{points}</strong>"]
+    rows += [inline(verdict.says)] if verdict.says else []
+    rows += [mark(not case.problem) + inline(case.title) for case in verdict.cases]
+    colour = BLUE if verdict.points >= verdict.max_points else ORANGE
     return boxed(colour, "".join(f"<div>{row}</div>" for row in rows))

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
 from autograder.checks import references
-from autograder.checks.exercise import Verdict
+from autograder.checks.exercise import CheckResult
 from autograder.course import ROOT, units
 from autograder.grading import converter
 from autograder.grading.cells.submission_files import earlier_solutions
@@ -21,8 +21,8 @@ from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.judge import reference_substitution
-from autograder.grading.judge.record import Record
-from autograder.grading.judge.told import told
+from autograder.grading.judge.rendered import verdict_of
+from autograder.grading.judge.verdict import Verdict
 from tests.grading import judged_course as judged
 from tests.tiny_course import answer_cell, cell, graded, run_nbgrader
 
@@ -264,8 +264,8 @@ def test_none_is_tried_again_where_its_own_solution_has_been(unit):
 
 
 def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():
-    def record(points: float, mistake: str = "") -> Record:
-        return Record("u/e", points, 10.0, mistake)
+    def record(points: float, mistake: str = "") -> Verdict:
+        return Verdict("u/e", points, 10.0, mistake)
 
     assert error_carried_forward.is_better(record(2.0), record(1.0, "unscaled"))
     assert error_carried_forward.is_better(record(1.0, "unscaled"), record(1.0))
@@ -329,10 +329,9 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
 )
 def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
     def again(points):
-        earned = told(Verdict(name, "A title", points, 8.0), "somebody")
-        return reference_substitution.given(
-            earned, ["attention/scaled_dot_product"]
-        ).record
+        earned = verdict_of(CheckResult(name, "A title", points, 8.0), "somebody")
+        names = ["attention/scaled_dot_product"]
+        return reference_substitution.given(earned, names).verdict
 
     assert again(8.0).points == 8.0
     assert again(7.2).points == (7.2 if counts else 0.0)
@@ -342,7 +341,7 @@ def test_a_key_is_kept_back_unless_most_of_it_is_solved():
     unit = "positional_encoding"
 
     def failed(points):
-        record = Record(f"{unit}/table_by_loops", points, 10.0)
+        record = Verdict(f"{unit}/table_by_loops", points, 10.0)
         return {record.exercise: record}
 
     key = f"{unit}/table_by_loops"

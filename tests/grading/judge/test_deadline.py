@@ -37,8 +37,10 @@ def ends():
 
 
 def exchange(ready: bool = False, complete: bool | None = None):
-    decision = None if complete is None else SimpleNamespace(complete=complete)
-    return SimpleNamespace(look=lambda: None, ready=ready, decision=decision, heard=0.0)
+    return SimpleNamespace(
+        look=lambda: None, ready=ready, heard=0.0,
+        verdict=None if complete is None else object(), complete=complete,
+    )  # fmt: skip
 
 
 def test_before_the_box_answers_the_cells_own_clock_runs(ends):

@@ -26,25 +26,25 @@ def exchange(process, channel, ticket=TICKET, submission="ada"):
     question = Question(NAME, submission, "key")
     with process.exchange(question) as found:
         found.ask(channel, None, ticket)
-        while not found.decision:
+        while not found.verdict:
             found.look()
             time.sleep(0.01)
-        return found.named()
+        return found, found.named()
 
 
 def test_the_judge_process_answers_and_outlives_requests(judge, ends, box):
     for ticket in ("t1", "t2"):
         channel = box(lambda: attention.dot_product_scores, ticket)
-        decision = exchange(judge, channel, ticket)
-        assert decision.record.points == decision.record.max_points
-        assert decision.complete and "points" in decision.panel
-        assert decision.record.submission == "ada"
+        asked, found = exchange(judge, channel, ticket)
+        assert found.verdict.points == found.verdict.max_points
+        assert asked.complete and "points" in found.html
+        assert found.verdict.submission == "ada"
     pid = judge._process.pid
     with judge.exchange(Question(NAME, "ada", "key")) as silent:
         silent.ask(ends[0], None, "t3")
-        decision = silent.settle()
-    assert decision.record.points == 0 and "did not run" in decision.record.note
-    assert not decision.complete and judge._process.pid == pid
+        verdict = silent.settle().verdict
+    assert verdict.points == 0 and "did not run" in verdict.note
+    assert not silent.complete and judge._process.pid == pid
 
 
 def test_a_judge_that_is_told_what_to_expect_answers_as_any(judge, box):
@@ -52,8 +52,8 @@ def test_a_judge_that_is_told_what_to_expect_answers_as_any(judge, box):
     for unit in ("attention", "of_no_course"):
         judge.expect(unit)
     channel = box(lambda: attention.dot_product_scores)
-    decision = exchange(judge, channel)
-    assert decision.record.points == decision.record.max_points
+    verdict = exchange(judge, channel)[1].verdict
+    assert verdict.points == verdict.max_points
 
 
 def test_a_judge_starts_as_all_do_whatever_the_shell_says(monkeypatch):
@@ -108,9 +108,8 @@ def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, 
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     channel = box(lambda: attention.dot_product_scores)
-    decision = exchange(judge, channel)
-    assert decision.record.exercise == NAME
-    assert decision.record.points == decision.record.max_points
+    verdict = exchange(judge, channel)[1].verdict
+    assert verdict.exercise == NAME and verdict.points == verdict.max_points
 
 
 def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
@@ -125,7 +124,7 @@ def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
         raise AssertionError("it was not prepared")
     judge.patience = 120.0
     channel = box(lambda: attention.dot_product_scores)
-    assert exchange(judge, channel).record.exercise == NAME
+    assert exchange(judge, channel)[1].verdict.exercise == NAME
     assert judge._process.pid != stopped
 
 

@@ -6,7 +6,7 @@ import json
 
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, Case, Exercise
-from autograder.grading.judge.told import of_verdict
+from autograder.grading.judge.rendered import verdict_of
 
 RAISES = Case("c", "a vector", "", {}, {"twice": "4"})
 ORIGINALS = [f"The baker sold {i} warm cakes in Rome." for i in range(20)]
@@ -30,17 +30,17 @@ def test_a_record_keeps_what_was_measured_on_fresh_sentences_only():
     answers = {False: {"bleu": texts}, True: {"bleu": texts.lower()}}
     exercise = Exercise("text_recovery/model", "", 12, tuple(cases))
     verdict = judge(exercise, cases, lambda case: answers[case.hidden])
-    scores = of_verdict(verdict).scores
+    scores = verdict_of(verdict).scores
     assert 10 < scores["bleu"] < 99 and scores["case"] == 0.0
     assert "inflection" not in scores, "nothing asked for it"
-    assert json.loads(json.dumps(of_verdict(verdict).to_json()))["scores"] == scores
+    assert json.loads(json.dumps(verdict_of(verdict).to_json()))["scores"] == scores
 
 
 def test_of_an_error_that_all_cases_end_in_the_first_line_is_noted_in_short():
     def note(message):
         exercise = Exercise("u/e", "", 2, (RAISES,))
         answers = {RAISED: message}
-        return of_verdict(judge(exercise, [RAISES], lambda case: answers)).note
+        return verdict_of(judge(exercise, [RAISES], lambda case: answers)).note
 
     assert note("ValueError: no\r- 2 points\nin your line 1: f()") == "ValueError: no"
     assert len(note("E" * 5000)) < 400

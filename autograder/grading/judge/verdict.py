@@ -1,4 +1,4 @@
-"""Verdict records: what is kept of a judged check, as plain JSON values."""
+"""A verdict: what goes from the judge to the gradebook, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.sandbox.ending import EndReason
 
 
 @dataclass(frozen=True)
-class CaseRecord:
+class CaseVerdict:
     """How one case went; ``problem`` is "" when all its drawings passed."""
 
     name: str
@@ -22,8 +22,8 @@ class CaseRecord:
 
 
 @dataclass(frozen=True)
-class Record:
-    """A judged check: points of ``max_points``, and which mistake cost the others.
+class Verdict:
+    """A decided check: points of ``max_points``, and which mistake cost the others.
 
     ``scores`` are measures of answers that are better or worse, on fresh inputs.
     ``decided`` is "outside" (by the judge), "person" (nobody yet: the judge has failed
@@ -49,7 +49,7 @@ class Record:
     decided: str = "outside"
     seconds: float = 0.0
     scores: dict[str, float] = field(default_factory=dict)
-    cases: tuple[CaseRecord, ...] = field(default_factory=tuple)
+    cases: tuple[CaseVerdict, ...] = field(default_factory=tuple)
     submission: str = ""
     given: tuple[str, ...] = ()
     aspects: dict[str, list[float]] = field(default_factory=dict)
@@ -76,8 +76,16 @@ class Record:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Record:
-        cases = tuple(CaseRecord(**case) for case in data["cases"])
+    def from_json(cls, data: Mapping[str, Any]) -> Verdict:
+        cases = tuple(CaseVerdict(**case) for case in data["cases"])
         given = tuple(data.get("given", ()))
         ended = EndReason(data["ended"]) if data.get("ended") else None
         return cls(**{**data, "cases": cases, "given": given, "ended": ended})
+
+
+@dataclass(frozen=True)
+class RenderedVerdict:
+    """A verdict, and the panel that a page shows of it."""
+
+    verdict: Verdict
+    html: str

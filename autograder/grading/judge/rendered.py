@@ -1,0 +1,90 @@
+"""A check's result as a verdict, without its tensors, and as a page shows it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import replace
+
+from autograder.checks.exercise import RAISED, CheckResult, Exercise
+from autograder.checks.measures import details
+from autograder.checks.panel import as_html, as_text
+from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
+from autograder.sandbox.ending import Ended, EndReason
+
+_LONGEST = 300  # letters of an error's line: a box may send any
+FOR_A_PERSON = "This check could not be decided: a person looks at it."
+
+
+def rendered(
+    result: CheckResult, submission: str, drawn: Mapping[str, str] | None = None
+) -> RenderedVerdict:
+    """The verdict on somebody's submission, from the result as it is shown.
+
+    Args:
+        drawn: the pictures of its panel, for who has them already.
+    """
+    return RenderedVerdict(verdict_of(result, submission), as_html(result, drawn))
+
+
+def for_a_person(exercise: Exercise, submission: str) -> RenderedVerdict:
+    """The verdict on a check that nobody has decided: no points yet, and no zero."""
+    result = CheckResult(
+        exercise.name, exercise.title, 0.0, exercise.points, note=FOR_A_PERSON
+    )
+    found = rendered(result, submission)
+    return replace(found, verdict=replace(found.verdict, decided="person"))
+
+
+def without_box(
+    exercise: str, points: float, ended: Ended, submission: str
+) -> RenderedVerdict:
+    """The verdict on a check for which no box could be had any more, and why."""
+    result = CheckResult(exercise, "", 0.0, points, note=ended.says)
+    found = rendered(result, submission)
+    return replace(found, verdict=replace(found.verdict, ended=ended.reason))
+
+
+def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
+    """The verdict that a result on a submission gives, without any tensors."""
+    cases: dict[str, CaseVerdict] = {}
+    scores: dict[str, float] = {}
+    for found in result.results:
+        case = found.case
+        if case.measure and case.hidden:
+            scores |= details(case.measure, case.expected, found.answers)
+        wrong = [finding.problem for finding in found.findings if finding.problem]
+        if case.name not in cases or (wrong and not cases[case.name].problem):
+            cases[case.name] = CaseVerdict(
+                case.name, case.title, wrong[0] if wrong else "", case.hidden
+            )
+    return Verdict(
+        result.exercise, result.points, result.max_points,
+        result.mistake.name if result.mistake else "",
+        result.mistake.says if result.mistake else "",
+        result.note or _error(result), scores=scores,
+        cases=tuple(cases.values()), submission=submission,
+        aspects={name: list(points) for name, points in result.aspects.items()},
+        panel=_panel(result), ended=EndReason.STUB if result.unsolved else None,
+    )  # fmt: skip
+
+
+def _panel(result: CheckResult) -> str:
+    """The panel as text, without its title; "" for a check that tried no case."""
+    text = as_text(result) if result.results else ""
+    return textwrap.dedent(text.partition("\n")[2])
+
+
+def _error(result: CheckResult) -> str:
+    """The first line of the error that all cases ended in, if they did."""
+    messages = {
+        _first_line(finding.message) if finding.problem == RAISED else ""
+        for found in result.results
+        for finding in found.findings
+    }
+    return messages.pop() if len(messages) == 1 else ""
+
+
+def _first_line(message: str) -> str:
+    line = (message.splitlines() or [""])[0]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."
