@@ -39,6 +39,7 @@ from autograder.grading.run.persist import Keeper
 from autograder.grading.run.preflight import refuse_little
 from autograder.grading.run.running import Run
 from autograder.grading.settings import Stages, loaded, misspelt
+from autograder.grading.warmable import warmables
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import Pool, usable_cores
 from autograder.grading.workers.pipeline import Here, Slots
@@ -155,7 +156,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             with contextlib.ExitStack() as stack:
                 stack.callback(slots.close)
                 if self._is_anybody_new():
-                    slots.expect(self._stages()[0], self.config)
+                    slots.preload()
                 self._load_course()
                 for line in misspelt(self.config):  # by now, all is imported
                     self.log.warning(line)
@@ -197,7 +198,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             # A pool's start is a tenth of what one submission takes. In a server, a
             # judge that stays would know an older course one day.
             jobs = min(jobs, len(self._folders))
-        return Pool(jobs) if jobs > 1 else Here()
+        shared = warmables(self._stages()[0], self.config)
+        return Pool(jobs, shared) if jobs > 1 else Here(shared)
 
     def _is_anybody_new(self) -> bool:
         """Whether somebody is going to be graded, as far as one look tells."""
@@ -232,7 +234,6 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             self.largest_file, self.largest_total, self.most_files,
             notebook=self.largest_notebook,
         )  # fmt: skip
-        sanitizing = tuple(map(loaded, self.sanitize_preprocessors))
         self._course = assignment.load(
             name=self._unit,
             root=Path(self.coursedir.root),
@@ -240,7 +241,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             release=self._folder(self.coursedir.release_directory),
             pattern=self.coursedir.notebook_id,
             exempt=self.exclude_overwriting.get(self._unit, []),
-            stages=sanitizing + self._stages()[0],
+            stages=self._stages()[0],
             config=self.config,
             limits=limits,
             ignored=self.coursedir.ignore,
@@ -275,7 +276,8 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         recording = (SaveAutoGrades, AssignLatePenalties)
         writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
         first = min(writers, default=len(kinds))
-        return kinds[:first], kinds[first:]
+        sanitizing = tuple(map(loaded, self.sanitize_preprocessors))
+        return sanitizing + kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
         """What nbgrader's does, but for what is another grader's: that has its modes.

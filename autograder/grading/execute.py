@@ -33,6 +33,7 @@ from autograder.grading.judge.handle import Judge
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.secret import course_secret
 from autograder.grading.task import identity
+from autograder.grading.warmable import Stage, Warmable
 from autograder.sandbox import client
 from autograder.sandbox.confine import ConfinementError
 from autograder.sandbox.slot import NoRoomError
@@ -44,7 +45,7 @@ _NO_BOX = (
 )
 
 
-class JudgedExecute(BoxedExecute):
+class JudgedExecute(BoxedExecute, Stage):
     """nbgrader's Execute with the kernel in a box and the verdicts from outside it."""
 
     answer_seconds = Float(
@@ -92,11 +93,10 @@ class JudgedExecute(BoxedExecute):
         self.final = ours.get("final", True)
         folder = Path(resources["metadata"]["path"])
         refuse_large(folder, self.disk_mb)
-        self.begin()
-        self.judge.begin()  # it imports while a box is started
-        self.judge.expect(_unit(resources["nbgrader"]["assignment"]))
-        if sys.platform == "linux":
-            client.begin(self.level)
+        self.reset()
+        # It imports while a box is started.
+        self.judge.preload(_unit(resources["nbgrader"]["assignment"]))
+        _SandboxServer(self.level).preload()
         key = submission_key(nb, folder)
         self._checks = Checks(
             self, self.judge, identity(resources), key,
@@ -178,23 +178,31 @@ class JudgedExecute(BoxedExecute):
         return fingerprint(unit)
 
     @classmethod
-    def expect(cls, config: Config) -> None:
-        """Have the server of boxes on its way."""
+    def warmable(cls, config: Config) -> Warmable:
+        """The server of sandboxes."""
+        return _SandboxServer(cls(config=config).level)
+
+
+class _SandboxServer:
+    """The server of this process, and of all that are started from it."""
+
+    def __init__(self, level: str):
+        self._level = level
+
+    def preload(self) -> None:
         if sys.platform == "linux":
-            client.begin(cls(config=config).level)
+            client.preload(self._level)
 
-    @classmethod
-    def warm_up(cls, config: Config) -> None:
-        """Start the server of boxes, to be shared with processes started from here.
-
-        Raises:
-            CourseError: this machine gives no boxes.
-        """
+    def wait(self) -> None:
+        """Raises CourseError: this machine gives no boxes."""
         if sys.platform == "linux":
             try:
-                client.run_directory(cls(config=config).level)
+                client.run_directory(self._level)
             except ConfinementError as error:
                 raise CourseError(_no_box(error)) from error
+
+    def close(self) -> None:
+        """Nothing: it ends with this process."""
 
 
 def _no_box(error: ConfinementError) -> str:

@@ -71,24 +71,6 @@ def run_all(
     return notebook
 
 
-def expect(preprocessors: Iterable[Preprocessor], config: Config) -> None:
-    """Have on its way what `warm_up` waits for, before there is a task."""
-    for kind in map(loaded, preprocessors):
-        if hasattr(kind, "expect"):
-            kind.expect(config)
-
-
-def warm_up(task: Task) -> None:
-    """Start what several processes that grade such tasks can share, if anything.
-
-    Raises:
-        CourseError: it cannot be started on this machine.
-    """
-    for kind in map(loaded, task.preprocessors):
-        if hasattr(kind, "warm_up"):
-            kind.warm_up(task.config)
-
-
 @contextlib.contextmanager
 def _laid_out(task: Task) -> Iterator[None]:
     folder = Path(task.folder)

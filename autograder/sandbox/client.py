@@ -42,8 +42,8 @@ class NotStartedError(ConfinementError):
     """The warm server did not start: nothing is known of what walls there are."""
 
 
-def begin(level: str = "") -> None:
-    """Have a server on its way, if none is there: its imports take a while.
+def preload(level: str = "") -> None:
+    """Start a server in the background, if none is there: its imports take a while.
 
     `level` is the one level to try if it has to be started.
     """

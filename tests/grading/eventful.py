@@ -6,20 +6,24 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from nbgrader.preprocessors import SaveAutoGrades
 from traitlets.config import Config
 
 from autograder.grading.intake import RefusedError, Repair, SizeLimits
 from autograder.grading.task import Task
+from autograder.grading.warmable import Stage
 from tests import tiny_course as tiny
 from tests.tiny_course import UNIT, RunHere, good, hand_in, run_nbgrader
 
 FULL, NONE = [2.0, 4.0, None], [None, None, None]
 
 
-class Eventful(RunHere):
+class Eventful(RunHere, Stage):
     """Runs notebooks here, and whatever else the student's folder asks for."""
 
     def preprocess(self, nb, resources):
@@ -47,8 +51,8 @@ class Eventful(RunHere):
         if "stop once" in wishes and not (mark := Path(wishes["stop once"])).exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGSTOP)
-        if "end nursery" in wishes and not Path(wishes["end nursery"]).exists():
-            Path(wishes["end nursery"]).touch()
+        if "end server" in wishes and not Path(wishes["end server"]).exists():
+            Path(wishes["end server"]).touch()
             os.kill(os.getppid(), signal.SIGKILL)
             signal.pause()
         if "raise" in wishes:
@@ -58,6 +62,13 @@ class Eventful(RunHere):
         if "warn" in wishes:
             self.log.warning("it swaps")
         return super().preprocess(nb, resources)
+
+
+def share(monkeypatch: pytest.MonkeyPatch, **actions: Callable[[], None]) -> None:
+    """Have tasks share something that does this when it is preloaded or waited for."""
+    idle = dict.fromkeys(("preload", "wait"), lambda: None)
+    shared = SimpleNamespace(**idle | actions)
+    monkeypatch.setattr(Eventful, "warmable", lambda config: shared)
 
 
 def await_file(path: Path) -> None:

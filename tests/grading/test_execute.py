@@ -39,7 +39,7 @@ def test_another_unit_keeps_the_general_ones():
 
 def test_what_a_box_takes_for_its_answers_counts_for_the_notebook():
     executor = JudgedExecute(notebook_seconds=10)
-    executor.begin()
+    executor.reset()
     span = Span(Meter(None), Budget(10.0, 20.0))
     executor.count(19.0)
     assert not executor._notebook_is_over(span)
@@ -58,12 +58,12 @@ def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
     monkeypatch.setattr(client, "run_directory", fail)
     kind = client.NotStartedError
     with pytest.raises(CourseError, match="No space left") as told:
-        JudgedExecute.warm_up(Config())
+        JudgedExecute.warmable(Config()).wait()
     assert "unconfined" not in str(told.value)
     kind = NoRoomError
     with pytest.raises(CourseError, match="No space left") as told:
-        JudgedExecute.warm_up(Config())
+        JudgedExecute.warmable(Config()).wait()
     assert "unconfined" not in str(told.value)
     kind = ConfinementError
     with pytest.raises(CourseError, match="allow_unconfined"):
-        JudgedExecute.warm_up(Config())
+        JudgedExecute.warmable(Config()).wait()

@@ -28,7 +28,7 @@ def test_only_abandoned_servers_are_swept(tmp_path: Path) -> None:
 def test_a_server_that_is_stopped_while_it_starts_is_ended(monkeypatch):
     monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)
     monkeypatch.setattr(client, "START_SECONDS", 0.3)
-    client.begin()
+    client.preload()
     run, server = client._begun[-1]
     server.send_signal(signal.SIGSTOP)
     with pytest.raises(ConfinementError, match="server did not start: it said nothing"):
@@ -40,7 +40,7 @@ def test_who_wants_a_server_begun_does_not_wait_for_one_that_starts(monkeypatch)
     monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)
     monkeypatch.setattr(client, "_begin_server", lambda level: pytest.fail("a second"))
     with client._lock:  # as whoever waits for its greeting holds it
-        client.begin()
+        client.preload()
     assert not client._begun
 
 

@@ -76,7 +76,7 @@ class BoxedExecute(CappedOutputs):
     _boxes: list[Any]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Forget the notebook before."""
         self._spent, self._gone = {}, {}
         self._stopped, self._used_up, self._deaf = None, False, False

@@ -62,7 +62,7 @@ class Judge:
             Undecided: the judge was lost.
             CourseError: none can be started.
         """
-        self.start()
+        self.wait()
         assert self._line
         names = {
             "id": secrets.token_hex(8),
@@ -118,29 +118,29 @@ class Judge:
         self._process, self._line, self._greeted = _Fork(pid), Connection(ours), True
         theirs.close()
 
-    def begin(self) -> None:
-        """Have the process running; its imports take a while."""
-        if self._process:
-            return
-        command = launch.command(f"{__package__}.judging")
-        self._process, ours = child.start(command, ALIKE)
-        self._line, self._greeted = Connection(ours), False
-        atexit.register(self.close)
+    def preload(self, unit: str = "") -> None:
+        """Start the process in the background, if it does not run.
 
-    def expect(self, unit: str) -> None:
-        """Say whose exercises will be asked for: it imports them meanwhile."""
+        Args:
+            unit: whose exercises it imports then, if any.
+        """
+        if not self._process:
+            command = launch.command(f"{__package__}.judging")
+            self._process, ours = child.start(command, ALIKE)
+            self._line, self._greeted = Connection(ours), False
+            atexit.register(self.close)
         # Whoever asks it will learn that it is gone.
         with contextlib.suppress(ConnectionLostError):
-            if self._line:
-                self._line.put({"expect": unit}, self.patience)
+            if unit and self._line:
+                self._line.put({"preload": unit}, self.patience)
 
-    def start(self) -> None:
+    def wait(self) -> None:
         """Have the process running, and its imports done: a cell's clock is not ours.
 
         Raises:
             CourseError: it does not start.
         """
-        self.begin()
+        self.preload()
         if self._greeted or self._line is None:
             return
         try:

@@ -27,7 +27,7 @@ from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
-from autograder.grading.judge.preparing import Prepared, expect, prepared
+from autograder.grading.judge.preparing import Prepared, preload, prepared
 from autograder.grading.judge.questioning import BoxClient
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import RenderedVerdict
@@ -62,8 +62,8 @@ def serve(control: socket.socket) -> None:
     with contextlib.suppress(ConnectionLostError):
         while True:
             message, _ = line.get(math.inf)
-            if "expect" in message:
-                expect(message["expect"])
+            if "preload" in message:
+                preload(message["preload"])
             if "prepare" in message:  # else a late "over" of what was decided already
                 with logs.about(f"{message['exercise']} of {message['submission']}"):
                     _answer(message, line)

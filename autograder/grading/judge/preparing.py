@@ -25,8 +25,8 @@ from autograder.checks.wire import Packed, packed
 _BY_HAND = 4  # numbers that a person might compute
 
 
-def expect(unit: str) -> None:
-    """Have a unit's exercises and visible cases at hand, while nobody waits for it."""
+def preload(unit: str) -> None:
+    """Load a unit's exercises and visible cases, while nobody waits for them."""
     with contextlib.suppress(Exception):  # who asks for one of them is told
         specifications(unit)
         _visible(unit)

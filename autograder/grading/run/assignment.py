@@ -19,6 +19,7 @@ from autograder import __version__
 from autograder.course.errors import CourseError
 from autograder.course.files import alone
 from autograder.course.notebooks import parse, shared, text_of
+from autograder.grading import warmable
 from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.intake import (
     OF_NBGRADER,
@@ -196,7 +197,7 @@ def load(
     for path in exempt:
         beside.pop(path, None)
     # Read once a run: a server that runs this again must see what has changed.
-    depends = [s.depends_on(name) for s in stages if hasattr(s, "depends_on")]
+    depends = [stage.depends_on(name) for stage in warmable.stages(stages)]
     return Assignment(
         name=name, root=root, notebooks=notebooks, beside=beside, stages=stages,
         config=config, limits=limits, secret=course_secret(root),

@@ -24,17 +24,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from traitlets.config import Config
-
 import autograder
 from autograder.course.errors import CourseError
-from autograder.grading.settings import Stages
 from autograder.grading.task import Task
+from autograder.grading.warmable import warmables
 from autograder.grading.workers.parallel import Pool, SetupError
 
 PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
 log = logging.getLogger("autograder.grading")
 _lock = threading.Lock()
+_pools: list[Pool] = []  # of a worker: one at most
 
 
 class NoBoxesError(Exception):
@@ -78,8 +77,11 @@ class Cluster:
         there = self._client.nthreads().items()
         return {name: count for name, count in there if name not in self._unfit}
 
-    def expect(self, stages: Stages, config: Config) -> None:
+    def preload(self) -> None:
         """Nothing: its workers are there."""
+
+    def wait(self) -> None:
+        """Nothing, as above."""
 
     def submit(self, task: Task) -> Future[bytes]:
         """As `Pool.submit`.
@@ -242,16 +244,18 @@ def grade_there(data: bytes, version: str) -> bytes:
 def _submitted(task: Task) -> Future[bytes]:
     """A task in this worker's pool. Raises NoBoxesError: this machine has none."""
     try:
-        return _pool().submit(task)
+        return _pool(task).submit(task)
     except SetupError as error:
         from distributed import get_worker
 
         raise NoBoxesError(get_worker().address, str(error)) from None
 
 
-@functools.cache
-def _pool() -> Pool:
-    """This worker's processes: one for each of its threads."""
+def _pool(task: Task) -> Pool:
+    """This worker's processes, started for its first task: one for each thread."""
     from distributed import get_worker
 
-    return Pool(get_worker().state.nthreads)
+    if not _pools:
+        shared = warmables(task.preprocessors, task.config)
+        _pools.append(Pool(get_worker().state.nthreads, shared))
+    return _pools[0]

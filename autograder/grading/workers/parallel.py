@@ -18,20 +18,17 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from traitlets.config import Config
-
 from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.grading.faults import GradingInfrastructureError
-from autograder.grading.grade import expect, warm_up
 from autograder.grading.ipc import (
     Connection,
     ConnectionLostError,
     ConnectionTimeoutError,
     Message,
 )
-from autograder.grading.settings import Stages
 from autograder.grading.task import Task
+from autograder.grading.warmable import Warmable
 from autograder.sandbox import launch
 from autograder.sandbox.client import SERVER_VARIABLE
 from autograder.sandbox.inside import ALIKE
@@ -57,21 +54,37 @@ class Pool:
 
     Args:
         slots: how many tasks run at once.
+        shared: what all of them share, started before they are forked.
     """
 
-    def __init__(self, slots: int):
-        self.slots = slots
+    def __init__(self, slots: int, shared: Sequence[Warmable]):
+        self.slots, self._shared = slots, shared
         self.busy: dict[int, str] = {}  # slot -> the student whose task it runs
-        self._nursery: _Nursery | None = None
-        self._begun = False  # whether that one can be asked for workers
+        self._server: _ForkServer | None = None
+        self._is_ready = False  # whether that one can be asked for workers
         self._lock = threading.Lock()
         self._closed = False
         self._threads = ThreadPoolExecutor(slots)
 
-    def expect(self, stages: Stages, config: Config) -> None:
-        """Have on its way what tasks of these stages need, before there is one."""
-        expect(stages, config)
-        self._nursery = _Nursery()
+    def preload(self) -> None:
+        """Start in the background what the first task would wait for."""
+        for one in self._shared:
+            one.preload()
+        self._server = _ForkServer()
+
+    def wait(self) -> None:
+        """Wait until workers can be forked. Raises SetupError: they never can."""
+        if self._is_ready:
+            return
+        try:
+            if self._server is None or self._server.lost:
+                self._server = _ForkServer()
+            for one in self._shared:  # while its process imports what it needs
+                one.wait()
+            self._server.wait()
+        except CourseError as error:
+            raise SetupError(str(error)) from error
+        self._is_ready = True
 
     def submit(self, task: Task) -> Future[bytes]:
         """Have a task graded; what comes is for `reply.opened`.
@@ -82,25 +95,20 @@ class Pool:
         """
         try:
             data = task.to_bytes()
-            if not self._begun:
-                if self._nursery is None or self._nursery.lost:
-                    self._nursery = _Nursery()
-                warm_up(task)  # while its process imports what it needs
-                self._nursery.welcome()
-                self._begun = True
         except CourseError as error:
             raise SetupError(str(error)) from error
+        self.wait()
         return self._threads.submit(self._graded, task.student, data)
 
     def close(self) -> None:
         """Stop at once; what was not finished is lost."""
         self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        if self._nursery:
-            self._nursery.close()
+        if self._server:
+            self._server.close()
         self._threads.shutdown()
-        if self._nursery:
-            self._nursery.close()  # one that was started meanwhile
+        if self._server:
+            self._server.close()  # one that was started meanwhile
 
     def _graded(self, student: str, data: bytes) -> bytes:
         slot = threading.get_ident()
@@ -121,16 +129,16 @@ class Pool:
             f"the process that graded it died: {', then '.join(ends)}"
         )
 
-    def _living(self) -> _Nursery:
-        """The nursery, or another one in place of one that was lost."""
+    def _living(self) -> _ForkServer:
+        """The fork server, or another one in place of one that was lost."""
         with self._lock:
-            nursery = self._nursery
-            assert nursery
-            if nursery.lost and not self._closed:
-                nursery.close()
-                nursery = self._nursery = _Nursery()
-                nursery.welcome()
-            return nursery
+            server = self._server
+            assert server
+            if server.lost and not self._closed:
+                server.close()
+                server = self._server = _ForkServer()
+                server.wait()
+            return server
 
 
 class _Worker:
@@ -153,7 +161,7 @@ class _Worker:
         self._line.close()
 
 
-class _Nursery:
+class _ForkServer:
     """The handle on the process that workers are forked from, and on its workers."""
 
     def __init__(self) -> None:
@@ -166,15 +174,15 @@ class _Nursery:
         self._process, ours = child.start(command, ALIKE, subprocess.DEVNULL)
         self._control = Connection(ours)
 
-    def welcome(self) -> None:
+    def wait(self) -> None:
         """Wait until it can fork workers. Raises CourseError: it never will."""
         try:
-            self._welcome()
+            self._await_start()
         except BaseException:
             self.close()
             raise
 
-    def _welcome(self) -> None:
+    def _await_start(self) -> None:
         try:
             message, _ = self._control.get(SECONDS)
         except ConnectionLostError as error:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from traitlets.config import Config
-
 from autograder.course.errors import CourseError
-from autograder.grading.grade import expect, grade, warm_up
+from autograder.grading.grade import grade
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task
+from autograder.grading.warmable import Warmable
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import Pool
 from autograder.grading.workers.reply import opened
@@ -80,17 +78,24 @@ class Here:
     slots = 1
     busy: Mapping[int, str] = {}
 
-    def __init__(self) -> None:
-        self._warming: threading.Thread | None = None
+    def __init__(self, shared: Sequence[Warmable]) -> None:
+        self._shared = shared
+        self._waiting: threading.Thread | None = None
 
-    def expect(self, stages: Stages, config: Config) -> None:
-        """Have on its way what tasks of these stages need."""
-        expect(stages, config)
+    def preload(self) -> None:
+        """Start in the background what tasks need."""
+        for one in self._shared:
+            one.preload()
+
+    def wait(self) -> None:
+        with contextlib.suppress(CourseError):  # who needs it will say so
+            for one in self._shared:
+                one.wait()
 
     def submit(self, task: Task) -> Future[Graded]:
-        if self._warming is None:  # beside our own imports
-            self._warming = threading.Thread(target=_warm, args=(task,))
-            self._warming.start()
+        if self._waiting is None:  # beside our own imports
+            self._waiting = threading.Thread(target=self.wait)
+            self._waiting.start()
         future: Future[Graded] = Future()
         try:
             future.set_result(grade(task))
@@ -100,13 +105,8 @@ class Here:
 
     def close(self) -> None:
         """Nothing is left."""
-        if self._warming:
-            self._warming.join()
-
-
-def _warm(task: Task) -> None:
-    with contextlib.suppress(CourseError):  # who needs it will say so
-        warm_up(task)
+        if self._waiting:
+            self._waiting.join()
 
 
 Slots = Pool | Cluster | Here  # where submissions are graded

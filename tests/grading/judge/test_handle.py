@@ -47,10 +47,9 @@ def test_the_judge_process_answers_and_outlives_requests(judge, ends, box):
     assert not silent.complete and judge._process.pid == pid
 
 
-def test_a_judge_that_is_told_what_to_expect_answers_as_any(judge, box):
-    judge.begin()
+def test_a_judge_that_has_preloaded_a_unit_answers_as_any(judge, box):
     for unit in ("attention", "of_no_course"):
-        judge.expect(unit)
+        judge.preload(unit)
     channel = box(lambda: attention.dot_product_scores)
     verdict = exchange(judge, channel)[1].verdict
     assert verdict.points == verdict.max_points
@@ -68,18 +67,18 @@ def test_a_judge_starts_as_all_do_whatever_the_shell_says(monkeypatch):
     monkeypatch.setenv("PYTHONHASHSEED", "random")
     monkeypatch.setattr(subprocess, "Popen", start)
     with pytest.raises(InterruptedError):
-        Judge(b"secret").begin()
+        Judge(b"secret").preload()
     assert ALIKE.items() <= started[0].items()
     assert ALIKE["MKL_NUM_THREADS"] == "1" and ALIKE["PYTHONHASHSEED"] == "0"
 
 
 def test_a_judge_that_is_stopped_while_it_starts_is_ended(judge, monkeypatch):
     monkeypatch.setattr("autograder.grading.judge.handle.START_SECONDS", 0.3)
-    judge.begin()
+    judge.preload()
     stopped = judge._process.pid
     os.kill(stopped, signal.SIGSTOP)
     with pytest.raises(CourseError, match="the judge process does not start"):
-        judge.start()
+        judge.wait()
     with pytest.raises(ProcessLookupError):
         os.kill(stopped, 0)
 
@@ -97,7 +96,7 @@ def test_a_class_is_asked_few_drawings_and_each_submission_always_the_same():
 
 
 def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, box):
-    judge.start()
+    judge.wait()
     pid = judge._process.pid
     with (
         pytest.raises(KeyboardInterrupt),
@@ -113,7 +112,7 @@ def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(judge, ends, 
 
 
 def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, box):
-    judge.start()
+    judge.wait()
     stopped = judge._process.pid
     os.kill(stopped, signal.SIGSTOP)
     judge.patience = 0.3
@@ -165,7 +164,7 @@ class FakeProcess:
 
 
 def test_the_judge_process_does_not_survive_its_grader(judge):
-    judge.start()
+    judge.wait()
     process = judge._process
     judge._line.close()
     process.wait(60)

@@ -21,8 +21,8 @@ def test_visible_cases_are_read_before_the_first_check_where_they_are_expected(
     read = []
     load = functools.cache(lambda unit: read.append(unit) or references.load(unit))
     monkeypatch.setattr(preparing, "_visible", load)
-    preparing.expect("no_such_unit")  # who asks for one of its exercises is told
-    preparing.expect("attention")
+    preparing.preload("no_such_unit")  # who asks for one of its exercises is told
+    preparing.preload("attention")
     assert read == ["attention"]
     prepared(NAME, "seed")
     assert read == ["attention"]

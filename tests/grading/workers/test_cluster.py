@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -151,14 +152,17 @@ def test_a_machine_that_hangs_is_given_up_and_another_grades(course, tmp_path):
 
 
 class Picky(Eventful):
-    """Can be warmed up but in some processes, whose ids a file lists."""
+    """Starts everywhere but in some processes, whose ids a file lists."""
 
     unfit = Unicode().tag(config=True)
 
     @classmethod
-    def warm_up(cls, config: Config) -> None:
-        if str(os.getpid()) in Path(config.Picky.unfit).read_text().split():
-            raise CourseError("this machine gives no box")
+    def warmable(cls, config: Config) -> SimpleNamespace:
+        def wait() -> None:
+            if str(os.getpid()) in Path(config.Picky.unfit).read_text().split():
+                raise CourseError("this machine gives no box")
+
+        return SimpleNamespace(preload=lambda: None, wait=wait)
 
 
 def autograde_but(root: Path, address: str, unfit: Path) -> dict:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -22,11 +23,11 @@ from autograder.grading.workers.parallel import Pool, SetupError
 from tests.grading.eventful import (
     FULL,
     NONE,
-    Eventful,
     autograde,
     await_file,
     published,
     settings,
+    share,
     task,
     wish,
 )
@@ -82,20 +83,17 @@ def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
 ):
     begun = []
 
-    def expect(cls, config):
-        begun.append("expected")
-
     def load(**given):
         begun.append("read")
         raise CourseError("it is broken")
 
-    monkeypatch.setattr(Eventful, "expect", classmethod(expect), raising=False)
+    share(monkeypatch, preload=lambda: begun.append("preloaded"))
     with monkeypatch.context() as broken:
         broken.setattr("autograder.grading.run.assignment.load", load)
         wish(course, "ada")
         assert "it is broken" in autograde(course, jobs)["log"]
-    assert begun == ["expected", "read"]
-    assert autograde(course, jobs)["success"] and begun[2:] == ["expected"]
+    assert begun == ["preloaded", "read"]
+    assert autograde(course, jobs)["success"] and begun[2:] == ["preloaded"]
     assert autograde(course, jobs)["success"] and begun[3:] == []
 
 
@@ -205,7 +203,7 @@ def test_stopped_or_killed_no_process_is_left_and_the_next_run_goes_on(
         await_file(tmp_path / "cyd")
         await_file(course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb")
         family = _family(command.pid)
-        assert len(family) >= 5  # the nursery, two workers, and a judge for each
+        assert len(family) >= 5  # the fork server, two workers, and a judge for each
         command.send_signal(number)
         output, _ = command.communicate(timeout=300)
     assert number == signal.SIGKILL or "SystemExit: 130" in output
@@ -247,21 +245,20 @@ def test_settings_that_cannot_leave_the_process_stop_the_run_at_once(course):
     assert points(course) == {}
 
 
-def test_what_is_shared_is_started_once_and_its_failure_stops_the_run(monkeypatch):
-    def fail(cls, config):
+def test_a_failure_of_what_is_shared_stops_the_run():
+    def fail():
         raise CourseError("this machine gives no box")
 
-    monkeypatch.setattr(Eventful, "warm_up", classmethod(fail), raising=False)
-    pool = Pool(2)
+    pool = Pool(2, [SimpleNamespace(wait=fail)])
     with pytest.raises(SetupError, match="no box"):
         pool.submit(task())
     pool.close()
 
 
-def test_a_nursery_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
+def test_a_fork_server_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
     stopped: list[psutil.Process] = []
 
-    def stop(cls, config):
+    def stop():
         while not stopped:  # one that has only just begun has no command line yet
             for child in psutil.Process().children():
                 with contextlib.suppress(psutil.ZombieProcess):  # another test's
@@ -269,9 +266,8 @@ def test_a_nursery_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
                         stopped.append(child)
                         child.suspend()
 
-    monkeypatch.setattr(Eventful, "warm_up", classmethod(stop), raising=False)
     monkeypatch.setattr(parallel, "SECONDS", 0.3)
-    pool = Pool(2)
+    pool = Pool(2, [SimpleNamespace(wait=stop)])
     with pytest.raises(SetupError, match="the processes that grade do not start"):
         pool.submit(task())
     assert [child.is_running() for child in stopped] == [False]
@@ -285,19 +281,19 @@ def test_a_nursery_that_is_stopped_while_it_starts_stops_the_run(monkeypatch):
 def test_what_is_shared_starts_once_and_before_the_first_is_graded(
     course, monkeypatch, tmp_path, jobs
 ):
-    def warm(cls, config):
+    def warm():
         with (tmp_path / "begun").open("a") as file:
             file.write("warm\n")
 
-    monkeypatch.setattr(Eventful, "warm_up", classmethod(warm), raising=False)
+    share(monkeypatch, wait=warm)
     wish(course, "ada", late=tmp_path / "begun")
     wish(course, "bob")
     assert autograde(course, jobs)["success"]
     assert (tmp_path / "begun").read_text() == "warm\n"
 
 
-def test_a_lost_nursery_is_replaced(course, tmp_path):
+def test_a_lost_fork_server_is_replaced(course, tmp_path):
     for student in ("ada", "bob", "cyd"):
-        wish(course, student, end_nursery=tmp_path / "ended")
+        wish(course, student, end_server=tmp_path / "ended")
     assert autograde(course)["success"]
     assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}

@@ -27,7 +27,7 @@ def begun(*results: object) -> Begun:
 
 
 def test_one_more_than_there_are_slots_is_enough():
-    one = Here()
+    one = Here([])
     assert not enough([begun(None)], one)
     assert enough([begun(None), begun(None)], one)
     assert not enough([begun(None), begun(b"done"), begun(b"done")], one)
@@ -37,8 +37,8 @@ def test_what_waits_for_a_slow_one_is_bounded_in_number_and_in_bytes(monkeypatch
     monkeypatch.setattr(pipeline, "MOST_AHEAD", 4)
     monkeypatch.setattr(pipeline, "MOST_AHEAD_BYTES", 100)
     small, large = begun(b"x"), begun(b"x" * 60)
-    assert not enough([small] * 3, Here()) and enough([small] * 4, Here())
-    assert not enough([large], Here()) and enough([large] * 2, Here())
+    assert not enough([small] * 3, Here([])) and enough([small] * 4, Here([]))
+    assert not enough([large], Here([])) and enough([large] * 2, Here([]))
 
 
 def test_only_results_that_are_there_are_held():
