@@ -41,8 +41,8 @@ from autograder.grading.run.running import Run
 from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.warmable import warmables
 from autograder.grading.workers.cluster import Cluster
+from autograder.grading.workers.inline import Executor, InlineExecutor
 from autograder.grading.workers.parallel import Pool, usable_cores
-from autograder.grading.workers.pipeline import Here, Slots
 from autograder.sandbox import client, logs
 
 
@@ -150,19 +150,19 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             gc.freeze()
         try:
             self._refuse_disks()
-            slots = self._slots()
+            executor = self._executor()
             if not self.scheduler:
-                refuse_little(slots.slots)
+                refuse_little(executor.slots)
             with contextlib.ExitStack() as stack:
-                stack.callback(slots.close)
+                stack.callback(executor.close)
                 if self._is_anybody_new():
-                    slots.preload()
+                    executor.preload()
                 self._load_course()
                 for line in misspelt(self.config):  # by now, all is imported
                     self.log.warning(line)
                 recorded = self._book.use(lambda book: book.scores(self._unit))
                 keeper = self._keeper()
-                run = Run(keeper, slots, recorded, self.force, self.calm_seconds)
+                run = Run(keeper, executor, recorded, self.force, self.calm_seconds)
                 stack.pop_all()  # from here on, it is the run that closes them
             with above_bar(self.log):
                 for found in run.outcomes(self._folders):
@@ -190,7 +190,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
         refuse_full(root, results, client.scratch())
         refuse_closed(root / ".autograder", results, *book_files(self.coursedir.db_url))
 
-    def _slots(self) -> Slots:
+    def _executor(self) -> Executor:
         if self.scheduler:
             return Cluster(self.scheduler)
         jobs = self.jobs or usable_cores()
@@ -199,7 +199,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             # judge that stays would know an older course one day.
             jobs = min(jobs, len(self._folders))
         shared = warmables(self._stages()[0], self.config)
-        return Pool(jobs, shared) if jobs > 1 else Here(shared)
+        return Pool(jobs, shared) if jobs > 1 else InlineExecutor(shared)
 
     def _is_anybody_new(self) -> bool:
         """Whether somebody is going to be graded, as far as one look tells."""

@@ -27,7 +27,7 @@ from autograder.grading.settings import (
 
 _PLAIN = (
     "student", "assignment", "notebook", "source", "release", "folder", "refused",
-    "id", "final",
+    "id", "final", "digest",
 )  # fmt: skip
 
 
@@ -45,6 +45,7 @@ class Task:
         secret: the course's; what is drawn while grading depends on it.
         id: whose submission it is; every reply and every verdict says so.
         final: whether there is no second try, when the machine is calmer.
+        digest: of all that the result depends on.
     """
 
     student: str
@@ -63,6 +64,7 @@ class Task:
     secret: bytes = b""
     id: str = ""
     final: bool = True
+    digest: str = ""
 
     def to_bytes(self) -> bytes:
         """For `from_bytes` in a process of ours.

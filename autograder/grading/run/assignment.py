@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -34,21 +33,10 @@ from autograder.grading.intake import (
     say,
     take,
 )
+from autograder.grading.run.submission import Submission
 from autograder.grading.secret import course_secret
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """What a student has handed in, as tasks.
-
-    ``kept`` is published with the result: releasing feedback needs it.
-    """
-
-    stamp: datetime.datetime | None = None
-    kept: Mapping[str, bytes] = field(default_factory=dict)
-    tasks: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +62,7 @@ class Assignment:
     depends: tuple[str, ...]
     ignored: tuple[str, ...]
 
-    def submission(self, student: str, folder: Path, final: bool) -> Delivery:
+    def submission(self, student: str, folder: Path, final: bool) -> Submission:
         """What lies in a student's folder, whatever that is.
 
         Args:
@@ -94,14 +82,14 @@ class Assignment:
             files, repairs = taken.files, taken.repairs + odd
         except RefusedError as refusal:
             reason = str(refusal)
-        kept = {name: files[name].data for name in OF_NBGRADER if name in files}
-        if stamp and odd and STAMP in kept:  # what counts, as plain text
-            kept[STAMP] = f"{stamp:%Y-%m-%d %H:%M:%S} UTC".encode()
+        beside = {name: files[name].data for name in OF_NBGRADER if name in files}
+        if stamp and odd and STAMP in beside:  # what counts, as plain text
+            beside[STAMP] = f"{stamp:%Y-%m-%d %H:%M:%S} UTC".encode()
         tasks = [
             self._task(student, name, files, repairs, reason, final)
             for name in self.notebooks
         ]
-        return Delivery(stamp, kept, tuple(tasks))
+        return Submission(student, final, stamp, beside, tuple(tasks))
 
     def _task(
         self, student: str, name: str, files: Mapping[str, File],

@@ -20,8 +20,8 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.graded_folder import Published
 from autograder.grading.run.outcome import Outcome, outcome
+from autograder.grading.run.submission import Submission
 from autograder.grading.task import Graded, Task
-from autograder.grading.workers.pipeline import Begun, Work
 
 UNSURE = "Something went wrong while grading; your teachers have been told."
 
@@ -44,7 +44,7 @@ class Keeper:
     permit: Callable[[str], None]
     log: logging.Logger
 
-    def keep(self, begun: Begun) -> list[Outcome]:
+    def keep(self, submission: Submission) -> list[Outcome]:
         """Record a submission and publish it; what happened to its notebooks.
 
         Raises:
@@ -52,29 +52,32 @@ class Keeper:
             Exception: whatever grading raised, if there will be a second try.
         """
         try:
-            if begun.error:
-                raise begun.error
-            return [self._recorded(work, begun) for work in begun.works]
+            if submission.error:
+                raise submission.error
+            return [self._recorded(task, submission) for task in submission.tasks]
         except GradebookError:
             raise
         except Exception as error:
-            if not begun.final:
+            if not submission.final:
                 raise
-            self._tell(begun.student, error)
-            return [Outcome(begun.student, "undecided", "nothing new was recorded")]
+            self._tell(submission.student, error)
+            return [
+                Outcome(submission.student, "undecided", "nothing new was recorded")
+            ]
 
-    def _recorded(self, work: Work, begun: Begun) -> Outcome:
-        if work.future is None:
-            return outcome(begun.student, "up to date", work.known, work.known)
+    def _recorded(self, task: Task, submission: Submission) -> Outcome:
+        if task.notebook not in submission.futures:
+            known = submission.known[task.notebook]
+            return outcome(task.student, "up to date", known, known)
         try:
-            return self._keep(work, work.graded(self.log), begun)
+            return self._keep(task, submission.graded(task, self.log), submission)
         except GradebookError:
             raise
         except Exception as error:
-            if not begun.final:
+            if not submission.final:
                 raise
-            self._tell(begun.student, error)
-            return self._undecided(work, begun, error)
+            self._tell(task.student, error)
+            return self._undecided(task, submission, error)
 
     def _tell(self, student: str, error: Exception) -> None:
         if isinstance(error, CourseError):
@@ -82,13 +85,12 @@ class Keeper:
         else:
             self.log.exception(f"{student}: grading failed")
 
-    def _keep(self, work: Work, graded: Graded, begun: Begun) -> Outcome:
+    def _keep(self, task: Task, graded: Graded, submission: Submission) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
-        task, stamp = work.task, begun.stamp
-        extra = self.extra.get(task.student)
+        stamp, extra = submission.stamp, self.extra.get(task.student)
         checks = GradingMetadata.of(graded.notebook).checks.values()
         lost = [check for check in checks if check.decided == "person"]
-        if lost and not begun.final:
+        if lost and not submission.final:
             raise GradingInfrastructureError("the judge has failed over an answer")
         before = self.published(task.student).notebook(task.notebook)
         scores = self.book.use(
@@ -98,15 +100,15 @@ class Keeper:
         )
         known = replace(
             GradingMetadata.of(graded.notebook),
-            digest=work.digest, scores=scores, refused=graded.refused,
+            digest=task.digest, scores=scores, refused=graded.refused,
             repairs=graded.repairs, handed_in=str(stamp or ""),
             id=task.id if graded.decided else "",
         )  # fmt: skip
         known.put(graded.notebook)
-        self._publish(task, graded, begun)
+        self._publish(task, graded, submission.beside)
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
-        found = outcome(task.student, "graded", known, work.known)
+        found = outcome(task.student, "graded", known, submission.known[task.notebook])
         if found.repairs and not graded.refused:
             self.log.warning(str(found))
         if lost:
@@ -114,12 +116,12 @@ class Keeper:
             return replace(found, status="undecided", reason=reason)
         return found
 
-    def _publish(self, task: Task, graded: Graded, begun: Begun) -> None:
+    def _publish(self, task: Task, graded: Graded, beside: Mapping[str, bytes]) -> None:
         """Raises GradebookError: there is no room, for this one and for all others."""
         folder = self.published(task.student)
         try:
             folder.replace(
-                task.notebook, graded.notebook, begun.texts, self.course.notebooks
+                task.notebook, graded.notebook, beside, self.course.notebooks
             )
         except CourseError:
             try:
@@ -128,12 +130,14 @@ class Keeper:
                 raise GradebookError(str(full)) from None
             raise
 
-    def _undecided(self, work: Work, begun: Begun, error: Exception) -> Outcome:
+    def _undecided(
+        self, task: Task, submission: Submission, error: Exception
+    ) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""
-        task, old = work.task, bool(work.known.digest)  # "": one from here
+        old = bool(submission.known[task.notebook].digest)  # "": one from here
         if not old:
             open_ = Graded(_blank(task), task.repairs, UNSURE, decided=False)
-            self._keep(replace(work, digest=""), open_, begun)
+            self._keep(replace(task, digest=""), open_, submission)
         reason = f"{error}; " if isinstance(error, CourseError) else ""
         reason += "the old result stays" if old else "it has no score yet"
         return Outcome(

@@ -18,9 +18,10 @@ from tqdm import tqdm
 from autograder.grading.gradebook.book import GradebookError, ScoresByCell
 from autograder.grading.run.outcome import Outcome
 from autograder.grading.run.persist import Keeper
+from autograder.grading.run.submission import Submission, enough, names_of
 from autograder.grading.task import Task
+from autograder.grading.workers.inline import Executor
 from autograder.grading.workers.parallel import SetupError
-from autograder.grading.workers.pipeline import Begun, Slots, Work, enough, names_of
 from autograder.sandbox.processes import await_calm
 
 AllScores = Mapping[tuple[str, str], ScoresByCell]  # by student and notebook
@@ -38,12 +39,12 @@ class Run:
     def __init__(
         self,
         keeper: Keeper,
-        slots: Slots,
+        executor: Executor,
         recorded: AllScores,
         force: bool,
         calm: float,
     ):
-        self._keeper, self._slots, self._recorded = keeper, slots, recorded
+        self._keeper, self._executor, self._recorded = keeper, executor, recorded
         self._force, self._calm = force, calm
         self._again: list[str] = []
 
@@ -58,13 +59,12 @@ class Run:
         Raises:
             GradebookError, SetupError: nobody can be graded.
         """
-        slots = self._slots
-        begun: deque[Begun] = deque()
+        begun: deque[Submission] = deque()
         total = len(folders)
         bar = tqdm(total=total, file=sys.stderr, disable=None, unit=" submissions")
         with bar, contextlib.ExitStack() as stack:
             stack.callback(_close_all, begun)
-            stack.callback(slots.close)  # before: their files are in use
+            stack.callback(self._executor.close)  # before: their files are in use
             for student, folder in folders.items():
                 begun.append(self._begin(student, folder))
                 yield from self._settled(begun, bar, more=True)
@@ -76,40 +76,41 @@ class Run:
                 yield from self._settled(begun, bar, more=False)
 
     def _settled(
-        self, begun: deque[Begun], bar: tqdm[Never], more: bool
+        self, begun: deque[Submission], bar: tqdm[Never], more: bool
     ) -> Iterator[list[Outcome]]:
         """Record those that are done, from the first; wait if no more may begin."""
-        slots = self._slots
-        while begun and (begun[0].done or not more or enough(begun, slots)):
-            bar.set_description(names_of(slots.busy) or begun[0].student[:24])
-            if begun[0].done:
+        executor = self._executor
+        while begun and (
+            not begun[0].running or not more or enough(begun, executor.slots)
+        ):
+            bar.set_description(names_of(executor.busy) or begun[0].student[:24])
+            if not begun[0].running:
                 with contextlib.closing(begun.popleft()) as one:
                     if found := self._finish(one):
                         yield found
                         bar.update()
             else:
-                running = [f for one in begun for f in one.futures if not f.done()]
+                running = [future for one in begun for future in one.running]
                 wait(running, 0.5, FIRST_COMPLETED)
 
-    def _begin(self, student: str, folder: Path, final: bool = False) -> Begun:
+    def _begin(self, student: str, folder: Path, final: bool = False) -> Submission:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
-        course, begun = self._keeper.course, Begun(student, final)
-        try:
-            kept = self._keeper.published(student)
-            begun.kept.enter_context(kept.locked(partial(self._wait, student)))
-            handed_in = course.submission(student, folder, final)
-            begun.stamp, begun.texts = handed_in.stamp, handed_in.kept
-            for task in handed_in.tasks:
-                begun.works.append(self._work(task, begun))
-        except SetupError:
-            begun.close()
-            raise
-        except Exception as error:
-            begun.error = error
-        except BaseException:
-            begun.close()
-            raise
-        return begun
+        submission = Submission(student, final)
+        with contextlib.ExitStack() as held:
+            try:
+                published = self._keeper.published(student)
+                held.enter_context(published.locked(partial(self._wait, student)))
+                submission = self._keeper.course.submission(student, folder, final)
+                tasks = [
+                    self._sent(task, submission, held) for task in submission.tasks
+                ]
+                submission.tasks = tuple(tasks)
+            except SetupError:
+                raise
+            except Exception as error:
+                submission.error = error
+            submission.held = held.pop_all()
+        return submission
 
     def _wait(self, student: str) -> None:
         self._keeper.log.warning(
@@ -117,38 +118,40 @@ class Run:
             "stopped (Ctrl-Z): waiting for it"
         )
 
-    def _work(self, task: Task, begun: Begun) -> Work:
+    def _sent(
+        self, task: Task, submission: Submission, held: contextlib.ExitStack
+    ) -> Task:
+        """A task that is sent, unless it is up to date; its files take room no more."""
         extra = self._keeper.extra.get(task.student)
         more = [] if extra is None else [extra]
-        digest = self._keeper.course.digest(task, begun.stamp, *more)
+        digest = self._keeper.course.digest(task, submission.stamp, *more)
         known = self._keeper.published(task.student).known(task.notebook)
-        work = Work(task, digest, known)
+        submission.known[task.notebook] = known
         scores = self._recorded.get((task.student, task.notebook))
         same = known.digest == digest and known.scores == scores
         if not (same and scores is not None and not self._force):
-            begun.kept.callback(shutil.rmtree, task.folder, ignore_errors=True)
-            work.future = self._slots.submit(task)
-            work.task = replace(task, files={}, submission=None)  # they take room
-        return work
+            held.callback(shutil.rmtree, task.folder, ignore_errors=True)
+            submission.futures[task.notebook] = self._executor.submit(task)
+        return replace(task, digest=digest, files={}, submission=None)
 
-    def _finish(self, begun: Begun) -> list[Outcome]:
+    def _finish(self, submission: Submission) -> list[Outcome]:
         """Record a submission; [] if it is to be graded again."""
         try:
-            return self._keeper.keep(begun)
+            return self._keeper.keep(submission)
         except GradebookError:
             raise
         except Exception as error:
-            self._again.append(begun.student)
+            self._again.append(submission.student)
             log = self._keeper.log
             log.warning(
-                f"{begun.student}: not decided ({_first_line(error)}); it is "
+                f"{submission.student}: not decided ({_first_line(error)}); it is "
                 "graded again when the others are done"
             )
             log.debug("It was:", exc_info=error)
             return []
 
 
-def _close_all(begun: Iterable[Begun]) -> None:
+def _close_all(begun: Iterable[Submission]) -> None:
     for one in begun:
         one.close()
 

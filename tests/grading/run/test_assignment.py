@@ -77,10 +77,10 @@ def test_no_file_of_a_student_stands_in_the_way_of_the_courses(root, folder):
     assert set(task.files) == {"data/words.txt", "model.bin"} | own
 
 
-def test_a_delivery_has_its_time_and_what_is_published_with_it(root, folder):
+def test_a_submission_has_its_time_and_what_is_published_with_it(root, folder):
     found = loaded(root).submission("ada", folder, final=False)
     assert str(found.stamp) == "2026-11-01 12:00:00"
-    assert found.kept == {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
+    assert found.beside == {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
     assert not found.tasks[0].final and not found.tasks[0].refused
 
 

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook.book import Session
 from autograder.grading.run import graded_folder, persist
-from autograder.grading.workers import pipeline
+from autograder.grading.workers import inline
 from tests import tiny_course as tiny
 from tests.tiny_course import (
     UNIT,
@@ -129,7 +129,7 @@ def _killed_run(course, fatal: int) -> bool:
             (Session, "flush"),
             (Session, "finish"),
             (graded_folder, "write"),
-            (pipeline, "grade"),
+            (inline, "grade"),
         ):
             setattr(owner, name, moments.around(getattr(owner, name)))
         autograde(course)
@@ -171,14 +171,14 @@ def test_a_killed_regrade_leaves_the_old_result_whole(course, tmp_path):
 def test_ctrl_c_stops_cleanly_and_keeps_what_was_graded(course, monkeypatch):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
-    grade = pipeline.grade
+    grade = inline.grade
 
     def interrupted(task):
         if task.student == "bob":
             raise KeyboardInterrupt
         return grade(task)
 
-    monkeypatch.setattr(pipeline, "grade", interrupted)
+    monkeypatch.setattr(inline, "grade", interrupted)
     result = autograde(course)
     assert "Stopped." in result["log"] and "SystemExit: 130" in result["error"]
     assert points(course) == {"ada": [2.0, 4.0, None]}

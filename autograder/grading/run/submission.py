@@ -1,0 +1,81 @@
+"""Submissions on their way: begun in order, graded anywhere, recorded in order."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import logging
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.grading.metadata import GradingMetadata
+from autograder.grading.task import Graded, Task
+from autograder.grading.workers.reply import opened
+
+MOST_AHEAD = 256  # submissions that may wait for a slow one before them
+MOST_AHEAD_BYTES = 256 << 20
+
+
+@dataclass
+class Submission:
+    """What a student has handed in, and what is kept for it until it is recorded.
+
+    Attributes:
+        final: whether it is its second try, and the last one.
+        stamp: when it was handed in; in UTC, without zone.
+        beside: files that are published with the result: releasing feedback needs them.
+        tasks: one for each notebook.
+        known: by notebook, what an earlier run kept of it.
+        futures: by notebook, what grading gives; none for what is up to date.
+        error: why it could not be begun.
+        held: locks and folders, given back when it is closed.
+    """
+
+    student: str
+    final: bool = False
+    stamp: datetime.datetime | None = None
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+    known: dict[str, GradingMetadata] = field(default_factory=dict)
+    futures: dict[str, Future[Any]] = field(default_factory=dict)
+    error: Exception | None = None
+    held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    @property
+    def running(self) -> list[Future[Any]]:
+        """What is still to come."""
+        return [future for future in self.futures.values() if not future.done()]
+
+    @property
+    def size(self) -> int:
+        """The bytes of results that wait to be recorded."""
+        ended = [f for f in self.futures.values() if f.done() and not f.exception()]
+        return sum(len(f.result()) for f in ended if isinstance(f.result(), bytes))
+
+    def graded(self, task: Task, log: logging.Logger) -> Graded:
+        """What came of a task, or what grading raised."""
+        result = self.futures[task.notebook].result()
+        return result if isinstance(result, Graded) else opened(result, task, log)
+
+    def close(self) -> None:
+        self.held.close()
+
+
+def enough(begun: Iterable[Submission], slots: int) -> bool:
+    """Whether no more should begin: all slots have work, or too much waits."""
+    waiting = list(begun)
+    running = sum(bool(one.running) for one in waiting)
+    return (
+        running > slots
+        or len(waiting) >= MOST_AHEAD
+        or sum(one.size for one in waiting) > MOST_AHEAD_BYTES
+    )
+
+
+def names_of(busy: Mapping[int, str]) -> str:
+    """Who is being graded, in a few words."""
+    names = list(dict(busy).values())
+    more = f" +{len(names) - 3}" if len(names) > 3 else ""
+    return ", ".join(name[:16] for name in names[:3]) + more

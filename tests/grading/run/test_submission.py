@@ -1,0 +1,61 @@
+"""Enough is underway when all have work, or too much waits to be recorded."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import Future
+
+import pytest
+
+from autograder.grading.run import submission
+from autograder.grading.run.submission import Submission, enough, names_of
+from tests.grading.eventful import task
+
+
+def begun(*results: object) -> Submission:
+    """A submission whose notebooks have come to these; None: not yet."""
+    one = Submission("ada")
+    for number, result in enumerate(results):
+        future: Future = Future()
+        if isinstance(result, Exception):
+            future.set_exception(result)
+        elif result is not None:
+            future.set_result(result)
+        one.futures[str(number)] = future
+    return one
+
+
+def test_one_more_than_there_are_slots_is_enough():
+    assert not enough([begun(None)], 1)
+    assert enough([begun(None), begun(None)], 1)
+    assert not enough([begun(None), begun(b"done"), begun(b"done")], 1)
+
+
+def test_what_waits_for_a_slow_one_is_bounded_in_number_and_in_bytes(monkeypatch):
+    monkeypatch.setattr(submission, "MOST_AHEAD", 4)
+    monkeypatch.setattr(submission, "MOST_AHEAD_BYTES", 100)
+    small, large = begun(b"x"), begun(b"x" * 60)
+    assert not enough([small] * 3, 1) and enough([small] * 4, 1)
+    assert not enough([large], 1) and enough([large] * 2, 1)
+
+
+def test_only_results_that_are_there_have_a_size():
+    one = begun(b"x" * 7, None, ValueError("no"))
+    assert one.size == 7 and one.running
+    assert not begun(b"x", ValueError("no")).running
+
+
+def test_what_is_up_to_date_has_nothing_to_wait_for():
+    assert not Submission("ada", tasks=(task(),)).running
+
+
+def test_what_grading_raised_comes_out_where_it_is_recorded():
+    one = begun(OSError("no space left"))
+    with pytest.raises(OSError, match="no space left"):
+        one.graded(task(notebook="0"), logging.getLogger())
+
+
+def test_who_is_graded_is_told_in_a_few_words():
+    assert names_of({}) == ""
+    busy = dict(enumerate(["ada", "x" * 40, "cyd", "dan", "eve"]))
+    assert names_of(busy) == f"ada, {'x' * 16}, cyd +2"
