@@ -50,6 +50,7 @@ class Submission:
         repairs: (kind, sentence) of what was put right before grading.
         refused: why it could not be graded, "" if it could.
         level: the isolation that its code ran in, "" if it did not run.
+        is_grouped: whether a control group counted what its code used.
         seconds: how long grading took, None if that was not noted.
         graded: what was graded, by its identity; "" for what could not be decided.
     """
@@ -62,6 +63,7 @@ class Submission:
     repairs: tuple[tuple[str, str], ...] = ()
     refused: str = ""
     level: str = ""
+    is_grouped: bool = True
     seconds: float | None = None
     called_late: bool = False
     graded: frozenset[str] = frozenset()

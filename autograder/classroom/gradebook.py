@@ -249,6 +249,7 @@ def _known(unit: str, student: str, root: Path) -> dict[str, Any]:
         "repairs": tuple((r.kind, r.says) for one in known for r in one.repairs),
         "refused": " ".join(one.refused for one in known if one.refused),
         "level": " ".join(sorted({one.isolation for one in known if one.isolation})),
+        "is_grouped": all(one.is_grouped for one in known),
         "seconds": sum(seconds) if seconds else None,
         "graded": frozenset(one.id for one in known if one.id is not None),
     }

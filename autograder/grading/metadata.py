@@ -15,7 +15,6 @@ from autograder.grading.intake import Repair, said, say
 from autograder.grading.judge.verdict import Verdict
 
 KEY = "autograder"  # of a notebook's metadata; of an output's, if it is a verdict
-UNGROUPED = "no control group"
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,16 @@ class GradingMetadata:
         if self.box is None:
             return ""
         level = str(self.box["level"])
-        grouped = self.box.get("grouped", True) or level == "none"
-        return level if grouped else f"{level}, {UNGROUPED}"
+        return level if self.is_grouped else f"{level}, no control group"
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the kernel counted, in a control group, what its boxes used.
+
+        So it is where nothing ran, and where nothing was to be counted.
+        """
+        box = self.box or {"level": "none"}
+        return bool(box.get("grouped", True) or box["level"] == "none")
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from autograder.classroom.report.rows import ExerciseRow
 from autograder.classroom.similarity import Alike, Comparison, Pair
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
-from autograder.grading.metadata import UNGROUPED
 from autograder.sandbox.ending import EndReason
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
@@ -200,16 +199,17 @@ def test_a_class_of_four_has_no_shareable_report():
 
 
 @pytest.mark.parametrize(
-    ("level", "says"),
+    ("level", "is_grouped", "says"),
     [
-        ("namespaces", ""),
-        ("landlock", ""),
-        (f"landlock, {UNGROUPED}", "What is not promised then"),
-        ("none", "this machine gave none"),
+        ("namespaces", True, ""),
+        ("landlock", True, ""),
+        ("landlock, no control group", False, "What is not promised then"),
+        ("none", True, "this machine gave none"),
     ],
 )
-def test_the_report_says_what_a_level_does_not_promise(level, says):
-    book = class_of(*(submission(f"s{n}", 4, 6, level=level) for n in range(3)))
+def test_the_report_says_what_a_level_does_not_promise(level, is_grouped, says):
+    ran = {"level": level, "is_grouped": is_grouped}
+    book = class_of(*(submission(f"s{n}", 4, 6, **ran) for n in range(3)))
     page = report.as_html(report.overview(book), "today")
     assert f"isolation: {level}" in page
     for sentence in ("What is not promised then", "this machine gave none"):

@@ -90,4 +90,7 @@ def test_what_cannot_be_read_says_how_to_grade_it_again(path, text):
 )
 def test_the_level_of_a_box_says_whether_the_kernel_counted(box, level):
     assert GradingMetadata(box=box).isolation == level
-    assert GradingMetadata().isolation == ""
+    assert GradingMetadata(box=box).is_grouped == (
+        level != "landlock, no control group"
+    )
+    assert GradingMetadata().isolation == "" and GradingMetadata().is_grouped

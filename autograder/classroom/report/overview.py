@@ -69,6 +69,7 @@ def overview(
         repairs=_tally((kind, s) for s in taken for kind in {k for k, _ in s.repairs}),
         refused=_tally((s.refused, s) for s in taken if s.refused),
         levels=_tally((s.level or "not run", s) for s in taken),
+        uncounted=sum(not submission.is_grouped for submission in taken),
         seconds=_middle_most_and_sum(seconds) if seconds else None,
     )
     if not named:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from autograder.classroom.classbook import Submission
 from autograder.classroom.similarity import Comparison
-from autograder.grading.metadata import UNGROUPED
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,7 @@ class Overview:
         behind: how many have few of these.
         repairs, refused, levels: of submissions, by what was put right, by why they
             could not be graded, and by the isolation that they ran in.
+        uncounted: how many of them had no control group.
         seconds: of grading a submission, the median, the most, and of all together.
         missing: who has handed in nothing; ``ungraded``: what is not graded yet.
         slowest: students with the seconds that grading took.
@@ -131,6 +131,7 @@ class Overview:
     repairs: tuple[Tally, ...]
     refused: tuple[Tally, ...]
     levels: tuple[Tally, ...]
+    uncounted: int
     seconds: tuple[float, float, float] | None
     help: tuple[HelpRow, ...] = ()
     students: tuple[StudentRow, ...] = ()
@@ -138,11 +139,6 @@ class Overview:
     slowest: tuple[tuple[str, float], ...] = ()
     similar: Comparison | None = None
     ungraded: tuple[str, ...] = ()
-
-    @property
-    def uncounted(self) -> bool:
-        """Whether some boxes had no control group."""
-        return any(UNGROUPED in row.what for row in self.levels)
 
     @property
     def unconfined(self) -> bool:

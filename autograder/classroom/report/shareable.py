@@ -22,6 +22,7 @@ def anonymous(overview: Overview) -> Overview:
         repairs=_common(overview.repairs),
         refused=_common((Tally("could not be read", refused),) if refused else ()),
         levels=_common(overview.levels),
+        uncounted=overview.uncounted if overview.uncounted >= RARE else 0,
         bands=_wide_bands(overview.bands),
         exercises=tuple(
             replace(row, full=None, part=None, none=None, blank=None, failed=())
