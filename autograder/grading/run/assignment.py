@@ -33,7 +33,7 @@ from autograder.grading.intake import (
     say,
     take,
 )
-from autograder.grading.run.submission import Submission
+from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.secret import course_secret
 from autograder.grading.settings import Stages
 from autograder.grading.task import Task
@@ -62,7 +62,7 @@ class Assignment:
     depends: tuple[str, ...]
     ignored: tuple[str, ...]
 
-    def submission(self, student: str, folder: Path, final: bool) -> Submission:
+    def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
         """What lies in a student's folder, whatever that is.
 
         Args:
@@ -89,7 +89,7 @@ class Assignment:
             self._task(student, name, files, repairs, reason, final)
             for name in self.notebooks
         ]
-        return Submission(student, final, stamp, beside, tuple(tasks))
+        return InFlightSubmission(student, final, stamp, beside, tuple(tasks))
 
     def _task(
         self, student: str, name: str, files: Mapping[str, File],

@@ -20,7 +20,7 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.graded_folder import Published
 from autograder.grading.run.outcome import Outcome, outcome
-from autograder.grading.run.submission import Submission
+from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.task import Graded, Task
 
 UNSURE = "Something went wrong while grading; your teachers have been told."
@@ -44,7 +44,7 @@ class Keeper:
     permit: Callable[[str], None]
     log: logging.Logger
 
-    def keep(self, submission: Submission) -> list[Outcome]:
+    def keep(self, submission: InFlightSubmission) -> list[Outcome]:
         """Record a submission and publish it; what happened to its notebooks.
 
         Raises:
@@ -65,7 +65,7 @@ class Keeper:
                 Outcome(submission.student, "undecided", "nothing new was recorded")
             ]
 
-    def _recorded(self, task: Task, submission: Submission) -> Outcome:
+    def _recorded(self, task: Task, submission: InFlightSubmission) -> Outcome:
         if task.notebook not in submission.futures:
             known = submission.known[task.notebook]
             return outcome(task.student, "up to date", known, known)
@@ -85,7 +85,9 @@ class Keeper:
         else:
             self.log.exception(f"{student}: grading failed")
 
-    def _keep(self, task: Task, graded: Graded, submission: Submission) -> Outcome:
+    def _keep(
+        self, task: Task, graded: Graded, submission: InFlightSubmission
+    ) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
         stamp, extra = submission.stamp, self.extra.get(task.student)
         checks = GradingMetadata.of(graded.notebook).checks.values()
@@ -131,7 +133,7 @@ class Keeper:
             raise
 
     def _undecided(
-        self, task: Task, submission: Submission, error: Exception
+        self, task: Task, submission: InFlightSubmission, error: Exception
     ) -> Outcome:
         """After a fault of ours: the old result stays, else there is none for now."""
         old = bool(submission.known[task.notebook].digest)  # "": one from here

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from autograder.grading.gradebook.book import GradebookError, ScoresByCell
 from autograder.grading.run.outcome import Outcome
 from autograder.grading.run.persist import Keeper
-from autograder.grading.run.submission import Submission, enough, names_of
+from autograder.grading.run.submission import InFlightSubmission, enough, names_of
 from autograder.grading.task import Task
 from autograder.grading.workers.inline import Executor
 from autograder.grading.workers.parallel import SetupError
@@ -59,7 +59,7 @@ class Run:
         Raises:
             GradebookError, SetupError: nobody can be graded.
         """
-        begun: deque[Submission] = deque()
+        begun: deque[InFlightSubmission] = deque()
         total = len(folders)
         bar = tqdm(total=total, file=sys.stderr, disable=None, unit=" submissions")
         with bar, contextlib.ExitStack() as stack:
@@ -76,7 +76,7 @@ class Run:
                 yield from self._settled(begun, bar, more=False)
 
     def _settled(
-        self, begun: deque[Submission], bar: tqdm[Never], more: bool
+        self, begun: deque[InFlightSubmission], bar: tqdm[Never], more: bool
     ) -> Iterator[list[Outcome]]:
         """Record those that are done, from the first; wait if no more may begin."""
         executor = self._executor
@@ -93,9 +93,11 @@ class Run:
                 running = [future for one in begun for future in one.running]
                 wait(running, 0.5, FIRST_COMPLETED)
 
-    def _begin(self, student: str, folder: Path, final: bool = False) -> Submission:
+    def _begin(
+        self, student: str, folder: Path, final: bool = False
+    ) -> InFlightSubmission:
         """Have a submission graded, unless it is up to date; a lock is kept on it."""
-        submission = Submission(student, final)
+        submission = InFlightSubmission(student, final)
         with contextlib.ExitStack() as held:
             try:
                 published = self._keeper.published(student)
@@ -119,12 +121,13 @@ class Run:
         )
 
     def _sent(
-        self, task: Task, submission: Submission, held: contextlib.ExitStack
+        self, task: Task, submission: InFlightSubmission, held: contextlib.ExitStack
     ) -> Task:
         """A task that is sent, unless it is up to date; its files take room no more."""
         extra = self._keeper.extra.get(task.student)
         more = [] if extra is None else [extra]
         digest = self._keeper.course.digest(task, submission.stamp, *more)
+        task = replace(task, digest=digest)
         known = self._keeper.published(task.student).known(task.notebook)
         submission.known[task.notebook] = known
         scores = self._recorded.get((task.student, task.notebook))
@@ -132,9 +135,9 @@ class Run:
         if not (same and scores is not None and not self._force):
             held.callback(shutil.rmtree, task.folder, ignore_errors=True)
             submission.futures[task.notebook] = self._executor.submit(task)
-        return replace(task, digest=digest, files={}, submission=None)
+        return replace(task, files={}, submission=None)
 
-    def _finish(self, submission: Submission) -> list[Outcome]:
+    def _finish(self, submission: InFlightSubmission) -> list[Outcome]:
         """Record a submission; [] if it is to be graded again."""
         try:
             return self._keeper.keep(submission)
@@ -151,7 +154,7 @@ class Run:
             return []
 
 
-def _close_all(begun: Iterable[Submission]) -> None:
+def _close_all(begun: Iterable[InFlightSubmission]) -> None:
     for one in begun:
         one.close()
 

@@ -19,7 +19,7 @@ MOST_AHEAD_BYTES = 256 << 20
 
 
 @dataclass
-class Submission:
+class InFlightSubmission:
     """What a student has handed in, and what is kept for it until it is recorded.
 
     Attributes:
@@ -63,7 +63,7 @@ class Submission:
         self.held.close()
 
 
-def enough(begun: Iterable[Submission], slots: int) -> bool:
+def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:
     """Whether no more should begin: all slots have work, or too much waits."""
     waiting = list(begun)
     running = sum(bool(one.running) for one in waiting)

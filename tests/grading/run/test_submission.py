@@ -8,13 +8,13 @@ from concurrent.futures import Future
 import pytest
 
 from autograder.grading.run import submission
-from autograder.grading.run.submission import Submission, enough, names_of
+from autograder.grading.run.submission import InFlightSubmission, enough, names_of
 from tests.grading.eventful import task
 
 
-def begun(*results: object) -> Submission:
+def begun(*results: object) -> InFlightSubmission:
     """A submission whose notebooks have come to these; None: not yet."""
-    one = Submission("ada")
+    one = InFlightSubmission("ada")
     for number, result in enumerate(results):
         future: Future = Future()
         if isinstance(result, Exception):
@@ -46,7 +46,7 @@ def test_only_results_that_are_there_have_a_size():
 
 
 def test_what_is_up_to_date_has_nothing_to_wait_for():
-    assert not Submission("ada", tasks=(task(),)).running
+    assert not InFlightSubmission("ada", tasks=(task(),)).running
 
 
 def test_what_grading_raised_comes_out_where_it_is_recorded():
