@@ -130,20 +130,20 @@ def graded(label: str, warm: int) -> dict[str, float]:
     from autograder.grading.execute import JudgedExecute
     from autograder.grading.run import persist
     from autograder.grading.run.assignment import Assignment
-    from autograder.grading.run.graded_folder import Published
-    from autograder.grading.run.persist import Keeper
+    from autograder.grading.run.graded_folder import GradedFolder
+    from autograder.grading.run.persist import ResultWriter
 
     clock, kept, judges = Clock(), [], []
     for step, owner, function in (
         ("read", Assignment, "submission"), ("read", Assignment, "digest"),
-        ("read", Published, "known"), ("rebuild", grade, "_grade"),
+        ("read", GradedFolder, "known"), ("rebuild", grade, "_grade"),
         ("run", JudgedExecute, "__call__"), ("record", persist, "record"),
-        ("publish", Published, "replace"),
+        ("publish", GradedFolder, "replace"),
     ):  # fmt: skip
         clock.step(step, owner, function)
-    keep = Keeper.keep
+    keep = ResultWriter.keep
 
-    def counted(self: Keeper, begun: Any) -> Any:
+    def counted(self: ResultWriter, begun: Any) -> Any:
         found = keep(self, begun)
         kept.append(begun.student)
         clock.look()
@@ -152,7 +152,7 @@ def graded(label: str, warm: int) -> dict[str, float]:
             clock.start()
         return found
 
-    Keeper.keep = counted  # type: ignore[method-assign]
+    ResultWriter.keep = counted  # type: ignore[method-assign]
     NbGraderApp.launch_instance(
         ["autograde", label, "--Autograde.jobs=1", "--log-level=ERROR"]
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.checks.exercise import RAISED, Answers
-from autograder.checks.global_state import kept, renewed
+from autograder.checks.global_state import reset, restored
 from autograder.checks.interactor import Ask, asking
 from autograder.checks.observe import describe_error, observe
 from autograder.checks.probes import find
@@ -31,14 +31,14 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         get: evaluates the expression that the check was given.
     """
     fileno = os.dup(int(os.environ[CHANNEL]))
-    with socket.socket(fileno=fileno) as channel, kept():
+    with socket.socket(fileno=fileno) as channel, restored():
         channel.setblocking(True)
         send(channel, f"ready {ticket}")
         number = 0
         while (message := receive(channel))[0] != f"done {ticket}":
             call = f"{ticket} {number}"
             if message[0] == f"ask {call}":
-                with renewed():
+                with reset():
                     answer = _answer(name, get, message[1], _asking(channel, call))
                 send(channel, f"answer {call}", answer)
                 number += 1

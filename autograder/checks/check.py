@@ -12,7 +12,7 @@ from autograder.checks.calls import code_of, running
 from autograder.checks.compare import judge
 from autograder.checks.demo import left_out
 from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
-from autograder.checks.global_state import as_new, kept, renewed
+from autograder.checks.global_state import pristine, reset, restored
 from autograder.checks.naming import blame
 from autograder.checks.observe import brief, observe
 from autograder.checks.panel import Shown
@@ -61,10 +61,10 @@ class Check:
         probe = find(name)
 
         def ask(case: Case) -> Answers:
-            with renewed():  # each case, as in grading
+            with reset():  # each case, as in grading
                 return observe(probe, answer, case.inputs)
 
-        with kept(), brief():
+        with restored(), brief():
             verdict = judge(exercises[0], cases, ask)
         self._failed.pop(name, None)
         verdict = without_stub(self._followed(verdict, exercises[0], answer))
@@ -81,7 +81,7 @@ class Check:
         wrong = [result.case for result in verdict.results if not result.passed]
         if not suspects or not wrong:
             return verdict
-        with as_new(), running() as code:
+        with pristine(), running() as code:
             observe(find(exercise.name), answer, wrong[0].inputs)
         called = [name for name in suspects if self._failed[name] & code]
         return blame(verdict, [self._rows[name].title for name in called])

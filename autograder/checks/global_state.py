@@ -104,14 +104,14 @@ _THREADS = torch.get_num_threads()
 
 
 @contextlib.contextmanager
-def as_new() -> Iterator[None]:
+def pristine() -> Iterator[None]:
     """Have all switches as in a new process, and afterwards as they were."""
-    with kept(), renewed():
+    with restored(), reset():
         yield
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
+def restored() -> Iterator[None]:
     """Have all switches afterwards as they are now.
 
     To read them takes longer than to set them: NumPy copies its generator's state.
@@ -126,7 +126,7 @@ def kept() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def renewed() -> Iterator[None]:
+def reset() -> Iterator[None]:
     """Have all switches as in a new process, within `kept`, which puts them back."""
     for _, write, new in _SWITCHES:
         write(new)

@@ -38,7 +38,7 @@ def read(root: Path, unit: str) -> dict[str, Note]:
     Raises:
         CourseError: the file that keeps them cannot be read.
     """
-    noted = files.kept(_path(root, unit))
+    noted = files.read_json_state(_path(root, unit))
     known = {field.name for field in fields(Note)}
     return {
         student: Note(**{k: v for k, v in note.items() if k in known})
@@ -49,7 +49,7 @@ def read(root: Path, unit: str) -> dict[str, Note]:
 def write(root: Path, unit: str, student: str, note: Note) -> None:
     """Note what is true of a student's submission from now on."""
     path = _path(root, unit)
-    with files.alone(path):
+    with files.locked(path):
         notes = read(root, unit) | {student: note}
         texts = {name: asdict(one) for name, one in notes.items()}
         files.write(path, json.dumps(texts, indent=1, sort_keys=True))

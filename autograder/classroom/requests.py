@@ -120,6 +120,6 @@ def _path(unit: str, root: Path, student: str, name: str) -> Path:
 
 
 def _add(path: Path, head: str, lines: list[str]) -> None:
-    with files.alone(path):
+    with files.locked(path):
         before = path.read_text(encoding="utf-8") if path.is_file() else f"{head}\n"
         files.write(path, "\n\n".join([before.rstrip("\n"), *lines]) + "\n")

@@ -62,7 +62,7 @@ def refuse_path(root: Path) -> None:
         )
 
 
-def kept(path: Path) -> dict[str, Any]:
+def read_json_state(path: Path) -> dict[str, Any]:
     """What a command has noted in a file; {} where nothing was.
 
     Raises:
@@ -74,7 +74,7 @@ def kept(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except PermissionError:
-        raise CourseError(closed(path)) from None
+        raise CourseError(permission_message(path)) from None
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError):
@@ -122,7 +122,7 @@ def refuse_closed(*paths: Path) -> None:
     for there in map(_what_is_there, paths):
         needed = os.R_OK | os.W_OK | (os.X_OK if there.is_dir() else 0)
         if not os.access(there, needed):
-            raise CourseError(closed(there))
+            raise CourseError(permission_message(there))
 
 
 def refuse_unreadable(*folders: Path) -> None:
@@ -133,10 +133,10 @@ def refuse_unreadable(*folders: Path) -> None:
     """
     for folder in folders:
         if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
-            raise CourseError(closed(folder))
+            raise CourseError(permission_message(folder))
 
 
-def closed(path: Path) -> str:
+def permission_message(path: Path) -> str:
     """Whose a file is that this account may not use, and what to do about it."""
     path = _what_is_there(path)
     ours, theirs = os.geteuid(), path.stat().st_uid
@@ -163,7 +163,7 @@ def _account(uid: int) -> str:
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Keep other commands from changing a file between our reading and writing it.
 
     They wait; on a file system without locks, they do not.

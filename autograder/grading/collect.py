@@ -22,7 +22,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.errors import CourseError
-from autograder.course.files import alone, refuse_full, refuse_path
+from autograder.course.files import locked, refuse_full, refuse_path
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
@@ -178,7 +178,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 continue
             self.log.info("Collecting: %s %s", student, unit)
             try:
-                with alone(folder):
+                with locked(folder):
                     self._take(handed_in, folder)
             except CourseError as error:
                 missed.append(str(error))
@@ -255,7 +255,7 @@ def put_back(folders: str) -> Iterator[Path]:
     beside = Path(folders).with_name(f".{Path(folders).name}.old")
     for old in map(Path, glob.glob(str(beside))):
         folder = old.with_name(old.name.removeprefix(".").removesuffix(".old"))
-        with alone(folder):  # else somebody collects it right now
+        with locked(folder):  # else somebody collects it right now
             if old.exists() and not folder.exists():
                 yield old.rename(folder)
 

@@ -29,14 +29,14 @@ from autograder.grading.collect import put_back
 from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.book import PatientBook, book_files
 from autograder.grading.gradebook.recording import Recorder
-from autograder.grading.gradebook.register_assignment import enter
+from autograder.grading.gradebook.register_assignment import register
 from autograder.grading.intake import SizeLimits
 from autograder.grading.run import assignment
-from autograder.grading.run.graded_folder import Published
-from autograder.grading.run.late_penalties import renewed
+from autograder.grading.run.graded_folder import GradedFolder
+from autograder.grading.run.late_penalties import recompute_late_penalties
 from autograder.grading.run.outcome import Outcome, above_bar, changes, summary
-from autograder.grading.run.persist import Keeper
-from autograder.grading.run.preflight import refuse_little
+from autograder.grading.run.persist import ResultWriter
+from autograder.grading.run.preflight import check_ulimits
 from autograder.grading.run.running import Run
 from autograder.grading.settings import Stages, loaded, misspelt
 from autograder.grading.warmable import warmables
@@ -152,7 +152,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             self._refuse_disks()
             executor = self._executor()
             if not self.scheduler:
-                refuse_little(executor.slots)
+                check_ulimits(executor.slots)
             with contextlib.ExitStack() as stack:
                 stack.callback(executor.close)
                 if self._is_anybody_new():
@@ -161,13 +161,13 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
                 for line in misspelt(self.config):  # by now, all is imported
                     self.log.warning(line)
                 recorded = self._book.use(lambda book: book.scores(self._unit))
-                keeper = self._keeper()
-                run = Run(keeper, executor, recorded, self.force, self.calm_seconds)
+                writer = self._writer()
+                run = Run(writer, executor, recorded, self.force, self.calm_seconds)
                 stack.pop_all()  # from here on, it is the run that closes them
             with above_bar(self.log):
                 for found in run.outcomes(self._folders):
                     outcomes += found
-            outcomes = renewed(keeper, outcomes)
+            outcomes = recompute_late_penalties(writer, outcomes)
         except KeyboardInterrupt:
             self.log.error(
                 "Stopped. What was graded is kept; the same command goes on from here."
@@ -247,7 +247,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
             ignored=self.coursedir.ignore,
         )
         notebooks = self._course.notebooks
-        self._book.use(lambda book: enter(book, self._unit, notebooks, self.config))
+        self._book.use(lambda book: register(book, self._unit, notebooks, self.config))
         self._book.use(self._course.refuse_strange)
 
     def _folder(self, step: str) -> Path:
@@ -255,9 +255,9 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
 
     # Where results go
 
-    def _keeper(self) -> Keeper:
+    def _writer(self) -> ResultWriter:
         unit, format_dest = self._unit, self._format_dest
-        return Keeper(
+        return ResultWriter(
             course=self._course,
             book=self._book,
             recorder=Recorder(
@@ -265,7 +265,7 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
                 create=self.create_student,
             ),
             extra=extensions.granted(Path(self.coursedir.root), unit),
-            published=lambda student: Published(Path(format_dest(unit, student))),
+            published=lambda student: GradedFolder(Path(format_dest(unit, student))),
             permit=lambda student: self.set_permissions(unit, student),
             log=self.log,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.errors import CourseError
-from autograder.course.files import closed
+from autograder.course.files import permission_message
 from autograder.course.notebooks import remedy
 from autograder.grading.intake import Repair, said, say
 from autograder.grading.judge.verdict import Verdict
@@ -96,6 +96,6 @@ def read(path: Path) -> dict[str, Any]:
         GradingMetadata.of(notebook)
         return notebook
     except PermissionError:
-        raise CourseError(closed(path)) from None
+        raise CourseError(permission_message(path)) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise CourseError(f"{path} cannot be read; {remedy(path)}") from None

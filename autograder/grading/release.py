@@ -33,7 +33,7 @@ from autograder.course.errors import CourseError
 from autograder.course.notebooks import whole
 from autograder.grading.gradebook import book
 from autograder.grading.gradebook.book import PatientBook
-from autograder.grading.gradebook.register_assignment import Notebooks, enter
+from autograder.grading.gradebook.register_assignment import Notebooks, register
 from autograder.grading.intake import SECRET
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
@@ -136,7 +136,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         )
         try:
             pairs = self._pairs(release)
-            if book.use(lambda book: enter(book, assignment, pairs, self.config)):
+            if book.use(lambda book: register(book, assignment, pairs, self.config)):
                 self.log.info(f"{release} is as it should be: the gradebook has it now")
         except CourseError as error:
             self._refuse(error)

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.course.errors import CourseError
-from autograder.course.files import closed
+from autograder.course.files import permission_message
 
 
 def course_secret(root: Path) -> bytes:
@@ -25,7 +25,7 @@ def course_secret(root: Path) -> bytes:
         _make(path)
         return path.read_bytes()
     except PermissionError:  # never another one: it draws other inputs
-        raise CourseError(closed(path)) from None
+        raise CourseError(permission_message(path)) from None
     except OSError as error:
         raise CourseError(f"{path} cannot be had: {error.strerror}") from None
 

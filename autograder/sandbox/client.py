@@ -29,7 +29,7 @@ from autograder.sandbox.slot import NoRoomError, remove_tree
 
 log = logging.getLogger(__name__)
 
-SERVER_VARIABLE = "AUTOGRADER_ZYGOTE"
+SERVER_VARIABLE = "AUTOGRADER_SANDBOX_SERVER"
 START_SECONDS = 120.0
 _LONGEST = 60  # bytes of the directory's parent
 _SILENT = f"it said nothing; {launch.AGAIN}"
@@ -83,7 +83,7 @@ def slot_path(level: str = "") -> Path:
 def start_box(request: Request, channel: socket.socket) -> Box:
     """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    connection.connect(str(run_directory() / "zygote"))
+    connection.connect(str(run_directory() / "requests"))
     imports, text = request["policy"]["imports"], json.dumps(request).encode()
     connection.send(json.dumps(imports).encode())  # all that the server itself reads
     socket.send_fds(connection, [text], [channel.fileno()])
@@ -102,7 +102,7 @@ def _answers(run: Path) -> bool:
     """Whether a server listens there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         try:
-            connection.connect(str(run / "zygote"))
+            connection.connect(str(run / "requests"))
         except OSError:
             return False
     return True

@@ -101,7 +101,7 @@ class Server:
         self.run, self.level, self.life, self.groups = run, level, life, groups
         self.alive, self.alive_end = os.pipe()  # boxes see our death as its end
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.listener.bind(str(run / "zygote"))
+        self.listener.bind(str(run / "requests"))
         self.listener.listen(64)
         self.clients: list[socket.socket] = []  # that have not asked yet
         self.branches: dict[tuple[str, ...], socket.socket] = {}
@@ -224,7 +224,7 @@ class Branch:
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()
-        hugepages.gather()
+        hugepages.collapse()
 
     def _become_supervisor(self, client: socket.socket) -> None:
         try:

@@ -17,7 +17,7 @@ _SIZE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 _COLLAPSE = 25  # MADV_COLLAPSE, since Linux 6.1
 
 
-def gather() -> None:
+def collapse() -> None:
     """Move what the calling process has written, where the system can, and stay quiet.
 
     It takes about 50 ms, and nothing else changes: what is shared with forks made

@@ -94,7 +94,7 @@ def run(
     from autograder.sandbox.app import BoxedKernelApp
 
     if level == "landlock":
-        landlock_shims.do_without(Path(os.environ["TMPDIR"]))
+        landlock_shims.install(Path(os.environ["TMPDIR"]))
     ports = [connection[f"{name}_port"] for name in CHANNELS]
     app = BoxedKernelApp.instance()
     app.connect(connection, dict(zip(ports, listeners, strict=True)), arguments)

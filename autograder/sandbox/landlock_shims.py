@@ -21,7 +21,7 @@ from typing import Any
 _MOST = 32767  # what fits a pipe, and what other systems have as the most
 
 
-def do_without(folder: Path) -> None:
+def install(folder: Path) -> None:
     """Prepare the calling process; shared memory will be files in `folder`."""
     from ipykernel.iostream import IOPubThread
 

@@ -11,7 +11,7 @@ from torch.nn.modules import module as modules
 from torch.nn.modules.module import register_module_forward_hook
 
 from autograder import check
-from autograder.checks.global_state import as_new, kept, renewed
+from autograder.checks.global_state import pristine, reset, restored
 from autograder.solutions import attention
 
 # What a student may write, what is then so, and what a check should see instead.
@@ -134,7 +134,7 @@ def test_a_switch_is_as_new_in_a_check_and_as_it_was_afterwards(name):
     leave()
     left = read()
     assert left != new
-    with as_new():
+    with pristine():
         assert read() == new
     assert read() == left
 
@@ -143,10 +143,10 @@ def test_a_switch_is_as_new_in_a_check_and_as_it_was_afterwards(name):
 def test_what_one_answer_leaves_set_does_not_reach_the_next(name):
     leave, read, new = LEFT[name]
     before = read()
-    with kept():
-        with renewed():
+    with restored():
+        with reset():
             leave()
-        with renewed():
+        with reset():
             assert read() == new
     assert read() == before
 
@@ -157,9 +157,9 @@ def test_a_check_draws_from_generators_of_its_own():
     wanted = random.random(), np.random.random()
     random.seed(7)
     np.random.seed(7)
-    with as_new():
+    with pristine():
         first = random.random(), np.random.random()
-    with as_new():
+    with pristine():
         assert (random.random(), np.random.random()) == first
     assert (random.random(), np.random.random()) == wanted
 
@@ -169,7 +169,7 @@ def test_half_a_pair_of_normal_numbers_is_still_there_after_a_check():
     wanted = np.random.randn(), np.random.randn()
     np.random.seed(7)
     first = np.random.randn()
-    with as_new():
+    with pristine():
         np.random.randn()
     assert (first, np.random.randn()) == wanted
 

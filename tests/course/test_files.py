@@ -12,7 +12,7 @@ import pytest
 from autograder.classroom import collection_log
 from autograder.classroom.collection_log import Note
 from autograder.course.errors import CourseError
-from autograder.course.files import kept, refuse_closed, refuse_full, write
+from autograder.course.files import read_json_state, refuse_closed, refuse_full, write
 from autograder.grading.gradebook import extensions
 
 
@@ -99,10 +99,10 @@ def test_notes_that_cannot_be_read_are_not_taken_for_none(
     tmp_path, monkeypatch, error, says
 ):
     path = tmp_path / "notes.json"
-    assert kept(path) == {}
+    assert read_json_state(path) == {}
     path.write_text("{")
     with pytest.raises(CourseError, match="is damaged"):
-        kept(path)
+        read_json_state(path)
 
     def fail(*_, **__):
         raise error
@@ -110,7 +110,7 @@ def test_notes_that_cannot_be_read_are_not_taken_for_none(
     monkeypatch.setattr(type(path), "read_text", fail)
     monkeypatch.setattr(os, "geteuid", lambda: 987_654_321)
     with pytest.raises(CourseError, match=says):
-        kept(path)
+        read_json_state(path)
 
 
 STUDENTS = [f"s{number}" for number in range(40)]

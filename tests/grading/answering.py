@@ -14,7 +14,7 @@ from autograder.checks.exercise import Answers, Case, Other
 from autograder.checks.naming import diagnose
 from autograder.checks.panel import as_html
 from autograder.grading.judge.judging import shown
-from autograder.grading.judge.preparing import Prepared
+from autograder.grading.judge.preparing import PreparedCheck
 from autograder.grading.judge.rendered import verdict_of
 from autograder.grading.judge.verdict import Verdict
 
@@ -25,7 +25,7 @@ def run(examples: int) -> settings:
     )
 
 
-def kept(check: Prepared, ask: Callable[[Case], Answers]) -> Verdict:
+def kept(check: PreparedCheck, ask: Callable[[Case], Answers]) -> Verdict:
     """What is kept of a check with these answers, once our side has made them."""
     found = judge(check.exercise, check.exercise.cases, ask)
     diagnose(check.exercise, found.results)

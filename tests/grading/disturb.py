@@ -10,11 +10,19 @@ from collections.abc import Callable, Iterator
 
 import psutil
 
-ROLES = ("judge", "worker", "nursery", "zygote", "branch", "supervisor", "box")
+ROLES = (
+    "judge",
+    "worker",
+    "fork server",
+    "sandbox server",
+    "branch",
+    "supervisor",
+    "box",
+)
 _KINDS = {
     "autograder.grading.judge.judging": ("judge",),
-    "autograder.grading.workers.worker": ("nursery", "worker", "judge"),
-    "autograder.sandbox.fork_server": ("zygote", "branch", "supervisor", "box"),
+    "autograder.grading.workers.worker": ("fork server", "worker", "judge"),
+    "autograder.sandbox.fork_server": ("sandbox server", "branch", "supervisor", "box"),
 }  # by what was started, and by how often it was forked since
 _GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 

@@ -340,7 +340,7 @@ def test_a_full_disk_is_said_before_anything_is_collected(exchange, monkeypatch)
 def test_what_is_collected_and_what_is_graded_wait_for_each_other(exchange):
     exchange.submit("ada", "1")
     folder = exchange.submitted("ada")
-    with files.alone(folder):
+    with files.locked(folder):
         thread = threading.Thread(target=exchange.collect)
         thread.start()
         time.sleep(0.2)

@@ -276,7 +276,7 @@ def test_a_submission_that_is_closed_to_us_has_no_score_and_no_zero(
 def test_nobody_is_graded_while_somebody_collects(course):
     """Between its two renames there is nothing: that is no empty submission."""
     there = hand_in(course, "ada", good(course))
-    with files.alone(there):
+    with files.locked(there):
         aside = there.rename(there.with_name("elsewhere"))
         graded: list[dict] = []
         thread = threading.Thread(target=lambda: graded.append(autograde(course)))

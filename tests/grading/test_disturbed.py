@@ -124,7 +124,9 @@ def test_a_judge_that_is_stopped_while_it_judges_costs_nobody_anything(
     assert points(course) == THREE
 
 
-@pytest.mark.parametrize("role", ["judge", "zygote", "branch", "supervisor", "box"])
+@pytest.mark.parametrize(
+    "role", ["judge", "sandbox server", "branch", "supervisor", "box"]
+)
 def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     course, once_asked, role
 ):

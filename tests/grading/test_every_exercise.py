@@ -22,7 +22,7 @@ from autograder.checks.interactor import concluded
 from autograder.checks.wire import receive, send
 from autograder.course import units
 from autograder.grading.judge.naming import named
-from autograder.grading.judge.preparing import Prepared
+from autograder.grading.judge.preparing import PreparedCheck
 from tests.grading.answering import DTYPES, kept, run, values
 
 NAMES = [e.name for unit in units() for e in specifications(unit.name)]
@@ -68,13 +68,13 @@ def exchanges(draw, names: list[str]) -> tuple[str, bool, list[Place]]:
 
 
 @functools.cache
-def prepared(name: str) -> Prepared:
+def prepared(name: str) -> PreparedCheck:
     """The check with its visible cases."""
     visible = references.load(name.split("/")[0], "public", name)[name]
-    return Prepared(visible, specification(name), "seed")
+    return PreparedCheck(visible, specification(name), "seed")
 
 
-def given_to(check: Prepared, right: bool, others: list[Place]) -> list[Answers]:
+def given_to(check: PreparedCheck, right: bool, others: list[Place]) -> list[Answers]:
     """What is answered to each case."""
     cases = check.exercise.cases
     told: list[dict[str, Value]] = [

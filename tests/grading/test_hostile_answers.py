@@ -17,7 +17,7 @@ from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, STUB, Answers, Other
 from autograder.checks.interactor import concluded, reply
-from autograder.grading.judge.preparing import Prepared
+from autograder.grading.judge.preparing import PreparedCheck
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import Verdict
 from autograder.units.since_2017.exercises.trained_model import instructors_model
@@ -42,12 +42,12 @@ LONG = 200_000  # characters: about what a message's header may hold
 
 
 @functools.cache
-def prepared(name: str) -> Prepared:
+def prepared(name: str) -> PreparedCheck:
     """The check, of which the first visible cases are asked: to draw takes longer."""
     unit = name.split("/")[0]
     exercise = references.load(unit, "public", name)[name]
     exercise = replace(exercise, cases=exercise.cases[:2])
-    return Prepared(exercise, specification(name), "seed")
+    return PreparedCheck(exercise, specification(name), "seed")
 
 
 def verdict(name: str, answers: Answers) -> Verdict:

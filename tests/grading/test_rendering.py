@@ -9,7 +9,7 @@ import pytest
 from autograder.grading.rendering import Page
 from autograder.grading.rendering.equations import equation
 from autograder.grading.rendering.page import Allowance
-from autograder.grading.rendering.process import Drawer, Drawing
+from autograder.grading.rendering.process import Drawing, Renderer
 from autograder.grading.rendering.sanitise import clean_html
 from autograder.grading.rendering.texts import markdown
 from autograder.grading.rendering.tracebacks import trimmed
@@ -101,7 +101,7 @@ def test_space_in_equations_cannot_be_negative_or_vast():
 
 @pytest.fixture(scope="module")
 def drawer():
-    drawer = Drawer()
+    drawer = Renderer()
     yield drawer
     drawer.close()
 

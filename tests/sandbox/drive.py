@@ -109,7 +109,7 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
         "shm": shared.name,
         "port": tcp.getsockname()[1],
         "abstract": f"drive-{os.getpid()}",
-        "server": os.environ["AUTOGRADER_ZYGOTE"] + "/zygote",
+        "server": os.environ["AUTOGRADER_SANDBOX_SERVER"] + "/requests",
         "pid": bird.pid,
         "secret": os.environ["TEST_SECRET"],
         "home": os.environ["HOME"],
@@ -156,7 +156,7 @@ async def hang(folder: Path) -> None:
         message = await client.get_iopub_msg(timeout=30)
         if "READY" in message["content"].get("text", ""):
             break
-    print(json.dumps({"run": os.environ["AUTOGRADER_ZYGOTE"]}), flush=True)
+    print(json.dumps({"run": os.environ["AUTOGRADER_SANDBOX_SERVER"]}), flush=True)
     await asyncio.Event().wait()
 
 

@@ -47,4 +47,4 @@ def test_a_system_without_large_pages_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hugepages, "_SIZE", Path("/no/such/file"))
-    hugepages.gather()
+    hugepages.collapse()

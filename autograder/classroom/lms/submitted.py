@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.classroom import collection_log
 from autograder.classroom.collection_log import Note
 from autograder.classroom.lms.archive import NotPlacedError
-from autograder.course.files import alone
+from autograder.course.files import locked
 from autograder.grading import intake
 
 _SOME_TIME = 946_684_800  # the year 2000
@@ -78,7 +78,7 @@ class Place:
         for path in (self.folder, self.folder.parent):  # above: a link to another disk
             if path.is_symlink():
                 raise NotPlacedError(f"{path} is a link")
-        with alone(self.folder):
+        with locked(self.folder):
             return self._put(arrival, replace)
 
     def _put(self, arrival: Arrival, replace: bool) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from autograder.grading.cells.boxed import BoxedExecute
 from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import GradingInfrastructureError
-from autograder.grading.judge.deadline import Referee
+from autograder.grading.judge.deadline import CheckDeadline
 from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
 from autograder.grading.judge.verdict import RenderedVerdict, Verdict
@@ -185,7 +185,7 @@ class Checks:
         if code := exchange.code:
             cell.source = f"with {agent}.in_place({code!r}, globals()): {cell.source}"
         try:
-            referee = Referee(exchange, box.judge_socket, self._judge.patience)
+            referee = CheckDeadline(exchange, box.judge_socket, self._judge.patience)
             self._boxes.run(cell, index, referee.look)
         finally:
             cell.source = source

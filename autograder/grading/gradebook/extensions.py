@@ -22,7 +22,7 @@ def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
     Raises:
         CourseError: the file that keeps them cannot be read.
     """
-    seconds = files.kept(_path(root)).get(assignment, {})
+    seconds = files.read_json_state(_path(root)).get(assignment, {})
     return {s: datetime.timedelta(seconds=float(n)) for s, n in seconds.items()}
 
 
@@ -35,8 +35,8 @@ def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) 
         CourseError: the file that keeps extensions cannot be read or written.
     """
     path = _path(root)
-    with files.alone(path):
-        kept = files.kept(path)
+    with files.locked(path):
+        kept = files.read_json_state(path)
         kept.setdefault(assignment, {})[student] = extra.total_seconds()
         files.write(path, json.dumps(kept, indent=1, sort_keys=True))
 

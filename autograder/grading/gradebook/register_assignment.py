@@ -22,7 +22,7 @@ from autograder.grading.gradebook.book import Gradebook, sharing
 Notebooks = Mapping[str, tuple[str, str]]
 
 
-def enter(
+def register(
     book: Gradebook, assignment: str, notebooks: Notebooks, config: Config
 ) -> bool:
     """Tell the gradebook of an assignment whose notebooks it has not met yet.

@@ -14,7 +14,7 @@ from autograder.sandbox.meter import Budget, Span
 _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
 
 
-class Referee:
+class CheckDeadline:
     """Looks at a check while its cell runs: whose turn it is, and for how long.
 
     Before the box begins to answer and once all is decided, the cell's own clock runs.

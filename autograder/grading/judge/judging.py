@@ -27,7 +27,7 @@ from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import named
-from autograder.grading.judge.preparing import Prepared, preload, prepared
+from autograder.grading.judge.preparing import PreparedCheck, preload, prepared
 from autograder.grading.judge.questioning import BoxClient
 from autograder.grading.judge.rendered import for_a_person, rendered
 from autograder.grading.judge.verdict import RenderedVerdict
@@ -108,7 +108,7 @@ def _answer(message: Message, line: Connection) -> None:
 
 
 def _verdicts(
-    check: Prepared, box: BoxClient, submission: str, draws: bool
+    check: PreparedCheck, box: BoxClient, submission: str, draws: bool
 ) -> Iterator[tuple[RenderedVerdict, bool]]:
     """The verdict; after it, if there is a mistake to look for, the one that names it.
 
@@ -135,7 +135,7 @@ def _verdicts(
         yield final, False
 
 
-def decide(check: Prepared, box: BoxClient) -> CheckResult:
+def decide(check: PreparedCheck, box: BoxClient) -> CheckResult:
     """Question the box on one exercise: on the visible cases first.
 
     A stub says there what it is, and nothing is drawn for it.

@@ -33,7 +33,7 @@ def preload(unit: str) -> None:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedCheck:
     """A check that is ready to be asked for.
 
     Attributes:
@@ -80,10 +80,10 @@ class Prepared:
         return _packed[case]
 
 
-def prepared(name: str, own: str, shared: str = "") -> Prepared:
-    """Have all that a check takes at hand; see Prepared."""
+def prepared(name: str, own: str, shared: str = "") -> PreparedCheck:
+    """Have all that a check takes at hand; see `PreparedCheck`."""
     unit = name.split("/")[0]
-    return Prepared(_visible(unit)[name], specification(name), own, shared)
+    return PreparedCheck(_visible(unit)[name], specification(name), own, shared)
 
 
 _visible = functools.cache(references.load)

@@ -6,9 +6,9 @@ import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from autograder.grading.rendering.process import Drawer, Drawing
+from autograder.grading.rendering.process import Drawing, Renderer
 
-_DRAWER = Drawer()
+_DRAWER = Renderer()
 
 
 @dataclass(frozen=True)

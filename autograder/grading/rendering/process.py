@@ -27,7 +27,7 @@ class Drawing:
     seconds: float
 
 
-class Drawer:
+class Renderer:
     """The handle on the process that draws; started when it is needed."""
 
     def __init__(self) -> None:

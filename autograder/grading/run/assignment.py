@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from autograder import __version__
 from autograder.course.errors import CourseError
-from autograder.course.files import alone
+from autograder.course.files import locked
 from autograder.course.notebooks import parse, shared, text_of
 from autograder.grading import warmable
 from autograder.grading.gradebook.book import Gradebook
@@ -76,7 +76,7 @@ class Assignment:
         odd: tuple[Repair, ...] = ()
         stamp, reason = None, ""
         try:
-            with alone(folder):  # else somebody may be putting a newer one there
+            with locked(folder):  # else somebody may be putting a newer one there
                 taken = take(folder, self.limits, self.ignored)
                 stamp, odd = handed_in(folder)
             files, repairs = taken.files, taken.repairs + odd

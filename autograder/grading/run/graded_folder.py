@@ -23,7 +23,7 @@ from autograder.grading.intake import OF_NBGRADER
 from autograder.grading.metadata import GradingMetadata
 
 
-class Published:
+class GradedFolder:
     """The results of one student, of all notebooks of an assignment."""
 
     def __init__(self, path: Path):

@@ -16,23 +16,25 @@ from nbgrader.preprocessors import AssignLatePenalties
 from autograder.course import notebooks
 from autograder.grading.gradebook.book import Gradebook, GradebookError, of_assignment
 from autograder.grading.run.outcome import Outcome
-from autograder.grading.run.persist import Keeper
+from autograder.grading.run.persist import ResultWriter
 
 PENALTY = "late penalty"  # what stands in the list of changes for a cell
 
 
-def renewed(keeper: Keeper, outcomes: Iterable[Outcome]) -> list[Outcome]:
+def recompute_late_penalties(
+    writer: ResultWriter, outcomes: Iterable[Outcome]
+) -> list[Outcome]:
     """The outcomes, with the penalties of today for those that are up to date.
 
     Raises:
         GradebookError: nothing can be recorded.
     """
     known = list(outcomes)
-    if not keeper.recorder.only(AssignLatePenalties).stages:
+    if not writer.recorder.only(AssignLatePenalties).stages:
         return known
-    concerned = keeper.book.use(lambda book: _concerned(book, keeper.course.name))
+    concerned = writer.book.use(lambda book: _concerned(book, writer.course.name))
     return [
-        _renewed(keeper, one, concerned[one.student])
+        _renewed(writer, one, concerned[one.student])
         if one.status == "up to date" and one.student in concerned
         else one
         for one in known
@@ -53,39 +55,39 @@ def _concerned(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def _renewed(keeper: Keeper, one: Outcome, before: dict[str, float]) -> Outcome:
+def _renewed(writer: ResultWriter, one: Outcome, before: dict[str, float]) -> Outcome:
     try:
-        after = {name: _penalty(keeper, one.student, name) for name in before}
+        after = {name: _penalty(writer, one.student, name) for name in before}
     except Exception as error:
         if isinstance(error, GradebookError):
             raise
-        keeper.log.exception(f"{one.student}: the late policy failed")
+        writer.log.exception(f"{one.student}: the late policy failed")
         return replace(
             one, status="undecided", reason="the late policy failed; its penalty stays"
         )
     if after == before:
         return one
     for name in before:  # feedback that was made before is out of date
-        os.utime(keeper.published(one.student).path / f"{name}.ipynb")
+        os.utime(writer.published(one.student).path / f"{name}.ipynb")
     return replace(one, changes={PENALTY: (sum(before.values()), sum(after.values()))})
 
 
-def _penalty(keeper: Keeper, student: str, name: str) -> float:
+def _penalty(writer: ResultWriter, student: str, name: str) -> float:
     """What nbgrader's preprocessor, or one's own, takes off today; it is recorded."""
-    recorder = keeper.recorder.only(AssignLatePenalties)
-    notebook = notebooks.read(keeper.published(student).path / f"{name}.ipynb")
-    its = {"student": student, "assignment": keeper.course.name, "notebook": name}
+    recorder = writer.recorder.only(AssignLatePenalties)
+    notebook = notebooks.read(writer.published(student).path / f"{name}.ipynb")
+    its = {"student": student, "assignment": writer.course.name, "notebook": name}
 
     def assign(book: Gradebook) -> float:
         recorder.run(book, notebook, {"nbgrader": its})
-        names = name, keeper.course.name, student
+        names = name, writer.course.name, student
         penalty = book.find_submission_notebook(*names).late_submission_penalty
         book.finish()
         return float(penalty or 0.0)
 
-    level = keeper.log.level
-    keeper.log.setLevel("ERROR")  # it has three lines for each that is late, old or new
+    level = writer.log.level
+    writer.log.setLevel("ERROR")  # it has three lines for each that is late, old or new
     try:
-        return keeper.book.use(assign)
+        return writer.book.use(assign)
     finally:
-        keeper.log.setLevel(level)
+        writer.log.setLevel(level)

@@ -18,7 +18,7 @@ from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.intake import rebuild
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
-from autograder.grading.run.graded_folder import Published
+from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.outcome import Outcome, outcome
 from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.task import Graded, Task
@@ -27,7 +27,7 @@ UNSURE = "Something went wrong while grading; your teachers have been told."
 
 
 @dataclass(frozen=True)
-class Keeper:
+class ResultWriter:
     """Where results go.
 
     Attributes:
@@ -40,11 +40,11 @@ class Keeper:
     book: PatientBook
     recorder: Recorder
     extra: Mapping[str, datetime.timedelta]
-    published: Callable[[str], Published]
+    published: Callable[[str], GradedFolder]
     permit: Callable[[str], None]
     log: logging.Logger
 
-    def keep(self, submission: InFlightSubmission) -> list[Outcome]:
+    def save(self, submission: InFlightSubmission) -> list[Outcome]:
         """Record a submission and publish it; what happened to its notebooks.
 
         Raises:
@@ -70,7 +70,7 @@ class Keeper:
             known = submission.known[task.notebook]
             return outcome(task.student, "up to date", known, known)
         try:
-            return self._keep(task, submission.graded(task, self.log), submission)
+            return self._save(task, submission.graded(task, self.log), submission)
         except GradebookError:
             raise
         except Exception as error:
@@ -85,7 +85,7 @@ class Keeper:
         else:
             self.log.exception(f"{student}: grading failed")
 
-    def _keep(
+    def _save(
         self, task: Task, graded: Graded, submission: InFlightSubmission
     ) -> Outcome:
         """Record a graded notebook, then publish it; only then it is done."""
@@ -139,7 +139,7 @@ class Keeper:
         old = bool(submission.known[task.notebook].digest)  # "": one from here
         if not old:
             open_ = Graded(_blank(task), task.repairs, UNSURE, decided=False)
-            self._keep(replace(task, digest=""), open_, submission)
+            self._save(replace(task, digest=""), open_, submission)
         reason = f"{error}; " if isinstance(error, CourseError) else ""
         reason += "the old result stays" if old else "it has no score yet"
         return Outcome(

@@ -12,7 +12,7 @@ _FILES = 64  # for sockets, pipes, the gradebook; and as many for each job
 _THREADS = 24  # of the command itself, the server, the judge and a box; as many a job
 
 
-def refuse_little(jobs: int) -> None:
+def check_ulimits(jobs: int) -> None:
     """Raise what may be raised, and see that it is enough for so many jobs.
 
     Raises:

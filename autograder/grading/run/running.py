@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from autograder.grading.gradebook.book import GradebookError, ScoresByCell
 from autograder.grading.run.outcome import Outcome
-from autograder.grading.run.persist import Keeper
+from autograder.grading.run.persist import ResultWriter
 from autograder.grading.run.submission import InFlightSubmission, enough, names_of
 from autograder.grading.task import Task
 from autograder.grading.workers.inline import Executor
@@ -38,13 +38,13 @@ class Run:
 
     def __init__(
         self,
-        keeper: Keeper,
+        writer: ResultWriter,
         executor: Executor,
         recorded: AllScores,
         force: bool,
         calm: float,
     ):
-        self._keeper, self._executor, self._recorded = keeper, executor, recorded
+        self._writer, self._executor, self._recorded = writer, executor, recorded
         self._force, self._calm = force, calm
         self._again: list[str] = []
 
@@ -100,9 +100,9 @@ class Run:
         submission = InFlightSubmission(student, final)
         with contextlib.ExitStack() as held:
             try:
-                published = self._keeper.published(student)
+                published = self._writer.published(student)
                 held.enter_context(published.locked(partial(self._wait, student)))
-                submission = self._keeper.course.submission(student, folder, final)
+                submission = self._writer.course.submission(student, folder, final)
                 tasks = [
                     self._sent(task, submission, held) for task in submission.tasks
                 ]
@@ -115,7 +115,7 @@ class Run:
         return submission
 
     def _wait(self, student: str) -> None:
-        self._keeper.log.warning(
+        self._writer.log.warning(
             f"{student} is being graded by another command, perhaps one that was "
             "stopped (Ctrl-Z): waiting for it"
         )
@@ -124,11 +124,11 @@ class Run:
         self, task: Task, submission: InFlightSubmission, held: contextlib.ExitStack
     ) -> Task:
         """A task that is sent, unless it is up to date; its files take room no more."""
-        extra = self._keeper.extra.get(task.student)
+        extra = self._writer.extra.get(task.student)
         more = [] if extra is None else [extra]
-        digest = self._keeper.course.digest(task, submission.stamp, *more)
+        digest = self._writer.course.digest(task, submission.stamp, *more)
         task = replace(task, digest=digest)
-        known = self._keeper.published(task.student).known(task.notebook)
+        known = self._writer.published(task.student).known(task.notebook)
         submission.known[task.notebook] = known
         scores = self._recorded.get((task.student, task.notebook))
         same = known.digest == digest and known.scores == scores
@@ -140,12 +140,12 @@ class Run:
     def _finish(self, submission: InFlightSubmission) -> list[Outcome]:
         """Record a submission; [] if it is to be graded again."""
         try:
-            return self._keeper.keep(submission)
+            return self._writer.save(submission)
         except GradebookError:
             raise
         except Exception as error:
             self._again.append(submission.student)
-            log = self._keeper.log
+            log = self._writer.log
             log.warning(
                 f"{submission.student}: not decided ({_first_line(error)}); it is "
                 "graded again when the others are done"

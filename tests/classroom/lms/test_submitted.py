@@ -94,7 +94,7 @@ def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
 
 
 def test_two_who_collect_at_once_wait_for_each_other(course):
-    with files.alone(course.root / "submitted" / "ada" / UNIT):
+    with files.locked(course.root / "submitted" / "ada" / UNIT):
         thread = threading.Thread(target=course.collect, args=[course.zip(GOOD)])
         thread.start()
         time.sleep(0.3)

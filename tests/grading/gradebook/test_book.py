@@ -20,7 +20,7 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.grading.gradebook.book import Gradebook as OurGradebook
 from autograder.grading.gradebook.book import GradebookError, PatientBook, Session
-from autograder.grading.run.graded_folder import Published
+from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.running import Run
 from autograder.grading.scores import SaveVerdicts
 from tests import tiny_course as tiny
@@ -109,7 +109,7 @@ def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
 def test_who_waits_for_another_run_says_for_whom(course, monkeypatch):
     hand_in(course, "ada", good(course))
     other, say = contextlib.ExitStack(), Run._wait
-    other.enter_context(Published(course / "autograded" / "ada" / UNIT).locked())
+    other.enter_context(GradedFolder(course / "autograded" / "ada" / UNIT).locked())
 
     def wait(self, student):
         say(self, student)

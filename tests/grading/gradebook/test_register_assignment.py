@@ -8,7 +8,7 @@ from traitlets.config import Config
 
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook.book import Gradebook as CourseBook
-from autograder.grading.gradebook.register_assignment import enter
+from autograder.grading.gradebook.register_assignment import register
 from tests.grading.releases import in_book, left_over, release_text
 from tests.tiny_course import UNIT, autograde, good, hand_in, points, run_nbgrader
 
@@ -44,7 +44,7 @@ def test_what_the_gradebook_knows_is_left_alone(course):
     before = in_book(course)
     book = CourseBook(f"sqlite:///{course}/gradebook.db", "tiny")
     try:
-        assert not enter(book, UNIT, {UNIT: ("no notebook", "")}, Config())
+        assert not register(book, UNIT, {UNIT: ("no notebook", "")}, Config())
     finally:
         book.dispose()
     assert in_book(course) == before
@@ -56,6 +56,6 @@ def test_a_refusal_names_the_assignment(clone):
     book = CourseBook(f"sqlite:///{clone}/gradebook.db", "tiny")
     try:
         with pytest.raises(CourseError, match="is not what source/ gives today"):
-            enter(book, UNIT, {UNIT: (source, release_text(clone))}, Config())
+            register(book, UNIT, {UNIT: (source, release_text(clone))}, Config())
     finally:
         book.dispose()

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge import deadline
-from autograder.grading.judge.deadline import Referee
+from autograder.grading.judge.deadline import CheckDeadline
 from autograder.sandbox.ending import EndReason
 
 
@@ -45,13 +45,15 @@ def exchange(ready: bool = False, complete: bool | None = None):
 
 def test_before_the_box_answers_the_cells_own_clock_runs(ends):
     clock = Clock(EndReason.TIME)
-    referee = Referee(exchange(), ends[0], patience=60.0)
+    referee = CheckDeadline(exchange(), ends[0], patience=60.0)
     assert referee.look(clock) is EndReason.TIME and clock.paused == 0
 
 
 def test_in_between_the_cells_clock_stands(ends):
     clock = Clock()
-    assert Referee(exchange(ready=True), ends[0], patience=60.0).look(clock) is None
+    assert (
+        CheckDeadline(exchange(ready=True), ends[0], patience=60.0).look(clock) is None
+    )
     assert clock.paused == 1
 
 
@@ -59,26 +61,26 @@ def test_so_it_does_while_the_box_has_said_what_nobody_has_read(ends):
     ours, theirs = ends
     theirs.send(b"ready")
     clock = Clock()
-    assert Referee(exchange(), ours, patience=60.0).look(clock) is None
+    assert CheckDeadline(exchange(), ours, patience=60.0).look(clock) is None
     assert clock.paused == 1
 
 
 def test_a_cell_ends_in_time_once_its_check_is_decided(ends):
     decided = exchange(complete=True)
-    assert Referee(decided, ends[0], 60.0).look(Clock()) is None
+    assert CheckDeadline(decided, ends[0], 60.0).look(Clock()) is None
     assert (
-        Referee(decided, ends[0], 60.0).look(Clock(EndReason.TIME))
+        CheckDeadline(decided, ends[0], 60.0).look(Clock(EndReason.TIME))
         is EndReason.CPU_TIME
     )
     failed = exchange(complete=False)
-    assert Referee(failed, ends[0], 60.0).look(Clock()) is EndReason.DECIDED
+    assert CheckDeadline(failed, ends[0], 60.0).look(Clock()) is EndReason.DECIDED
 
 
 def test_a_judge_is_lost_that_says_nothing_whatever_its_box_does(ends, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(deadline.time, "monotonic", lambda: now[0])
     waiting = exchange(ready=True)
-    one = Referee(waiting, ends[0], patience=10.0)
+    one = CheckDeadline(waiting, ends[0], patience=10.0)
     for _ in range(3):
         now[0] += 9.0
         assert one.look(Clock()) is None

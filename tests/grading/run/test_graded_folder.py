@@ -10,7 +10,7 @@ from nbformat.v4 import new_notebook
 
 from autograder.course.errors import CourseError
 from autograder.grading.metadata import KEY, GradingMetadata
-from autograder.grading.run.graded_folder import Published
+from autograder.grading.run.graded_folder import GradedFolder
 
 KEPT = {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
 
@@ -27,14 +27,14 @@ def notebook(**note: object):
 
 
 def test_what_was_noted_is_known_to_the_next_run(folder):
-    Published(folder).replace("a", notebook(digest="d1"), {}, ["a", "b"])
-    assert Published(folder).known("a") == GradingMetadata(digest="d1")
-    assert Published(folder).known("b") == GradingMetadata()
+    GradedFolder(folder).replace("a", notebook(digest="d1"), {}, ["a", "b"])
+    assert GradedFolder(folder).known("a") == GradingMetadata(digest="d1")
+    assert GradedFolder(folder).known("b") == GradingMetadata()
 
 
 def test_a_notebook_that_was_cut_off_is_known_as_none(folder):
     (folder / "a.ipynb").write_text('{"cells": [')
-    assert Published(folder).known("a") == GradingMetadata()
+    assert GradedFolder(folder).known("a") == GradingMetadata()
 
 
 def test_what_others_left_behind_goes_and_other_notebooks_stay(folder):
@@ -42,14 +42,14 @@ def test_what_others_left_behind_goes_and_other_notebooks_stay(folder):
         (folder / name).write_text("old")
     (folder / "sub").mkdir()
     (folder / "sub" / "x.txt").touch()
-    Published(folder).replace("a", notebook(), KEPT, ["a", "b"])
+    GradedFolder(folder).replace("a", notebook(), KEPT, ["a", "b"])
     assert {p.name for p in folder.iterdir()} == {"a.ipynb", "b.ipynb", "timestamp.txt"}
     assert (folder / "timestamp.txt").read_bytes() == KEPT["timestamp.txt"]
 
 
 def test_what_is_kept_no_more_goes(folder):
-    Published(folder).replace("a", notebook(), KEPT, ["a"])
-    Published(folder).replace("a", notebook(), {}, ["a"])
+    GradedFolder(folder).replace("a", notebook(), KEPT, ["a"])
+    GradedFolder(folder).replace("a", notebook(), {}, ["a"])
     assert [p.name for p in folder.iterdir()] == ["a.ipynb"]
 
 
@@ -60,7 +60,7 @@ def test_a_folder_that_is_closed_to_us_is_told_before_anything_is_done(
     done = []
     with (
         pytest.raises(CourseError, match=r"ada/01_numbers is closed to"),
-        Published(folder).locked(),
+        GradedFolder(folder).locked(),
     ):
         done.append("graded")
     assert not done
@@ -70,11 +70,11 @@ def test_another_run_waits_for_the_lock(folder):
     order, told = [], threading.Event()
 
     def second() -> None:
-        with Published(folder).locked(told.set):
+        with GradedFolder(folder).locked(told.set):
             order.append("second")
 
     waiting = threading.Thread(target=second)
-    with Published(folder).locked(lambda: order.append("nobody to wait for")):
+    with GradedFolder(folder).locked(lambda: order.append("nobody to wait for")):
         waiting.start()
         assert told.wait(60)
         order.append("first")

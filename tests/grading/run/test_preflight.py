@@ -28,7 +28,7 @@ def limits(monkeypatch):
 @pytest.mark.parametrize("files", [(1024, 4096), (ENDLESS, ENDLESS), (128, 128)])
 def test_what_is_enough_stays(limits, files):
     limits[FILES] = files
-    preflight.refuse_little(jobs=1)
+    preflight.check_ulimits(jobs=1)
     assert limits[FILES] == files
 
 
@@ -42,24 +42,24 @@ def test_what_is_enough_stays(limits, files):
 )
 def test_open_files_are_raised_as_far_as_needed_and_possible(limits, files, raised):
     limits[FILES] = files
-    preflight.refuse_little(jobs=2)
+    preflight.check_ulimits(jobs=2)
     assert limits[FILES] == raised
 
 
 def test_too_few_open_files_are_told_with_what_to_do(limits):
     limits[FILES] = 32, 32
     with pytest.raises(CourseError, match=r"allows 32 open files.*ulimit -n 128"):
-        preflight.refuse_little(jobs=1)
+        preflight.check_ulimits(jobs=1)
 
 
 def test_too_few_processes_are_told_but_root_has_no_limit(limits, monkeypatch):
     limits[THREADS] = 78, 78
-    preflight.refuse_little(jobs=1)
+    preflight.check_ulimits(jobs=1)
     limits[THREADS] = 77, 77
     with pytest.raises(CourseError, match=r"has 30; .*ulimit -u 78, or end some"):
-        preflight.refuse_little(jobs=1)
+        preflight.check_ulimits(jobs=1)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    preflight.refuse_little(jobs=1)
+    preflight.check_ulimits(jobs=1)
 
 
 def test_the_threads_of_this_account_are_counted(limits, monkeypatch):
