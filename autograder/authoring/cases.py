@@ -49,13 +49,13 @@ def drawings(
 def all_kinds(specification: Specification) -> tuple[CaseKind, ...]:
     """An exercise's own kinds of cases and those of its general properties."""
     own = [_telling(specification, kind) for kind in specification.cases]
-    promise = specification.promise
+    contract = specification.contract
     if specification.side is not Interactor:  # we would have to play several of them
         return tuple(own)
     forms = properties.forms(namespace(specification)[specification.target])
-    if promise is None:
+    if contract is None:
         return (*own, *properties.sequence(own, forms))
-    return (*own, *properties.kinds(promise, own, forms))
+    return (*own, *properties.kinds(contract, own, forms))
 
 
 def _telling(specification: Specification, kind: CaseKind) -> CaseKind:

@@ -1,6 +1,6 @@
 """Cases that try general properties, made from an exercise's own cases.
 
-An exercise's ``Promise`` says which dimensions arguments and results have; from that
+An exercise's ``Contract`` says which dimensions arguments and results have; from that
 follow the ways in which its object is called (`autograder.checks.properties`) and the
 cases that ask for them.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
+from autograder.authoring.contract import Again, Contract, SpecialSizes
 from autograder.authoring.draw import Draw
-from autograder.authoring.promise import Again, Promise, SpecialSizes
 from autograder.authoring.specification import CaseKind, Inputs, Maker
 from autograder.checks.properties import KEY
 
@@ -157,42 +157,42 @@ _KINDS = {
 
 
 def kinds(
-    promise: Promise, own: Sequence[CaseKind], forms: Forms | None = None
+    contract: Contract, own: Sequence[CaseKind], forms: Forms | None = None
 ) -> tuple[CaseKind, ...]:
-    """The kinds of cases for a promise's properties, made from an exercise's own."""
+    """The kinds of cases for a contract's properties, made from an exercise's own."""
     forms = forms or {}
     by_name = {kind.name: kind for kind in own}
-    sources = [by_name[name] for name in promise.on]
+    sources = [by_name[name] for name in contract.on]
     made = [
-        _case(way, promise, sources[:1] if way in _OF_THE_MODULE else sources, forms)
-        for way in promise.ways
+        _case(way, contract, sources[:1] if way in _OF_THE_MODULE else sources, forms)
+        for way in contract.ways
     ]
-    if promise.dropout:
-        made.append(_dropout(promise, [by_name[name] for name in promise.dropout[0]]))
-    if promise.sizes:
-        made.append(_sizes(promise, promise.sizes))
-    if not promise.module:  # a module is made anew for each case: `steady` keeps one
-        made += sequence(own, {} if "steady" in promise.ways else forms)
+    if contract.dropout:
+        made.append(_dropout(contract, [by_name[name] for name in contract.dropout[0]]))
+    if contract.sizes:
+        made.append(_sizes(contract, contract.sizes))
+    if not contract.module:  # a module is made anew for each case: `steady` keeps one
+        made += sequence(own, {} if "steady" in contract.ways else forms)
     return tuple(made)
 
 
 def _case(
-    way: str, promise: Promise, sources: list[CaseKind], forms: Forms
+    way: str, contract: Contract, sources: list[CaseKind], forms: Forms
 ) -> CaseKind:
     def inputs(draw: Draw) -> Inputs:
         drawn = [source.inputs(draw) for source in sources]
         form = forms if way in _WITH_FORMS else {}
-        return _asked(promise, _parts(way, sources), drawn, form)
+        return _asked(contract, _parts(way, sources), drawn, form)
 
     return _made(way, inputs, sources)
 
 
-def _dropout(promise: Promise, sources: list[CaseKind]) -> CaseKind:
+def _dropout(contract: Contract, sources: list[CaseKind]) -> CaseKind:
     def inputs(draw: Draw) -> Inputs:
-        assert promise.dropout
-        rates = {name: torch.tensor(rate) for name, rate in promise.dropout[1].items()}
+        assert contract.dropout
+        rates = {name: torch.tensor(rate) for name, rate in contract.dropout[1].items()}
         drawn = [{**source.inputs(draw), **rates} for source in sources]
-        return _asked(promise, _parts("dropout", sources), drawn)
+        return _asked(contract, _parts("dropout", sources), drawn)
 
     return _made("dropout", inputs, sources)
 
@@ -208,8 +208,8 @@ def _label(source: CaseKind, sources: list[CaseKind]) -> str:
     return source.title if len(sources) > 1 else ""
 
 
-def _sizes(promise: Promise, sizes: SpecialSizes) -> CaseKind:
-    way = "plain" if promise.arguments else "probe"
+def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
+    way = "plain" if contract.arguments else "probe"
 
     def inputs(draw: Draw) -> Inputs:
         drawn = sizes(draw)
@@ -219,7 +219,7 @@ def _sizes(promise: Promise, sizes: SpecialSizes) -> CaseKind:
             if isinstance(made, Again):
                 part["again"] = parts[-1].get("again", parts[-1]["inputs"])
             parts.append(part)
-        return _asked(promise, parts, list(drawn.values()))
+        return _asked(contract, parts, list(drawn.values()))
 
     return _made("sizes", inputs, [])
 
@@ -249,7 +249,7 @@ def sequence(
         if forms and "called" in forms:
             parts[-1]["label"] += ", with all options by their names"
             parts[-1]["named"] = "yes"
-        return _asked(Promise(), parts, drawn, forms)
+        return _asked(Contract(), parts, drawn, forms)
 
     return (_made("sequence", inputs, [first, *others[:2]]),)
 
@@ -258,17 +258,17 @@ _RARE = ("narrow", "named", "alone", "shown")  # said only where it is promised
 
 
 def _asked(
-    promise: Promise, parts: list[dict[str, str]], drawn: list[Inputs],
+    contract: Contract, parts: list[dict[str, str]], drawn: list[Inputs],
     forms: Forms | None = None,
 ) -> Inputs:  # fmt: skip
     """The inputs of all parts under prefixes, and in JSON what to do with them."""
     call = {
-        "arguments": _dims(promise.arguments),
-        "optional": [n[:-1] for n in _names(promise.arguments) if n.endswith("?")],
-        "results": {n: forms[0] for n, forms in _dims(promise.results).items()},
-        "module": promise.module,
-        "typed": promise.typed,
-        **{name: True for name in _RARE if getattr(promise, name)},
+        "arguments": _dims(contract.arguments),
+        "optional": [n[:-1] for n in _names(contract.arguments) if n.endswith("?")],
+        "results": {n: forms[0] for n, forms in _dims(contract.results).items()},
+        "module": contract.module,
+        "typed": contract.typed,
+        **{name: True for name in _RARE if getattr(contract, name)},
         **(forms or {}),
     }
     made: Inputs = {KEY: json.dumps({"call": call, "parts": parts})}

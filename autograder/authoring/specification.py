@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from autograder.authoring.draw import Draw
-from autograder.authoring.promise import (
+from autograder.authoring.contract import Contract
+from autograder.authoring.contract import (
     Inputs as Inputs,  # named tensors, or named text
 )
-from autograder.authoring.promise import Maker as Maker
-from autograder.authoring.promise import Promise
+from autograder.authoring.contract import Maker as Maker
+from autograder.authoring.draw import Draw
 from autograder.checks.exercise import Answers
 from autograder.checks.interactor import Interactor
 from autograder.checks.probes import find
@@ -132,7 +132,7 @@ class Specification:
         reference: the object that gives the expected answers, if it is not the
             notebook's solution (a trained model is neither exact nor portable; to draw
             a picture takes longer than to know what stands in it).
-        promise: what is true of every call, from which more cases follow.
+        contract: what is true of every call, from which more cases follow.
         aspects: weights of the cases' aspects where they are not the usual ones. One of
             no usual name is a part of the results, which counts for itself; the probe
             declares what belongs to it.
@@ -147,7 +147,7 @@ class Specification:
     accepted: Sequence[Accepted]
     precise: bool = True
     reference: object = None
-    promise: Promise | None = None
+    contract: Contract | None = None
     aspects: Mapping[str, float] = field(default_factory=dict)
     other: type[Interactor] | None = None
 

@@ -4,8 +4,8 @@ import json
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.properties import forms, kinds, sequence
 from autograder.authoring.specification import CaseKind
 from autograder.checks.properties import KEY
@@ -20,23 +20,25 @@ OWN = [
     )
     for name, atol in (("plain", 1e-5), ("large", 1e-3))
 ]
-PROMISE = Promise(arguments="x: B L", results="y: B L", on=("large",), ways=("alone",))
+CONTRACT = Contract(
+    arguments="x: B L", results="y: B L", on=("large",), ways=("alone",)
+)
 
 
 def test_a_promise_gives_a_case_for_each_way_and_a_sequence_for_functions():
-    names = [kind.name for kind in kinds(PROMISE, OWN)]
+    names = [kind.name for kind in kinds(CONTRACT, OWN)]
     assert names == ["property_alone", "property_sequence"]
 
 
 def test_a_case_takes_inputs_and_tolerance_from_the_exercises_own():
-    alone = kinds(PROMISE, OWN)[0]
+    alone = kinds(CONTRACT, OWN)[0]
     inputs = alone.inputs(Draw("a"))
     assert alone.atol == 1e-3
     assert torch.equal(inputs["0/x"], OWN[1].inputs(Draw("a"))["x"])
 
 
 def test_the_inputs_say_how_the_object_is_called():
-    asked = json.loads(kinds(PROMISE, OWN)[0].inputs(Draw("a"))[KEY])
+    asked = json.loads(kinds(CONTRACT, OWN)[0].inputs(Draw("a"))[KEY])
     assert asked["call"]["arguments"] == {"x": [["B", "L"]]}
     assert [part["way"] for part in asked["parts"]] == ["alone"]
 
@@ -48,13 +50,13 @@ def test_a_sequence_ends_with_what_it_began_with():
 
 
 def test_sizes_are_drawn_like_everything_else():
-    promise = Promise(
+    contract = Contract(
         arguments="x: B L",
         results="y: B L",
         ways=(),
         sizes=special(one_row=lambda draw: {"x": draw.tensor(1, 2)}),
     )
-    sizes = kinds(promise, OWN)[0]
+    sizes = kinds(contract, OWN)[0]
     first, second = (sizes.inputs(Draw(seed))["0/x"] for seed in "ab")
     assert not torch.equal(first, second)
     assert (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_TABLES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_TABLES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 Pads = tuple[tuple[int, int], ...]  # in front and at the end, a row each
@@ -226,7 +226,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="attention/padding_mask", title="The padding mask", target="padding_mask", precise=False,
-    promise=Promise(
+    contract=Contract(
         arguments="ids: B L; pad_id: _", results="mask: B 1 L", on=("right",), ways=OF_TABLES,
         sizes=special(
             one_sentence=_padded(1, 5), a_sentence_of_padding_only=_padding_only, a_pad_id_below_zero=_negative_pad

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, both, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, both, masked, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.attention.exercises._scaled_dot_product_masks import (
     FILL,
@@ -387,7 +387,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="attention/scaled_dot_product", title="Scaled dot-product attention", target="scaled_dot_product_attention",
     aspects={"weights": 4.0},  # right ones are half of the way
-    promise=Promise(
+    contract=Contract(
         typed=True, narrow=True, arguments="q: B h Lq d; k: B h Lk d; v: B h Lk e; mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B h Lq e; weights: B h Lq Lk", on=("heads",),
         sizes=both(

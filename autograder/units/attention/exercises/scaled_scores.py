@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.inputs import queries_and_keys
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Specification
 
 _PRODUCT = "q @ k.transpose(-2, -1)"
@@ -121,7 +121,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="attention/scaled_scores", title="Scaled scores for any batch", target="scaled_scores",
-    promise=Promise(
+    contract=Contract(
         arguments="q: B h Lq d; k: B h Lk d", results="scores: B h Lq Lk", on=("heads",),
         sizes=special(
             one_sentence=queries_and_keys(1, 3, lq=2, lk=4, d_k=5), one_head=queries_and_keys(2, 1, lq=3, lk=4, d_k=5),

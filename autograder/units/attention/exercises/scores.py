@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.inputs import queries_and_keys
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Specification
 
 CASES = [
@@ -120,7 +120,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="attention/scores", title="Scores of queries and keys", target="dot_product_scores",
-    promise=Promise(
+    contract=Contract(
         arguments="q: Lq d; k: Lk d", results="scores: Lq Lk", on=("four_queries",), ways=("spread", "gradient"),
         sizes=special(
             one_key=queries_and_keys(lq=3, lk=1, d_k=4), vectors_of_size_one=queries_and_keys(lq=3, lk=4, d_k=1),

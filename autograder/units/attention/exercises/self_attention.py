@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common, under_two_names
+from autograder.authoring.contract import OF_ATTENTION, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask, open_mask, projections, with_zeros
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_ATTENTION, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -326,7 +326,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="attention/self_attention", title="Self-attention", target="SelfAttention",
     aspects={"weights": 4.0},  # right ones are half of the way
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d; mask?: L L | B L L", results="output: B L e; weights: B L L", on=("plain", "padding"),
         ways=OF_ATTENTION, module=True, alone=True,
         sizes=special(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -310,7 +310,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="attention/softmax", title="Softmax that survives", target="stable_softmax",
-    promise=Promise(
+    contract=Contract(
         typed=True, arguments="x: B h M L", results="weights: B h M L", on=("heads",),
         sizes=special(
             one_number=_rows(2, 3, 1), one_row=_rows(1, 5),

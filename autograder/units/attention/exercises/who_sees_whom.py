@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -367,7 +367,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="attention/who_sees_whom", title="Who sees whom", target="who_sees_whom",
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(one_position=_one_position, equal_sizes=_mixture(4, 4), one_feature_of_many=_one_feature_of_many),
     ),

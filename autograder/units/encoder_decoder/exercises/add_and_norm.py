@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import norm_shapes
 
@@ -209,7 +209,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/add_and_norm", title="Residual, norm and dropout around a sublayer", target="add_and_norm",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B N d; sublayer: _; norm: _; dropout: _; norm_first: _", results="output: B N d",
         on=("post", "pre"),
     ),

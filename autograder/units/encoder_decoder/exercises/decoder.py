@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, both, masked, special
 from autograder.authoring.specification import Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     MASKS_OF_A_STACK,
@@ -110,7 +110,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/decoder", title="The decoder stack", target="Decoder",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
         results="output: B Lt d", on=("three", "two_masks"), ways=OF_MODULES, module=True, named=True,
         sizes=both(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, both, masked, special
 from autograder.authoring.specification import Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     DECODER,
@@ -332,7 +332,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/decoder_layer", title="The decoder layer", target="DecoderLayer",
-    promise=Promise(
+    contract=Contract(
         arguments=(
             "x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt | B h Lt Lt; "
             "memory_mask?: Lt Ls | B Lt Ls | B h Lt Ls"

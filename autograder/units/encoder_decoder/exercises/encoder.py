@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, both, masked, special
 from autograder.authoring.specification import Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     MASKS_OF_A_STACK,
@@ -83,7 +83,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/encoder", title="The encoder stack", target="Encoder",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d; mask?: L L | B L L", results="output: B L d", on=("three", "two_padding"), ways=OF_MODULES,
         module=True, named=True,
         sizes=both(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_MODULES, Contract, both, masked, special
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, both, masked, special
 from autograder.authoring.specification import Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     ENCODER,
@@ -307,7 +307,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/encoder_layer", title="The encoder layer", target="EncoderLayer",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d; mask?: L L | B L L | B h L L", results="output: B L d", on=("post_relu", "pre_gelu"),
         ways=OF_MODULES, module=True, named=True, dropout=(("pre_gelu", "post_padding"), {"rate": 0.375}),
         sizes=both(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import under_two_names
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     EVERYTHING,
@@ -264,7 +264,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/feed_forward", title="The position-wise feed-forward network", target="FeedForward",
-    promise=Promise(
+    contract=Contract(
         typed=True, arguments="x: B L d", results="output: B L d", on=("gelu", "relu"), ways=OF_MODULES, module=True,
         named=True, dropout=(("gelu", "relu"), {"rate": 0.375}),
         sizes=special(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     ENCODER,
@@ -238,7 +238,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/language_model", title="One class for two families", target="LanguageModel",
-    promise=Promise(
+    contract=Contract(
         arguments="ids: B L", results="logits: B L V", on=("causal", "post"), ways=OF_MODULES, module=True,
         dropout=(("causal",), {"option.dropout": 0.375}),
         sizes=special(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_TABLES, Contract
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_TABLES, Promise
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import keep_mask
 
@@ -197,7 +197,7 @@ EXERCISE = Specification(
     name="encoder_decoder/masked_tokens", title="Inputs and targets for hidden tokens", target="masked_tokens",
     aspects={"targets": 6.0},  # one of two results
     precise=False,
-    promise=Promise(
+    contract=Contract(
         arguments="ids: B L; chosen: B L; mask_id: _; pad_id: _; ignore: _", results="inputs: B L; targets: B L",
         on=("other_pad",), ways=OF_TABLES,
     ),

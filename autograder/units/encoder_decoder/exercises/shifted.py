@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_TABLES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_TABLES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import keep_mask
 
@@ -141,7 +141,7 @@ EXERCISE = Specification(
     name="encoder_decoder/shifted", title="Inputs and targets for the next token", target="shifted",
     aspects={"targets": 6.0},  # one of two results
     precise=False,
-    promise=Promise(
+    contract=Contract(
         arguments="ids: B L; pad_id: _; ignore: _", results="inputs: B M; targets: B M", on=("other_pad",),
         ways=OF_TABLES, sizes=special(as_many_sentences_as_words=_sentences(5, 5)),
     ),

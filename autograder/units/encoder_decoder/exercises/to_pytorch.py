@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     DECODER,
@@ -381,7 +381,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="encoder_decoder/to_pytorch", title="Your parameters under PyTorch's names", target="to_pytorch",
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             two_features_and_one_between=_state(layer_shapes("", DECODER, 2, 1)),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.encoder_decoder.exercises._inputs import (
     DECODER,
@@ -408,7 +408,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="encoder_decoder/transformer", title="The Transformer", target="Transformer",
     aspects={"memory": 3.0},  # the encoder's half
-    promise=Promise(
+    contract=Contract(
         arguments="src: B Ls; tgt: B Lt", results="logits: B Lt V", on=("post",), ways=OF_MODULES, module=True,
         dropout=(("pre_gelu",), {"option.dropout": 0.375}),
         sizes=special(

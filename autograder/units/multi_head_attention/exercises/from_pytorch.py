@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -232,7 +232,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="multi_head_attention/from_pytorch", title="From PyTorch", target="from_pytorch",
     aspects={"bias": 3.0},  # they are cut otherwise
-    promise=Promise(
+    contract=Contract(
         ways=(), sizes=special(as_many_heads_as_features=_from_pytorch(3, 3), a_single_feature=_from_pytorch(1, 1))
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -265,7 +265,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="multi_head_attention/mask_for_heads", title="A mask for all heads", target="mask_for_heads",
     aspects={"3-D": 3.0},  # one of three forms
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             masks_of_one_sentence=_masks(1, 2, 3, 4, three=(1, 3, 4), four=(1, 2, 1, 4)),

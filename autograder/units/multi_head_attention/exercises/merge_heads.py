@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -136,7 +136,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="multi_head_attention/merge_heads", title="Merge heads", target="merge_heads",
-    promise=Promise(
+    contract=Contract(
         typed=True, arguments="x: B h L d", results="features: B L m", on=("gradient",),
         sizes=special(
             one_sentence=_heads(1, 3, 2, 4), one_position=_heads(2, 1, 3, 4), one_head=_heads(2, 3, 1, 4),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import OF_ATTENTION, Contract, both, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of, with_zeros
 from autograder.authoring.notation import case, edit, right, source
-from autograder.authoring.promise import OF_ATTENTION, Promise, both, masked, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.multi_head_attention.exercises._inputs import (
     linear_parameters,
@@ -342,7 +342,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="multi_head_attention/multi_head_attention", title="Multi-head attention", target="MultiHeadAttention",
     aspects={"mode": 5.5, "weights": 4.0},  # dropout is one of its things
-    promise=Promise(
+    contract=Contract(
         arguments="query: B Lq d; key: B Lk d; value: B Lk d; mask?: Lq Lk | B Lq Lk | B h Lq Lk",
         results="output: B Lq d; weights: B h Lq Lk", on=("plain", "padding"), ways=OF_ATTENTION, module=True,
         shown=True, alone=True, dropout=(("padding", "plain"), {"rate": 0.375}),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.multi_head_attention.exercises._inputs import head_parameters
 
@@ -274,7 +274,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="multi_head_attention/pack_heads", title="Pack the heads", target="pack_heads",
     aspects={"bias": 3.0},  # they are packed otherwise
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             heads_of_one_feature=_to_pack(h=3, d_model=5, d_k=1),

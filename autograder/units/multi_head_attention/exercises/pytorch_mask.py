@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -195,7 +195,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="multi_head_attention/pytorch_mask", title="A mask for PyTorch", target="pytorch_mask",
     aspects={"weights": 3.0},  # what a mask does, whatever it holds
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             one_sentence_and_one_head=_mask_for_pytorch(1, 1, 3, 4, mask=(1, 1, 3, 4)),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -146,7 +146,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="multi_head_attention/split_heads", title="Split heads", target="split_heads",
-    promise=Promise(
+    contract=Contract(
         typed=True, arguments="x: B L m; num_heads: _", results="heads: B h L d", on=("gradient",),
         sizes=special(
             one_sentence=_features(1, 3, 2, 4), one_position=_features(2, 1, 3, 4), one_head=_features(2, 3, 1, 4),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Maker, Specification
 from autograder.units.multi_head_attention.exercises._inputs import multi_head_inputs
 
@@ -265,7 +265,7 @@ EXERCISE = Specification(
     name="multi_head_attention/to_pytorch", title="To PyTorch", target="to_pytorch",
     # That the copies are not tied is half of it.
     aspects={"calls": 3.0, "weights": 3.0, "in_proj_bias": 1.0},
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             heads_of_one_feature=_for_pytorch(2, 4, 1, lq=5, lk=3), a_single_feature=_for_pytorch(2, 1, 1, lq=4, lk=3),

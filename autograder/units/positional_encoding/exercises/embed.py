@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -309,7 +309,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="positional_encoding/embed", title="Embedding lookup with padding", target="embed",
-    promise=Promise(
+    contract=Contract(
         typed=True, narrow=True, arguments="ids: B L; table: V d; padding_idx: _", results="vectors: B L d",
         on=("padding_is_3",),
         sizes=special(

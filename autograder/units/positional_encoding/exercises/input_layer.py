@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Specification
 
 
@@ -300,7 +300,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="positional_encoding/input_layer", title="The input layer", target="InputLayer",
     aspects={"mode": 3.0},  # dropout is one of its steps
-    promise=Promise(
+    contract=Contract(
         arguments="ids: B N", results="output: B N d", on=("padding_is_3",),
         ways=("steady", "alone", "spread", "gradient", "loaded", "start"),
         sizes=special(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Specification
 
 
@@ -221,7 +221,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="positional_encoding/learned", title="LearnedPositions", target="LearnedPositions",
     aspects={"learning": 3.0},  # that the table learns is what it is about
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("short",), ways=OF_MODULES,
         sizes=special(
             equal_sizes=lambda draw: _learned(draw, 4, 4, 4, 4), one_position=lambda draw: _learned(draw, 3, 1, 1, 2)

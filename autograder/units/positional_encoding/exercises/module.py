@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Specification
 
 
@@ -241,7 +241,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="positional_encoding/module", title="PositionalEncoding", target="PositionalEncoding",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("short",),
         ways=tuple(way for way in OF_MODULES if way != "start"),  # it has no weights
         module=True,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.positional_encoding.probes.functions import MIXERS, Mixer
 
@@ -305,7 +305,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="positional_encoding/shuffle_gap", title="The shuffle gap", target="shuffle_gap",
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             as_many_sentences_as_words=lambda draw: _shuffle(

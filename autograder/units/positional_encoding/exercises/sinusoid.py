@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import OF_TABLES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_TABLES, Promise, special
 from autograder.authoring.specification import Inputs, Specification
 
 
@@ -394,7 +394,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="positional_encoding/sinusoid", title="The sinusoid encoding, at once", target="sinusoid",
-    promise=Promise(
+    contract=Contract(
         arguments="positions: B L; d_model: _", results="encoding: B L d", on=("batch",), ways=OF_TABLES,
         sizes=special(
             one_position=lambda draw: _positions(draw.ids(1, 9, 1, 1), 6),

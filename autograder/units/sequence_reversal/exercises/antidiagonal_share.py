@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -171,6 +171,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="sequence_reversal/antidiagonal_share", title="The share of the anti-diagonal", target="antidiagonal_share",
-    promise=Promise(ways=(), sizes=special(one_row=_map((7,), 9, 0.5))),
+    contract=Contract(ways=(), sizes=special(one_row=_map((7,), 9, 0.5))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.sequence_reversal.exercises._inputs import FIRST, PAD, padded
 
@@ -215,6 +215,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="sequence_reversal/masked_loss", title="A loss that ignores padding", target="masked_loss",
-    promise=Promise(ways=(), sizes=special(one_row=_scores((6,), 7), one_label_each=_scores((1, 1, 1, 1), 8))),
+    contract=Contract(ways=(), sizes=special(one_row=_scores((6,), 7), one_label_each=_scores((1, 1, 1, 1), 8))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

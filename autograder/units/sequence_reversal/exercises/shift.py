@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch.nn.functional as F
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Maker, Specification
 from autograder.units.sequence_reversal.exercises._inputs import random_targets
 
@@ -108,7 +108,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="sequence_reversal/shift", title="The shift of teacher forcing", target="shift",
     aspects={"decoder input": 6.0},  # one of two results
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             one_row=_target(5), rows_without_a_symbol=_target(0, 0, 0), as_many_rows_as_columns=_target(3, 1, 3, 2, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.promise import Again
+from autograder.authoring.contract import Again
 from autograder.authoring.specification import Inputs, Maker
 
 Shapes = dict[str, tuple[int, ...]]

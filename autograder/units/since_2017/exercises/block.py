@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import (
     LARGE,
@@ -193,7 +193,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/block", title="The block", target="Block",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
         sizes=special(
             one_position=_block(3, 1, 8, 2, 1, 12), seventy_positions=one_text(70, 8, scale=LARGE),

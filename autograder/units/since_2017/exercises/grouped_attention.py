@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -276,7 +276,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     name="since_2017/grouped_attention", title="Grouped-query attention", target="grouped_attention",
     aspects={"weights": 4.0},  # right ones are half of the way
-    promise=Promise(
+    contract=Contract(
         arguments="q: B h Lq d; k: B g Lk d; v: B g Lk e; mask?: Lq Lk | h Lq Lk | B b Lq Lk",
         results="output: B h Lq e; weights: B h Lq Lk", on=("two_groups", "masked"),
         sizes=special(

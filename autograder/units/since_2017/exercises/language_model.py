@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import OF_MODULES, Again, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Again, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import (
     LARGE,
@@ -227,7 +227,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/language_model", title="The language model", target="LanguageModel",
-    promise=Promise(
+    contract=Contract(
         arguments="ids: B L", results="logits: B L V", on=("two_layers",), ways=OF_MODULES, module=True,
         sizes=special(
             one_token=_model(3, 1, 9, 8, 2, 1, 1, 6), one_text=lambda draw: Again({"ids": draw.ids(0, 9, 1, 4)}),

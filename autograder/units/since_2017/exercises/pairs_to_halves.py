@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import whole
 
@@ -153,7 +153,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/pairs_to_halves", title="From pairs to halves", target="pairs_to_halves",
-    promise=Promise(
+    contract=Contract(
         arguments="weight: r c; num_heads:", results="weight: r c", on=("three_heads",), ways=("steady", "spread"),
         typed=True,
         sizes=special(

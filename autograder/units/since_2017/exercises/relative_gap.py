@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import whole
 
@@ -192,7 +192,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/relative_gap", title="A probe for the distance", target="relative_gap",
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             as_many_queries_as_keys=_placed("adds", 3, 4, 4, 6, 3, sign=-1), queries_that_are_the_keys=_alike,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import options
 
@@ -224,7 +224,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/rms_norm", title="RMSNorm", target="RMSNorm",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d", results="output: B L d", typed=True, on=("sequences",), ways=OF_MODULES, module=True,
         sizes=special(one_vector=_vectors(6), vectors_of_one_number=_vectors(3, 2, 1), equal_sizes=_vectors(4, 4, 4)),
     ),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import options, whole
 
@@ -160,7 +160,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/rotary_angles", title="The angles", target="rotary_angles",
-    promise=Promise(
+    contract=Contract(
         ways=(),
         sizes=special(
             one_place=_exactly(1, 6), the_first_place_alone=lambda draw: whole(length=1, d_k=6),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
@@ -180,7 +180,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/rotate", title="Turn", target="rotate",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",), typed=True,
         sizes=special(
             without_a_batch=_turns(5, 6), one_place=_turns(3, 2, 1, 6), one_text=_turns(1, 3, 4, 6),

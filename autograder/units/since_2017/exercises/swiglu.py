@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.promise import OF_MODULES, Promise, special
 from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.units.since_2017.exercises._inputs import whole
 
@@ -184,7 +184,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     name="since_2017/swiglu", title="SwiGLU", target="SwiGLU",
-    promise=Promise(
+    contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("divisible",), ways=OF_MODULES, module=True,
         sizes=special(one_vector=_network(9, 4), one_position=_network(6, 2, 1, 5), equal_sizes=_network(6, 4, 4, 4)),
     ),

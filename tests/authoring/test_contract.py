@@ -2,9 +2,9 @@
 
 import torch
 
+from autograder.authoring.contract import Again, both, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
-from autograder.authoring.promise import Again, both, masked, special
 
 ONE = special(one_row=lambda draw: {"x": draw.tensor(1, 2)})
 

@@ -30,7 +30,7 @@ OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
+class Contract:
     """How an exercise's object is called, and which properties that call has.
 
     Args:
