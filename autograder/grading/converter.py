@@ -93,8 +93,6 @@ class CourseAutograde(Autograde):  # type: ignore[misc]
 
     _book: PatientBook
 
-    # What to do
-
     def init_notebooks(self) -> None:
         """Find the submissions, whatever they hold.
 

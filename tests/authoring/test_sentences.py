@@ -6,8 +6,8 @@ import pytest
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.notebook import read
-from autograder.authoring.sentences import documented, gaps, table
 from autograder.course import units
+from tests.authoring.sentences import documented, gaps, table
 
 CODE = '''
 def helper(seed: int) -> int:

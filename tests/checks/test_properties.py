@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
+from autograder.authoring.promise import OF_MODULES, Promise, masked, special
 from torch import Tensor, nn
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
-from autograder.authoring.promise import OF_MODULES, Promise, masked, special
 from autograder.authoring.properties import forms, kinds
 from autograder.authoring.specification import CaseKind, Maker
 from autograder.checks.compare import compare, judge

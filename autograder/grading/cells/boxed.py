@@ -7,7 +7,7 @@ import copy
 import logging
 import signal
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
@@ -23,6 +23,9 @@ from autograder.grading.cells.prompt_client import PromptClient
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.sandbox.ending import Ended, EndReason
 from autograder.sandbox.meter import Budget, Meter, Span, usual_budget
+
+if TYPE_CHECKING:  # jupyter_client imports it when a kernel starts
+    from autograder.sandbox.provisioner import BoxProvisioner
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +76,7 @@ class BoxedExecute(CappedOutputs):
     _stopped: Ended | None = None  # the notebook as a whole
     _used_up = False  # whether the box is one that nothing may be run in any more
     _gone: dict[int, Ended]  # cells that were ended for good, by their index
-    _boxes: list[Any]  # their provisioners; the last one is in use
+    _boxes: list[BoxProvisioner]  # their provisioners; the last one is in use
     _meter: Meter  # of that one
 
     def reset(self) -> None:
@@ -86,9 +89,7 @@ class BoxedExecute(CappedOutputs):
     @property
     def usage(self) -> dict[str, Any]:
         """What the boxes used together, and how the last one ended."""
-        found: list[dict[str, Any]] = [
-            box.usage for box in self._boxes if getattr(box, "usage", None)
-        ]
+        found: list[dict[str, Any]] = [dict(b.usage) for b in self._boxes if b.usage]
         if not found:
             return {}
         times = {k: sum(one[k] for one in found) for k in ("utime", "stime")}
@@ -101,14 +102,13 @@ class BoxedExecute(CappedOutputs):
             Undecided: one has; who knows what its cells missed.
         """
         for box in self._boxes:
-            usage = getattr(box, "usage", None)
-            if usage and usage["ended"] is EndReason.HOST_DISK:
-                raise GradingInfrastructureError(usage["reason"])
+            if box.usage and box.usage["ended"] is EndReason.HOST_DISK:
+                raise GradingInfrastructureError(box.usage["reason"])
 
     @property
     def box_level(self) -> str:
         """The isolation that the cells ran in."""
-        return str(getattr(self._boxes[-1], "level", "none")) if self._boxes else "none"
+        return self._boxes[-1].level if self._boxes else "none"
 
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
@@ -137,7 +137,7 @@ class BoxedExecute(CappedOutputs):
         return not self._stopped
 
     @property
-    def box(self) -> Any:
+    def box(self) -> BoxProvisioner:
         """The provisioner of the box that is in use."""
         return self._boxes[-1]
 
@@ -172,10 +172,10 @@ class BoxedExecute(CappedOutputs):
         self._clock_before += seconds
 
     def _note_box(self) -> None:
-        box = self.km.provisioner
+        box = cast("BoxProvisioner", self.km.provisioner)
         if not self._boxes or self._boxes[-1] is not box:
             self._boxes.append(box)
-            self._meter = Meter(getattr(box, "supervisor", None))
+            self._meter = Meter(box.supervisor)
 
     def _start_anew(self) -> None:
         if len(self._boxes) >= self.most_boxes:

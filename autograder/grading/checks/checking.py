@@ -175,8 +175,8 @@ class Checks:
         """Have the box answer the judge, until the cell has ended."""
         ticket, source = secrets.token_hex(8), cell.source
         box = self._boxes.box
-        supervisor = getattr(box, "supervisor", None)
-        exchange.ask(box.judge_socket, supervisor, ticket)
+        assert box.judge_socket, "it has started"
+        exchange.ask(box.judge_socket, box.supervisor, ticket)
         agent = "__import__('autograder.checks.agent', fromlist=['serve'])"
         cell.source = (
             f"{agent}.serve({check.exercise!r}, {ticket!r},"

@@ -1,6 +1,6 @@
 """What each exercise's probe reveals: answers that need no solution.
 
-``python -m autograder.authoring.outside`` writes docs/outside.md.
+``python -m tests.authoring.outside`` writes docs/outside.md.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _listed(names: set[str]) -> str:
 _HEAD = """\
 # What is decided outside the student's process
 
-Written by `python -m autograder.authoring.outside`; do not edit it.
+Written by `python -m tests.authoring.outside`; do not edit it.
 
 The judge compares every answer in a process of its own, with values that never enter
 the sandbox. This table lists what does enter it.
